@@ -10,14 +10,14 @@ use std::sync::Arc;
 /// Placed solid of an assembly.
 #[derive(Clone, Debug)]
 pub struct AssemblyPart {
-    /// Name of its product.
+    /// Name of the part's product.
     pub name: String,
-    /// Names from the root of the assembly, joined by `/`; the path of each part is unique in an
-    /// [`Assembly`].
+    /// Names of the components from the root of the assembly to the part, joined by `/`; the path of
+    /// each part is unique in an [`Assembly`].
     pub path: String,
-    /// Index of its model, in the order in which models were added.
+    /// Index of the part's model, in the order in which models were added to the assembly.
     pub model: usize,
-    /// Index of its solid in the model.
+    /// Index of the part's solid in that model.
     pub solid: usize,
     /// The solid, shared by all its instances.
     pub body: Arc<Body>,
@@ -26,7 +26,7 @@ pub struct AssemblyPart {
 }
 
 impl AssemblyPart {
-    /// The part of an instance, by its index in [`Model::instances`].
+    /// Creates the part of one instance of a model, given by the index in [`Model::instances`].
     ///
     /// # Errors
     /// The solid cannot be queried, or the index is out of range.
@@ -61,7 +61,7 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Parts of a model, placed as in the model.
+    /// Creates an assembly of all parts of a model, placed as in the model.
     ///
     /// # Errors
     /// A solid of the model cannot be queried.
@@ -126,8 +126,9 @@ pub fn number_equal_names<'a>(names: impl IntoIterator<Item = &'a mut String>) {
     }
 }
 
-/// Poses of two solids, each the product of a motion and the solid's pose in its model. A large translation
-/// of the motion rounds the other factor, which no query can repair.
+/// Computes the poses of two solids, each the product of a motion and the solid's pose in its model,
+/// which `poses` gives in this order for A and B. A large translation of the motion rounds the solid's
+/// pose, which no query can repair.
 ///
 /// # Errors
 /// [`QueryError::CoordinatesTooLarge`] if both solids are so far from the origin that this rounding exceeds a

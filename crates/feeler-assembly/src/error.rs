@@ -1,4 +1,4 @@
-//! Errors.
+//! Errors of the functions of this crate.
 
 use feeler_mechanism::MechanismError;
 use feeler_runtime::{BodyError, PathError, QueryError, SceneError};
@@ -10,7 +10,7 @@ pub enum AssemblyError {
     /// A solid of a model cannot be queried.
     #[error(transparent)]
     Body(#[from] BodyError),
-    /// The parts do not form a scene.
+    /// The parts cannot form a scene, for example because a pose is not finite.
     #[error(transparent)]
     Scene(#[from] SceneError),
     /// An option of a query is not valid.
@@ -19,7 +19,7 @@ pub enum AssemblyError {
     /// A query is not possible.
     #[error("{subject}: {error}")]
     Query {
-        /// Step or pair of parts.
+        /// Step or pair of parts that the query is about.
         subject: String,
         /// Reason why the query is not possible.
         error: QueryError,
@@ -44,9 +44,9 @@ pub enum AssemblyError {
     /// A length of the rules is not above 0.
     #[error("{subject} is {value}; give a length above 0 mm")]
     Length {
-        /// Rule and key.
+        /// Name of the rule, and key of the length.
         subject: String,
-        /// Value (mm).
+        /// Given length (mm).
         value: f64,
     },
     /// A rule has a minimum beyond the largest distance that is measured.
@@ -68,7 +68,7 @@ pub enum AssemblyError {
     /// The axis of a joint has no direction.
     #[error("the direction of the joint's axis is 0; give three numbers that are not all 0")]
     JointAxis,
-    /// A joint turns by more than 90 degrees in a step.
+    /// A joint turns by more than 90 degrees in a step: by this number of degrees.
     #[error(
         "the joint turns by {0} degrees in each step; more steps are needed, so that it turns by at most 90"
     )]
@@ -78,14 +78,14 @@ pub enum AssemblyError {
         "no two parts move relative to each other; `neighbours = true` also checks links that share a joint"
     )]
     NoMovingPairs,
-    /// No part of the assembly belongs to a link.
+    /// No part of the assembly matches a pattern of a link.
     #[error("link '{link}': no part is called '{pattern}'; the parts are {names}")]
     NoPart {
         /// Name of the link.
         link: String,
-        /// Pattern of the names of its parts.
+        /// Pattern that matches no part.
         pattern: String,
-        /// Names of parts, cut after the first 40.
+        /// Names of the assembly's parts, at most the first 40.
         names: String,
     },
     /// A part belongs to two links.
@@ -111,7 +111,7 @@ pub enum AssemblyError {
         /// Maximum number of poses.
         max: usize,
     },
-    /// All poses of a grid violate the limits of a joint that mimics another one.
+    /// All poses of a grid exceed the limits of a joint that follows another one.
     #[error("at every point of the grid, a joint that mimics another one exceeds its limits")]
     EmptyGrid,
 }

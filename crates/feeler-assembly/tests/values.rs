@@ -19,7 +19,8 @@ fn model(name: &str) -> Model {
     feeler_import::prepare_step(format!("{}/../../data/{name}.step", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// The bore, and the pin moved along x. The radius of the pin is 0.05 smaller than that of the bore.
+/// The bore, and the pin moved by `x` (mm) along x. The radius of the pin is 0.05 mm smaller than that
+/// of the bore.
 fn bore_and_pin(x: f64) -> Assembly {
     let mut assembly = Assembly::default();
     assembly.add(&model("bore"), "bore", &Pose::identity()).unwrap();

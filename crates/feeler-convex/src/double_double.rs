@@ -3,7 +3,7 @@
 //! # Source
 //! Dekker 1971, Knuth (TAOCP 2, §4.2.2): error-free transformations. Products need |a|, |b| < 2⁹⁹⁵.
 
-/// Computes a + b exactly.
+/// Computes a + b exactly: returns the rounded sum and its rounding error.
 #[inline]
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
@@ -11,7 +11,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - t)) + (b - t))
 }
 
-/// Returns a number with its upper and lower half of digits.
+/// Returns a number, its upper half of digits and its lower half of digits (Veltkamp's splitting).
 #[inline]
 pub(crate) fn split(x: f64) -> [f64; 3] {
     let c = 134_217_729.0 * x;
@@ -19,7 +19,8 @@ pub(crate) fn split(x: f64) -> [f64; 3] {
     [x, hi, x - hi]
 }
 
-/// Computes a · b exactly (unless the error underflows).
+/// Computes a · b exactly, unless the error underflows: returns the rounded product and its rounding
+/// error.
 #[cfg(any(test, feature = "reference"))]
 pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
     two_product_split(split(a), split(b))

@@ -1,5 +1,5 @@
-//! Penetration depth of the cores of two shapes: a polytope of points of their difference is expanded at
-//! its facet nearest to the origin.
+//! Penetration depth of the cores of two shapes (the shapes without their radii): a polytope of points
+//! of their difference B − A is expanded at its facet nearest to the origin.
 //!
 //! # Source
 //! G. van den Bergen, *Proximity queries and penetration depth computation on 3D game objects*, 2001.
@@ -11,8 +11,9 @@ use feeler_geom::{P3, V3};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Returns the direction from A to B along which intersecting cores are at most `touch` deep (scaled).
-/// `None` if they are deeper or the depth cannot be determined.
+/// Returns the unit direction from A to B along which intersecting cores penetrate by at most `touch`
+/// (in scaled lengths). Returns `None` if they are deeper, or if the depth cannot be determined.
+/// `simplex` contains known points of the difference of the cores.
 pub(crate) fn depth_of_contact<A: Support + ?Sized, B: Support + ?Sized>(
     pair: &Pair<'_, A, B>,
     simplex: &Simplex,
@@ -26,7 +27,8 @@ pub(crate) fn depth_of_contact<A: Support + ?Sized, B: Support + ?Sized>(
     (expansion.upper.height <= touch).then_some(-expansion.upper.normal)
 }
 
-/// Direction with the height of the difference's support plane, which is an upper bound of the depth.
+/// Supporting plane of the difference B − A of the cores. Its height above the origin is an upper bound
+/// of the depth.
 #[derive(Clone, Copy)]
 pub(crate) struct Plane {
     pub height: f64,
@@ -37,9 +39,10 @@ pub(crate) struct Plane {
 pub(crate) struct ExpansionGoal {
     pub rel_tol: f64,
     pub abs_tol: f64,
-    /// Sum of the radii, which is added to the depth of the cores.
+    /// Sum of the radii of both shapes, which is added to the depth of the cores.
     pub radius: f64,
-    /// Threshold of the depth: the expansion ends when the depth is proven to be above or below it.
+    /// Threshold of the depth of the cores: the expansion ends when the depth is proven to be above or
+    /// below it. `None` for an expansion that ends only when the bounds agree.
     pub threshold: Option<f64>,
 }
 
@@ -53,7 +56,7 @@ pub(crate) struct Expansion<'s, 'p, A: ?Sized, B: ?Sized> {
     pub iterations: u32,
 }
 
-/// Height of a facet with the facet's index, with a total order.
+/// Height of a facet's plane above the origin and the facet's index, with a total order.
 struct FacetHeight(f64, u32);
 
 feeler_geom::ordered_by!(FacetHeight, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -71,7 +74,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         }
     }
 
-    /// Evaluates the farthest point along a direction and updates the upper bound of the depth.
+    /// Evaluates the farthest point of the difference along the unit direction `normal`, and updates the
+    /// upper bound of the depth. Returns the point and its height along the direction.
     pub(crate) fn evaluate(&mut self, normal: V3) -> (Vertex, f64) {
         let vertex = self.pair.support(&-normal);
         self.iterations += 1;
@@ -83,8 +87,9 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         (vertex, height)
     }
 
-    /// Expands until the bounds are as close as requested. It terminates, because every step adds a
-    /// vertex or retires a facet permanently.
+    /// Expands the polytope until the bounds of the depth meet the goal. Returns `false` if they do not,
+    /// because `max_iterations` support points have been evaluated or a point is not finite. The
+    /// expansion terminates because every step adds a vertex or retires a facet permanently.
     pub(crate) fn run(&mut self, goal: &ExpansionGoal, max_iterations: u32) -> bool {
         let Some(mut hull) = self.first_tetrahedron() else {
             // A flat difference has no interior; its remaining thickness is rounding.
@@ -142,8 +147,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         true
     }
 
-    /// Returns four points of the difference with a nonzero volume. `None` if the difference is flat up
-    /// to rounding; the upper bound is then its thickness.
+    /// Returns the hull of four points of the difference with a nonzero volume. Returns `None` if the
+    /// difference is flat up to rounding; the upper bound of the depth is then its thickness.
     fn first_tetrahedron(&mut self) -> Option<GrowingHull> {
         let mut found = std::mem::take(&mut self.seeds);
         for seed in &found {
@@ -179,7 +184,7 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
     }
 }
 
-/// Core of a shape, translated by a vector.
+/// Core of a shape, translated by the vector `by`.
 pub(crate) struct Translated<'s, S: ?Sized> {
     pub(crate) shape: &'s S,
     pub(crate) by: V3,
@@ -199,7 +204,8 @@ impl<S: Support + ?Sized> Support for Translated<'_, S> {
     }
 }
 
-/// Unit normal for counter-clockwise corners; `None` if the triangle is degenerate.
+/// Returns the unit normal of a triangle, on the side from which its corners are counter-clockwise.
+/// Returns `None` if the triangle is degenerate.
 pub(crate) fn normal(a: &V3, b: &V3, c: &V3) -> Option<V3> {
     // Computed at the corner between the two shorter edges, which has the smallest error.
     let (ab, bc, ca) = (b - a, c - b, a - c);

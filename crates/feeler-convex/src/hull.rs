@@ -18,20 +18,23 @@ use robust::Coord3D;
 pub(crate) struct Facet {
     /// Indices of the corners.
     pub(crate) v: [u32; 3],
-    /// Index of the facet across the edge from corner k to the next one.
+    /// `across[k]` is the index of the facet on the other side of the edge from corner k to the next
+    /// corner.
     across: [u32; 3],
     pub(crate) alive: bool,
 }
 
-/// Convex hull of some of the given points.
+/// Convex hull to which points are added one by one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GrowingHull {
     pub(crate) points: Vec<V3>,
     pub(crate) facets: Vec<Facet>,
-    /// For each point, the new facet whose horizon edge starts there. Only used while a point is added.
+    /// For each point, the index of the new facet whose edge on the horizon starts there. The horizon is
+    /// the boundary of the facets that the added point removes. Used only while a point is added.
     starts: Vec<u32>,
     stack: Vec<u32>,
-    /// Facets removed by the last point, because it was outside of them.
+    /// Indices of the facets that were removed by the most recently added point, because it was outside
+    /// of them.
     pub(crate) removed: Vec<u32>,
     horizon: Vec<(u32, u32, u32)>,
 }
@@ -39,14 +42,16 @@ pub(crate) struct GrowingHull {
 /// Index that marks the absence of a facet.
 const NO_FACET: u32 = u32::MAX;
 
-/// Exact sign: positive if `d` is on the side from which `a`, `b`, `c` are counter-clockwise.
+/// Returns a number with an exact sign: positive if `d` is on the side of the plane from which `a`, `b`,
+/// `c` are counter-clockwise, and 0 if all four points are coplanar.
 pub(crate) fn side(a: &V3, b: &V3, c: &V3, d: &V3) -> f64 {
     let [a, b, c, d] = [a, b, c, d].map(|v| Coord3D { x: v.x, y: v.y, z: v.z });
     -robust::orient3d(a, b, c, d)
 }
 
 impl GrowingHull {
-    /// Creates the hull of four of the points; `None` if their volume is zero.
+    /// Creates the hull of the four points with the indices `first`. Returns `None` if their volume is
+    /// zero. The other points are stored but not added.
     pub(crate) fn new(points: Vec<V3>, mut first: [u32; 4]) -> Option<Self> {
         let p = first.map(|i| points[i as usize]);
         let s = side(&p[0], &p[1], &p[2], &p[3]);
@@ -69,13 +74,13 @@ impl GrowingHull {
         Some(Self { points, facets, starts, ..Self::default() })
     }
 
-    /// Whether the point is strictly outside the facet.
+    /// Returns whether a point is strictly outside the plane of a facet.
     pub(crate) fn is_outside(&self, facet: u32, p: &V3) -> bool {
         let [a, b, c] = self.facets[facet as usize].v.map(|i| &self.points[i as usize]);
         side(a, b, c, p) > 0.0
     }
 
-    /// Appends a point and returns its index.
+    /// Appends a point to the list of points, without adding it to the hull, and returns its index.
     pub(crate) fn push_point(&mut self, p: V3) -> u32 {
         self.points.push(p);
         self.starts.push(NO_FACET);
@@ -84,9 +89,9 @@ impl GrowingHull {
         i
     }
 
-    /// Adds point `i`, which is outside of facet `seen_by`. New facets are appended; returns the index
-    /// of the first one. Returns `None`, with the hull invalid, if the signs contradict each other,
-    /// which requires products that underflow.
+    /// Adds point `i`, which must be outside of facet `seen_by`, to the hull. New facets are appended,
+    /// and the index of the first one is returned. If the signs contradict each other, which happens
+    /// only if products underflow, the hull is invalid and `None` is returned.
     pub(crate) fn add(&mut self, i: u32, seen_by: u32) -> Option<usize> {
         let p = self.points[i as usize];
         self.removed.clear();
@@ -149,7 +154,8 @@ impl GrowingHull {
     }
 }
 
-/// Returns four points with a nonzero volume, far from each other. `None` if all points are coplanar.
+/// Returns the indices of four points that are far from each other and have a nonzero volume. Returns
+/// `None` if all points are coplanar.
 fn first_four(points: &[V3]) -> Option<[u32; 4]> {
     let farthest = |measure: &dyn Fn(&V3) -> f64| {
         let mut best = (0, f64::NEG_INFINITY);
@@ -173,8 +179,9 @@ fn first_four(points: &[V3]) -> Option<[u32; 4]> {
     d.map(|d| [a, b, c, d].map(|i| i as u32))
 }
 
-/// Returns the facets of the convex hull of points (with a size near 1) as indices of their corners.
-/// `None` if the points are coplanar, or if their differences exceed the range of doubles.
+/// Returns the facets of the convex hull of points, whose largest coordinate must be near 1, as indices
+/// of their corners, counter-clockwise from outside. Returns `None` if the points are coplanar, or if
+/// products of their differences underflow.
 pub(crate) fn convex_hull(points: &[V3]) -> Option<Vec<[u32; 3]>> {
     let first = first_four(points)?;
     let mut hull = GrowingHull::new(points.to_vec(), first)?;

@@ -38,13 +38,13 @@ pub use support::{
 
 use feeler_geom::V3;
 
-/// Binary exponent of a positive finite number; -1023 for subnormal numbers and zero.
+/// Returns the binary exponent of a positive finite number; -1023 for subnormal numbers and zero.
 fn exponent(x: f64) -> i32 {
     let biased = (x.to_bits() >> 52 & 0x7ff) as i32;
     biased - 1023
 }
 
-/// 2ⁿ for −1022 ≤ n ≤ 1023.
+/// Computes 2ⁿ; n is clamped to −1022 ≤ n ≤ 1023.
 fn power_of_two(n: i32) -> f64 {
     #[expect(clippy::cast_sign_loss, reason = "in range")]
     f64::from_bits(((n.clamp(-1022, 1023) + 1023) as u64) << 52)

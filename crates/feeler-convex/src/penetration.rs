@@ -7,8 +7,8 @@
 //! - The polytope's signs are exact: facets are never degenerate, and none has to be dropped or merged.
 //! - The initial polytope need not contain the origin; facets with the origin outside are expanded
 //!   first.
-//! - The depth of round shapes is refined by the closest points of the shapes pulled apart. Near a
-//!   minimum they give the direction to full precision, which facets cannot.
+//! - The depth of round shapes is refined: the shapes are pulled apart, and their closest points give
+//!   the direction of a minimum to full precision, which facets cannot.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
@@ -21,14 +21,15 @@ use feeler_geom::{P3, V3};
 /// Options of [`penetration`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenetrationRequest {
-    /// Maximum error of the depth, relative to the depth, as proven by the bounds. A larger value is
-    /// less exact; a smaller one needs more support points.
+    /// Maximum difference between [`Penetration::depth`] and its lower bound, relative to the depth. A
+    /// larger value is less exact; a smaller one needs more support points.
     pub rel_tol: f64,
-    /// Maximum error of the depth (mm). The search ends when either tolerance is satisfied.
+    /// Maximum difference between the depth and its lower bound (mm). The search ends when this
+    /// tolerance or `rel_tol` is satisfied.
     pub abs_tol: f64,
-    /// Maximum number of support points evaluated for the polytope. Hulls need one for each vertex of the
-    /// facets near the result. Round shapes need about 1 / `rel_tol` if their centres coincide, and far
-    /// fewer otherwise.
+    /// Maximum number of support points evaluated for the polytope. Hulls of points need one for each
+    /// vertex of the facets near the result. Round shapes need about 1 / `rel_tol` if their centres
+    /// coincide, and far fewer otherwise.
     pub max_iterations: u32,
 }
 
@@ -44,10 +45,11 @@ pub enum PenetrationOutcome {
     /// The shapes overlap, or touch with a depth of zero; the depth is as accurate as the
     /// request demands.
     Found,
-    /// A direction separates the shapes, so the depth is zero. Use [`distance`] to compute the closest
-    /// points.
+    /// The shapes are separated by a plane, so the depth is zero. Use [`distance`] to compute the
+    /// closest points.
     Separated,
-    /// The allowed steps were used up before the bounds were as close as requested.
+    /// The maximum number of support points was evaluated before the tolerance was reached. The bounds
+    /// are valid.
     Stalled,
     /// A support point or a radius was NaN or infinite, or a radius was negative. The other fields are
     /// meaningless.
@@ -59,23 +61,23 @@ pub enum PenetrationOutcome {
 pub struct Penetration {
     /// Outcome of the query.
     pub outcome: PenetrationOutcome,
-    /// Penetration depth (mm): the translation of B along `direction` after which the shapes only touch.
-    /// It is never too small, up to rounding.
+    /// Penetration depth (mm): the length of the translation of B along `direction` after which the
+    /// shapes only touch. It is an upper bound of the smallest such translation, up to rounding.
     pub depth: f64,
-    /// Lower bound of the depth (mm), valid up to rounding.
+    /// Lower bound of the smallest translation (mm) that separates the shapes, valid up to rounding.
     pub lower_bound: f64,
-    /// Unit vector from A to B, along which the translation is smallest.
+    /// Unit vector, pointing from A to B, of the translation of B that separates the shapes.
     pub direction: V3,
     /// Point of A that is deepest in B. `point_a − point_b` equals `depth · direction`, up to the
     /// tolerance.
     pub point_a: P3,
     /// Point of B that is deepest in A.
     pub point_b: P3,
-    /// Number of evaluated support points.
+    /// Number of evaluated support points of the difference of both shapes.
     pub iterations: u32,
 }
 
-/// Computes the smallest translation that separates two shapes in a common frame.
+/// Computes the smallest translation of B that separates two shapes, which are given in a common frame.
 #[must_use]
 pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
     a: &A,
@@ -147,9 +149,11 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
 }
 
 impl<A: Support + ?Sized, B: Support + ?Sized> Expansion<'_, '_, A, B> {
-    /// Refines the upper bound. B is pulled out of A along the best direction and slightly more; the
-    /// closest points of the two then give the normal of the difference near its lowest plane. Returns
-    /// these points, moved back: at the lowest plane they are the deepest points of both cores.
+    /// Refines the upper bound of the depth. The core of B is moved out of A's core along the best
+    /// direction, slightly farther than the depth. The closest points of both cores then give the normal
+    /// of the difference near its lowest supporting plane. Returns these points, moved back; they are
+    /// the deepest points of both cores if the plane is the lowest one. Returns `None` if no plane is
+    /// confirmed.
     fn polish(&mut self) -> Option<[P3; 2]> {
         let mut points = None;
         for _ in 0..64 {
@@ -182,7 +186,7 @@ impl<A: Support + ?Sized, B: Support + ?Sized> Expansion<'_, '_, A, B> {
     }
 }
 
-/// A shape without its radius.
+/// The core of a shape: the shape without its radius.
 struct Core<'s, S: ?Sized>(&'s S);
 
 impl<S: Support + ?Sized> Support for Core<'_, S> {

@@ -1,5 +1,5 @@
-//! Simplex of a search: at most four pairs of support points, and the point of their convex hull nearest
-//! to the origin.
+//! Simplex of a GJK search: at most four points of the difference of two shapes, with the pairs of
+//! support points that they come from, and the point of their convex hull nearest to the origin.
 
 use crate::double_double::{split, two_product_split, two_sum};
 use crate::signed_volumes::Nearest;
@@ -7,14 +7,15 @@ use crate::support::{Support, SupportPoint};
 use crate::types::{ClosestPoints, WitnessVertex};
 use feeler_geom::{P3, V3};
 
-/// Two shapes, represented by their difference B − A scaled by a power of two.
+/// Two shapes A and B, represented by their difference B − A, whose coordinates are multiplied by the
+/// power of two `scale`.
 pub(crate) struct Pair<'s, A: ?Sized, B: ?Sized> {
     pub(crate) a: &'s A,
     pub(crate) b: &'s B,
     pub(crate) scale: f64,
 }
 
-/// Point of the difference with the support points it comes from.
+/// Point of the difference of two shapes' cores, with the support points `a` and `b` that it comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vertex {
     pub(crate) w: V3,
@@ -23,7 +24,7 @@ pub(crate) struct Vertex {
 }
 
 impl Vertex {
-    /// Largest coordinate that the point was computed from.
+    /// Largest magnitude of the coordinates of both support points, multiplied by `scale`.
     #[inline]
     pub(crate) fn size(&self, scale: f64) -> f64 {
         // Comparisons compile to one instruction, unlike a maximum that handles NaN. A NaN ends the
@@ -36,8 +37,9 @@ impl Vertex {
 }
 
 impl<A: Support + ?Sized, B: Support + ?Sized> Pair<'_, A, B> {
-    /// Returns the support point of the difference against `along`: A's farthest point along it and B's
-    /// farthest against it.
+    /// Returns the point of the difference B − A that is farthest in the direction opposite to `along`.
+    /// It comes from A's farthest point along `along` and from B's farthest point in the opposite
+    /// direction.
     #[inline]
     pub(crate) fn support(&self, along: &V3) -> Vertex {
         self.vertex(self.a.support(along), self.b.support(&-along))
@@ -54,21 +56,21 @@ impl<A: Support + ?Sized, B: Support + ?Sized> Pair<'_, A, B> {
     }
 }
 
-/// Distance, as a fraction of the coordinates, below which lost digits are recomputed in doubled
-/// precision. A larger value is slower; with 1/1000, distances of flat pairs had errors of 1.8e-12
+/// Distance, relative to the coordinates, below which it is recomputed in doubled precision. A larger
+/// value is slower; with 1/1000, distances of flat pairs had errors of 1.8e-12
 /// (`benches/src/bin/convex_campaign.rs`).
 pub(crate) const REFINE_BELOW: f64 = 1.0 / 64.0;
 
-/// Simplex of a search with its nearest point.
+/// Simplex of a search, with its `n` vertices and its point nearest to the origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Simplex {
     pub(crate) n: usize,
-    /// Points of the difference; the newest is last.
+    /// Vertices: scaled points of the difference, the newest one last.
     w: [V3; 4],
-    /// Their support points on A and B.
+    /// Support points on A and B that the vertices come from.
     from: [[SupportPoint; 2]; 4],
     pub(crate) weights: [f64; 4],
-    /// Point nearest to the origin.
+    /// Point of the simplex nearest to the origin.
     pub(crate) v: V3,
 }
 
@@ -80,7 +82,7 @@ impl Simplex {
         Self { n: 0, w: [v; 4], from: [[ORIGIN; 2]; 4], weights: [0.0; 4], v }
     }
 
-    /// Resets the simplex to one vertex.
+    /// Resets the simplex to a single vertex.
     #[inline]
     pub(crate) fn set(&mut self, vertex: &Vertex) {
         self.n = 0;
@@ -110,13 +112,14 @@ impl Simplex {
         &self.w[..self.n]
     }
 
-    /// Whether a point of the difference is already a vertex of the simplex.
+    /// Returns whether a point of the difference is already a vertex of the simplex.
     #[inline]
     pub(crate) fn contains_vertex(&self, w: &V3) -> bool {
         self.points().contains(w)
     }
 
-    /// Reduces the simplex to the vertices of the nearest point.
+    /// Reduces the simplex to the vertices whose hull contains the nearest point `to`, and stores that
+    /// point.
     #[inline]
     pub(crate) fn reduce(&mut self, to: &Nearest) {
         for (k, (j, weight)) in to.vertices().iter().zip(to.weights()).enumerate() {
@@ -131,9 +134,10 @@ impl Simplex {
         self.v = to.point();
     }
 
-    /// Direction of the nearest point, made perpendicular to the simplex to within rounding of its own
-    /// length. As a sum of vertices, the point has an error proportional to their size, which at a small
-    /// distance would turn the direction and mislead the search.
+    /// Returns the vector from the origin to the nearest point. At a small distance, relative to `size`
+    /// (the largest coordinate, scaled), the vector is made perpendicular to the simplex. The nearest
+    /// point is a sum of vertices and has an error proportional to their size, which at a small distance
+    /// would change the direction and mislead the search.
     #[inline]
     pub(crate) fn direction(&self, size: f64) -> V3 {
         if self.v.norm_squared() > (REFINE_BELOW * REFINE_BELOW) * size * size {
@@ -211,13 +215,14 @@ impl Simplex {
     }
 }
 
-/// Component of `v` orthogonal to `t`.
+/// Returns the component of `v` orthogonal to `t`, or `v` if `t` is zero.
 fn across(v: V3, t: V3) -> V3 {
     let along = v.dot(&t) / t.norm_squared();
     if along.is_finite() { v - t * along } else { v }
 }
 
-/// Returns the normal and the edges of a triangle, and the index of the longest edge.
+/// Returns the normal (not normalised) and the edge vectors of a triangle, and the index of the longest
+/// edge.
 fn normal(a: &V3, b: &V3, c: &V3) -> (V3, [V3; 3], usize) {
     let edges = [b - a, c - b, a - c];
     let l = edges.map(|e| e.norm_squared());

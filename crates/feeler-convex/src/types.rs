@@ -4,17 +4,17 @@ use crate::support::SupportPoint;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 
-/// Start of a search.
+/// Start of a GJK search.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Start {
     /// Start from the centres of the shapes.
     #[default]
     Cold,
-    /// Start from a guess of the direction from A to B; like `Cold` if it is zero or not finite.
+    /// Start from a guess of the direction from A to B; like `Cold` if the vector is zero or not finite.
     Direction(V3),
-    /// Start from the result of an earlier search for the same shapes, which may have moved slightly.
-    /// The search starts from the earlier simplex if both shapes are hulls of numbered points, otherwise
-    /// from the earlier direction.
+    /// Start from the result of an earlier search ([`Answer::warm`]) for the same two shapes, which may
+    /// have moved slightly. The search starts from the earlier simplex if both shapes are hulls of
+    /// numbered points, otherwise from the earlier direction.
     Warm(Warm),
 }
 
@@ -29,13 +29,14 @@ pub struct Warm {
 /// Options of [`distance`](crate::distance).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistanceRequest {
-    /// Maximum error of the distance, relative to the distance. Rounding may end the search earlier. A
-    /// larger value is less exact; a smaller one needs more steps.
+    /// Maximum difference between the distance and its lower bound, relative to the distance. Rounding
+    /// may end the search earlier. A larger value is less exact; a smaller one needs more steps.
     pub rel_tol: f64,
-    /// Maximum error of the distance (mm). The search ends when either tolerance is satisfied.
+    /// Maximum difference between the distance and its lower bound (mm). The search ends when this
+    /// tolerance or `rel_tol` is satisfied.
     pub abs_tol: f64,
-    /// Signed distances up to this magnitude (mm) count as touching. Distances within rounding always
-    /// do.
+    /// Shapes count as touching if their distance or their depth (mm) is at most this. Shapes whose
+    /// distance or depth is within rounding always count as touching.
     pub touch_tol: f64,
     /// Limit of the distance (mm): the search ends with [`DistanceOutcome::Beyond`] when the distance is
     /// proven to be larger.
@@ -43,7 +44,7 @@ pub struct DistanceRequest {
     /// Maximum number of steps. Hulls need few steps whatever their number of points; smooth shapes need
     /// about 50.
     pub max_iterations: u32,
-    /// Start of the search.
+    /// Simplex or direction from which the search starts.
     pub start: Start,
 }
 
@@ -60,38 +61,39 @@ impl Default for DistanceRequest {
     }
 }
 
-/// Pair of support points that contributes to the result.
+/// Pair of support points with its weight in the closest points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WitnessVertex {
     /// Point on A's core.
     pub a: SupportPoint,
     /// Point on B's core.
     pub b: SupportPoint,
-    /// Weight of this pair, > 0. All weights sum to 1 up to rounding.
+    /// Barycentric weight of this pair, > 0. The weights of all pairs of a witness sum to 1 up to
+    /// rounding.
     pub weight: f64,
 }
 
 /// Closest points of both shapes; on each core the point is a convex combination of support points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosestPoints {
-    /// Point on A.
+    /// Point on the surface of A (mm, common frame).
     pub point_a: P3,
-    /// Point on B.
+    /// Point on the surface of B (mm, common frame).
     pub point_b: P3,
-    /// One to four pairs.
+    /// One to four pairs of support points, whose weighted sums are the closest points of both cores.
     pub vertices: ArrayVec<WitnessVertex, 4>,
 }
 
 impl ClosestPoints {
-    /// Returns the weights of A's numbered points at `point_a`. Points with an index of at least `N` are
-    /// skipped.
+    /// Returns the weights of A's numbered points in the closest point of A's core, indexed by the
+    /// number of the point. Points with an index of at least `N` are skipped.
     #[must_use]
     pub fn weights_a<const N: usize>(&self) -> [f64; N] {
         weights(self.vertices.iter().map(|v| (v.a.index, v.weight)))
     }
 
-    /// Returns the weights of B's numbered points at `point_b`. Points with an index of at least `N` are
-    /// skipped.
+    /// Returns the weights of B's numbered points in the closest point of B's core, indexed by the
+    /// number of the point. Points with an index of at least `N` are skipped.
     #[must_use]
     pub fn weights_b<const N: usize>(&self) -> [f64; N] {
         weights(self.vertices.iter().map(|v| (v.b.index, v.weight)))
@@ -119,10 +121,10 @@ pub enum DistanceOutcome {
     /// The interiors intersect. The witness points coincide up to rounding, or lie within the radius of
     /// the other shape. Use [`penetration`](crate::penetration()) to compute the depth.
     Overlapping,
-    /// The lower bound proves that the distance exceeds the request's limit.
+    /// The lower bound proves that the distance exceeds [`Request::max_distance`].
     Beyond,
-    /// The requested tolerance was not reached within the allowed steps. The bounds and the best points
-    /// found are returned.
+    /// The requested tolerance was not reached within [`Request::max_iterations`] steps, or not because
+    /// of rounding. The bounds are valid, and the witness contains the best points found.
     Stalled,
     /// A support point or a radius was NaN or infinite, or a radius was negative. The other fields are
     /// meaningless.
@@ -134,21 +136,21 @@ pub enum DistanceOutcome {
 pub struct DistanceResult {
     /// Outcome of the query.
     pub outcome: DistanceOutcome,
-    /// Distance between the witness points (mm), always an upper bound. It is 0 unless the outcome is
-    /// separated, beyond or stalled.
+    /// Distance between the witness points (mm), an upper bound of the distance between the shapes. It
+    /// is 0 unless the outcome is separated, beyond or stalled.
     pub distance: f64,
-    /// Lower bound of the distance (mm), ≥ 0, valid up to rounding.
+    /// Lower bound of the distance between the shapes (mm), ≥ 0, valid up to rounding.
     pub lower_bound: f64,
-    /// Closest points, or the best points found.
+    /// Closest points of both shapes, or the best points found if the search did not converge.
     pub witness: ClosestPoints,
     /// Unit vector from A to B at the closest points; zero if the shapes overlap and it is undetermined.
     pub direction: V3,
-    /// Number of steps; each evaluates one support point of both shapes.
+    /// Number of steps of the search; each evaluates one support point of each shape.
     pub iterations: u32,
 }
 
 impl DistanceResult {
-    /// Returns the start of the next search for the same shapes.
+    /// Returns the state from which the next search for the same two shapes can start ([`Start::Warm`]).
     #[must_use]
     pub fn warm(&self) -> Warm {
         let mut indices = [[0; 2]; 4];

@@ -1,32 +1,33 @@
-//! Finds minima of a function of one parameter from its slope: at vertices, and along valleys of two
-//! curves.
+//! Finds minima of a function of one parameter from its slope. The function is half the squared
+//! distance: of a point from a curve, or of two curves along a valley (see `solve`).
 //!
 //! The slope and its derivative are sampled at the ends of intervals. An interval is bisected until the
-//! cubic Hermite interpolant of the samples determines the signs of the slope. The margin is the error
-//! of the interpolant, in value and derivative, at the cut.
+//! cubic Hermite interpolant of the samples determines the signs of the slope. The signs count only if
+//! they exceed the error of the interpolant, in value and derivative, at the cut.
 
 /// Sample of the slope at one parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slope {
-    /// Parameter of the sample.
+    /// Parameter at which the slope was computed.
     pub p: f64,
-    /// Derivative of half the squared distance.
+    /// The slope: derivative of half the squared distance with respect to the parameter (mm²).
     pub value: f64,
     /// Derivative of `value` with respect to the parameter.
     pub change: f64,
-    /// Speed of the curve: length per unit of the parameter (mm).
+    /// Speed of the curve that the parameter belongs to: length per unit of the parameter (mm).
     pub speed: f64,
-    /// Distance times speed: `value / scale` is the change of the distance with length (mm per mm).
+    /// Distance times speed (mm²): `value / scale` is the change of the distance with length (mm per
+    /// mm).
     pub scale: f64,
 }
 
-/// Result of the search on an interval.
+/// Minimum or level stretch that the search finds on an interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found {
-    /// Strict minimum at a parameter.
+    /// Strict minimum, by its parameter.
     Minimum(f64),
-    /// Stretch where the distance is level, or so weakly curved around a minimum that its slope stays
-    /// below the level.
+    /// Interval, by the samples at its ends, on which the distance is level: its slope is below
+    /// [`LevelThreshold::slope`], everywhere or over a long enough part around a minimum.
     Level(Slope, Slope),
 }
 
@@ -45,19 +46,20 @@ pub(crate) struct LevelThreshold {
 const MAX_BISECTIONS: u32 = 24;
 
 /// Distance beyond the ends of an interval, as a fraction of its length, within which a minimum still
-/// belongs to it. It keeps two neighbours from both rejecting a minimum at their common end. A larger
-/// value finds more minima twice (they are merged later); a smaller one may lose minima.
+/// belongs to it. Otherwise two neighbouring intervals could both reject a minimum at their common end.
+/// A larger value finds more minima twice (they are merged later); a smaller one may lose minima.
 pub(crate) const END_TOLERANCE: f64 = 1e-9;
 
 /// Fraction at which intervals are cut. It is not ½, because the midpoint of a symmetric configuration
 /// may hide two minima.
 const CUT_FRACTION: f64 = 0.4937;
 
-/// Rounding error of slopes, as a fraction of distance times speed. With a larger value, slopes without
-/// a certain sign are bisected needlessly; with a smaller one, signs are noise.
+/// Rounding error of slopes, as a fraction of distance times speed. With a larger value, intervals with
+/// small slopes are bisected needlessly; with a smaller one, signs of slopes may be noise.
 const SLOPE_ROUNDING: f64 = 4e-16;
 
-/// Finds all minima and level stretches in `[from, to]`.
+/// Finds all minima and level stretches for parameters in `[from, to]`, and passes them to `found`.
+/// `sample` computes the slope at a parameter.
 pub(crate) fn minima(
     sample: &mut impl FnMut(f64) -> Slope,
     [from, to]: [f64; 2],
@@ -69,7 +71,8 @@ pub(crate) fn minima(
     search(sample, first, last, reach, MAX_BISECTIONS, level, found);
 }
 
-/// Recursive part of [`minima`], at most [`MAX_BISECTIONS`] deep.
+/// Recursive part of [`minima`] for the interval between two samples. `reach` is the end tolerance
+/// (parameter), `halvings` the number of bisections that are left.
 fn search(
     sample: &mut impl FnMut(f64) -> Slope,
     a: Slope,
@@ -124,8 +127,8 @@ fn search(
     search(sample, m, b, reach, halvings - 1, level, found);
 }
 
-/// Reports the minimum between two samples of a rising slope, or a level stretch around it if it is
-/// weakly curved.
+/// Passes the minimum between two samples, between which the slope rises, to `found`; if the distance is
+/// weakly curved there, the level stretch around the minimum.
 fn report(
     sample: &mut impl FnMut(f64) -> Slope,
     a: Slope,
@@ -159,7 +162,7 @@ fn report(
             hi = at;
         }
     }
-    // Distance in the parameter from the minimum within which the slope stays below the level.
+    // Distance in the parameter from the minimum within which the slope stays below the threshold.
     let width = level.slope * at.scale / at.change;
     if at.change > 0.0 && width * at.speed <= level.length {
         found(Found::Minimum(at.p));

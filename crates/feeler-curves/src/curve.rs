@@ -19,13 +19,13 @@ pub enum CurveError {
     Count {
         /// Number of points given.
         given: usize,
-        /// Advice for the user: the valid number of points.
+        /// Text that states the valid number of points.
         expected: String,
     },
-    /// A coordinate of a control point, or of another given point, is not finite.
+    /// A coordinate of the control point, or of the other given point, with this index is not finite.
     #[error("point {0} has a coordinate that is not a finite number: give finite millimetres")]
     NotFinite(usize),
-    /// A derivative is not finite.
+    /// The derivative with this index is not finite.
     #[error("the derivative at point {0} is not finite: give finite numbers")]
     Derivative(usize),
     /// The radius is negative or not finite.
@@ -34,7 +34,7 @@ pub enum CurveError {
     /// A tolerance is negative or not finite.
     #[error("a tolerance of {0} is not valid: give a finite number of millimetres that is not negative")]
     Tolerance(f64),
-    /// All control points of a piece coincide.
+    /// All control points of the piece with this index coincide.
     #[error("piece {0} has no length: leave it out, or move its control points apart")]
     NoLength(usize),
     /// The curve is so far from the origin of the world that the rounding of its points exceeds a tenth
@@ -50,7 +50,7 @@ pub enum CurveError {
         /// Largest coordinate that rounding allows (mm).
         limit: f64,
     },
-    /// The curve has more than 2²⁰ pieces.
+    /// The curve would have this number of pieces, more than 2²⁰.
     #[error("{0} pieces are too many for one curve: at most 1048576 are supported")]
     TooMany(usize),
 }
@@ -61,7 +61,7 @@ pub(crate) enum Pieces {
     Quintic(CurveTree<6>),
 }
 
-/// Evaluates generic code on the tree of a curve, cubic or quintic.
+/// Evaluates an expression that is generic over the degree for the tree of a curve, cubic or quintic.
 macro_rules! with_pieces {
     ($pieces:expr, $s:ident => $body:expr) => {
         match $pieces {
@@ -104,7 +104,8 @@ impl Curve {
     /// ends where the first one starts (`closed`).
     ///
     /// # Errors
-    /// If the number of points does not fit, a value is not valid, or a piece has no length.
+    /// If the degree is not 1 to 5, the number of points does not fit the degree, a coordinate or the
+    /// radius is not valid, or a piece has no length.
     pub fn new(degree: usize, points: &[P3], radius: f64, closed: bool) -> Result<Self, CurveError> {
         if !(1..MAX_CONTROL_POINTS).contains(&degree) {
             return Err(CurveError::Degree(degree));
@@ -130,8 +131,8 @@ impl Curve {
         Ok(Self { degree, radius, points: points.to_vec(), pieces })
     }
 
-    /// Creates a curve of cubics through points with given derivatives. The derivatives are with respect
-    /// to the parameter, which grows by 1 from each point to the next one.
+    /// Creates a curve of cubics through points (mm) with given derivatives. The derivatives are with
+    /// respect to the parameter, which grows by 1 from each point to the next one.
     ///
     /// # Errors
     /// Those of [`Curve::new`], and a number of derivatives that differs from the number of points.
@@ -141,8 +142,8 @@ impl Curve {
         Self::new(3, &control, radius, closed)
     }
 
-    /// Writes the control points of [`Curve::hermite`] to `out`. Pass them to [`Curve::update`] when the
-    /// nodes have moved.
+    /// Writes the control points of the curve that [`Curve::hermite`] would create to `out`. When its
+    /// points or derivatives have changed, pass them to [`Curve::update`].
     ///
     /// # Errors
     /// If there are fewer than two points, the number of derivatives differs from that of the points, or
@@ -222,7 +223,7 @@ impl Curve {
         with_pieces!(&self.pieces, s => s.is_closed)
     }
 
-    /// Number of pieces, which is also the largest parameter.
+    /// Number of pieces, which is also the largest value of the parameter u.
     #[must_use]
     pub fn n_pieces(&self) -> usize {
         with_pieces!(&self.pieces, s => s.pieces.len())
@@ -234,14 +235,15 @@ impl Curve {
         &self.points
     }
 
-    /// Point at a parameter. Outside [0, number of pieces] the first or last piece is extrapolated.
+    /// Point (mm) of the curve at the parameter `u`. Outside [0, number of pieces] the first or last
+    /// piece is extrapolated.
     #[must_use]
     pub fn point(&self, u: f64) -> P3 {
         self.at(u).p.into()
     }
 
-    /// First and second derivative with respect to the parameter. At a joint they are those of the piece
-    /// that starts there.
+    /// First and second derivative of the point with respect to `u`. At a joint they are those of the
+    /// piece that starts there.
     #[must_use]
     pub fn derivatives(&self, u: f64) -> [V3; 2] {
         let at = self.at(u);
@@ -260,9 +262,9 @@ impl Curve {
         with_pieces!(&self.pieces, s => (s.nodes[0].bounds.min.into(), s.nodes[0].bounds.max.into()))
     }
 
-    /// Writes all stretches where radius times curvature is at least 1 to `out`. The tube overlaps
-    /// itself there, although its distance from itself has no minimum. Every stretch longer than 2⁻¹⁶ of
-    /// a leaf of the curve's tree is found.
+    /// Writes all intervals on which radius times curvature is at least 1 to `out`. The tube overlaps
+    /// itself there, although the distance of the curve from itself has no minimum. Every interval
+    /// longer than 2⁻¹⁶ of a leaf of the curve's tree is found.
     pub fn tight_bends(&self, out: &mut Vec<TightBend>) {
         with_pieces!(&self.pieces, s => tight_bends(s, self.radius, out));
     }
@@ -274,8 +276,8 @@ impl Curve {
         })
     }
 
-    /// Position and derivatives at a joint, for the piece before it and the piece after it; `None` at
-    /// free ends.
+    /// Position and derivatives at the joint with the parameter `joint`, of the piece before it and of
+    /// the piece after it; `None` at free ends.
     pub(crate) fn at_joint(&self, joint: usize) -> Option<[At; 2]> {
         with_pieces!(&self.pieces, s => {
             let n = s.pieces.len();

@@ -10,15 +10,15 @@ use nalgebra::{DMatrix, DVector};
 use crate::curve::{Curve, CurveError};
 use crate::tree::whole;
 
-/// Maximum number of times that parameters are moved to the footpoints. A larger value is slower; a
-/// smaller one fits worse.
+/// Maximum number of times that the parameters of the points are moved to their footpoints. A larger
+/// value is slower; a smaller one fits worse.
 const MAX_ROUNDS: usize = 8;
 
 /// Maximum number of pieces; all pieces are fitted in one dense linear system, so a larger value is
 /// slow.
 const MAX_PIECES: usize = 256;
 
-/// Fitted curve with its deviation.
+/// Fitted curve with its deviation from the measured points.
 #[derive(Clone, Debug)]
 pub struct FittedCurve {
     /// The fitted curve.
@@ -110,8 +110,9 @@ fn fit_pieces(
     best.ok_or(CurveError::NoLength(0))
 }
 
-/// Computes the positions and derivatives at the joints that minimise the squared distances to the
-/// points at parameters `u`.
+/// Computes the positions and derivatives at the `n` pieces' joints for which the curve has the least
+/// sum of squared distances between its points at the parameters `u` and `points`. `None` if the linear
+/// system is singular.
 fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Vec<P3>, Vec<V3>)> {
     let nodes = if closed { n } else { n + 1 };
     let mut a = DMatrix::<f64>::zeros(2 * nodes, 2 * nodes);
@@ -158,11 +159,13 @@ fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Ve
     Some(((0..nodes).map(|k| P3::from(at(2 * k))).collect(), (0..nodes).map(|k| at(2 * k + 1)).collect()))
 }
 
-/// Weight of the bending of the pieces, relative to the distances of the points. It determines pieces
-/// without points: a larger value makes the curve stiffer, a smaller one leaves the system singular.
+/// Weight of the bending of the pieces, relative to the distances of the points. It determines the shape
+/// of pieces without points: a larger value makes the curve stiffer, a smaller one leaves the linear
+/// system singular.
 const STIFFNESS: f64 = 1e-10;
 
-/// Finds the parameter of the point on the curve nearest to `p` by Newton's method from `u`.
+/// Finds the parameter of the point on the curve nearest to `p` by Newton's method, which starts at the
+/// parameter `u`.
 fn nearest_parameter(curve: &Curve, p: &P3, u: f64) -> f64 {
     let last = curve.n_pieces() as f64;
     let mut u = u.clamp(0.0, last);

@@ -19,14 +19,15 @@ impl<T> Default for Ids<T> {
 
 /// A result with an identity.
 pub(crate) trait Numbered: Copy {
-    /// The identity; 0 if not yet assigned.
+    /// The identity, which is 0 if it is not yet assigned.
     fn id(&mut self) -> &mut u64;
 }
 
 impl<T: Numbered> Ids<T> {
     /// Assigns identities. Each minimum inherits the identity of the previous minimum with the smallest
-    /// `moved`, in ascending order of `moved`, or receives a new one. `moved` returns the distance (mm),
-    /// or `None` if two minima cannot be the same.
+    /// `moved`, in ascending order of `moved`, or receives a new one. `moved` returns the distance (mm)
+    /// from a previous minimum (second argument) to a new one (first argument), or `None` if the two
+    /// cannot be the same.
     pub(crate) fn assign(&mut self, minima: &mut [T], moved: impl Fn(&T, &T) -> Option<f64>) {
         self.pairs.clear();
         for (i, new) in minima.iter().enumerate() {

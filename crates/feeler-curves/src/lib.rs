@@ -1,12 +1,13 @@
 //! Deformable curves with a radius (springs, cables, hoses): all local minimal distances to each other,
 //! to themselves and to solids.
 //!
-//! A [`Curve`] is a chain of Bézier pieces that moves by its control points. A [`CurvePair`] stores the
-//! scratch buffers, the results and the identities of the minima between two curves, or between a curve
-//! and itself. Each step has a module: `tree` is refitted when a curve moves, and `walk` descends to
-//! pairs of leaves. `solve` finds their minima (`along` those of a valley, `solid` those with an
-//! `obstacle`). `sets` joins stretches of equal distance and separates them from minima, and `ids`
-//! tracks identities.
+//! A [`Curve`] is a sequence of Bézier pieces that moves by its control points. A [`CurvePair`] stores
+//! the scratch buffers, the results and the identities of the minima between two curves, or between a
+//! curve and itself. Each step of a query has a module. `tree` has the tree of boxes of a curve, which
+//! is refitted when the curve moves. `walk` descends two trees to pairs of leaves. `solve` finds the
+//! minima of such a pair (`along` those along a valley, `solid` those with a solid, prepared in
+//! `obstacle`). `sets` joins stretches, intervals on which the distance is constant, to sets of equal
+//! minima. `ids` tracks the identities of minima.
 //!
 //! Lengths are in mm.
 //!

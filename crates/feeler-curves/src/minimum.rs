@@ -3,32 +3,32 @@
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
-/// Part of a curve that a minimum lies on.
+/// Kind of the point of a curve at which a minimum lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CurveLocation {
     /// Inside a piece, or at a joint where the direction is continuous.
     Inside,
     /// A joint where the direction changes.
     Corner,
-    /// A free end of the curve.
+    /// A free end of an open curve.
     End,
 }
 
 /// Local minimum of the distance between two curves, or between a curve and itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveMinimum {
-    /// Parameters on both curves. For a curve and itself, the smaller one comes first.
+    /// Parameters of the minimum on both curves. For a curve and itself, the smaller one comes first.
     pub u: [f64; 2],
     /// Points on the curves at `u`. The points on the tubes are `radius` away along the normal.
     pub points: [P3; 2],
     /// Unit vector from the first point to the second one. Where the curves cross, it is orthogonal to
-    /// both, and its sign is arbitrary.
+    /// both curves, and its sign is arbitrary.
     pub normal: V3,
     /// Distance between the points (mm).
     pub distance: f64,
     /// Distance between the tubes (mm): `distance` minus both radii. Negative where the tubes overlap.
     pub gap: f64,
-    /// Part of each curve that the minimum lies on.
+    /// Kind of the minimum's point on each curve.
     pub places: [CurveLocation; 2],
     /// Number of the set in this result, if the minimum is a sample of a stretch of equal distance.
     pub set: Option<u32>,
@@ -40,20 +40,20 @@ pub struct CurveMinimum {
 /// Local minimum of the distance between a curve and a solid, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolidMinimum {
-    /// Parameter on the curve.
+    /// Parameter of the minimum on the curve.
     pub u: f64,
     /// Point on the curve at `u`. The point on the tube is `radius` away, against the normal.
     pub point: P3,
-    /// Footpoint on the solid.
+    /// Footpoint on the solid's boundary.
     pub foot: P3,
-    /// Unit vector pointing away from the solid: `point - foot = distance · normal`.
+    /// Unit vector that points away from the solid: `point - foot = distance · normal`.
     pub normal: V3,
-    /// Signed distance between the points (mm): negative where the curve is inside the solid.
+    /// Signed distance between `point` and `foot` (mm): negative where the curve is inside the solid.
     pub distance: f64,
     /// Distance between tube and solid (mm): `distance` minus the radius. Negative where the tube
     /// overlaps the solid.
     pub gap: f64,
-    /// Part of the curve that the minimum lies on.
+    /// Kind of the minimum's point on the curve.
     pub place: CurveLocation,
     /// Face, edge or vertex of the solid that the minimum lies on.
     pub feature: Feature,
@@ -64,17 +64,18 @@ pub struct SolidMinimum {
     pub id: u64,
 }
 
-/// Options of queries of curves.
+/// Options of queries between curves, and between curves and solids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveOptions {
     /// Maximum gap of reported minima (mm).
     pub d_max: f64,
-    /// Maximum change of the distance with length (mm per mm) on a stretch of equal distance, which is
-    /// reported as a set of samples. With larger values, tubes that lie side by side become one contact
-    /// sooner.
+    /// Maximum change of the distance per length along the curve (mm per mm) at which the distance
+    /// counts as constant. A long enough stretch of constant distance is reported as a set of samples.
+    /// With larger values, tubes that lie side by side become one contact sooner.
     pub level_slope: f64,
-    /// Minimum length of a set (mm); a shorter level stretch is reported as one minimum. `None` stands
-    /// for the sum of the radii or a hundredth of the smaller curve's size, whichever is larger.
+    /// Minimum length (mm) of a stretch of constant distance that is reported as a set of samples; a
+    /// shorter one is reported as one minimum. `None` stands for the sum of the radii or a hundredth of
+    /// the smaller curve's size, whichever is larger.
     pub level_length: Option<f64>,
     /// Maximum number of samples of a set, at least 2.
     pub max_samples: usize,
@@ -107,15 +108,16 @@ impl Default for CurveOptions {
     }
 }
 
-/// Cost of a query.
+/// Counts of the work of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CurveStats {
-    /// Number of visited pairs of tree nodes. Traversals for vertices are not counted.
+    /// Number of visited pairs of tree nodes, without those visited for free ends and corners.
     pub n_nodes: usize,
-    /// Number of examined pairs of parts of leaves.
+    /// Number of examined pairs of parts of curves: leaves of their trees, and pieces into which leaves
+    /// were bisected.
     pub n_parts: usize,
-    /// Number of pairs of parts that were bisected down to rounding without a result. Minima may be
-    /// missing there. This happens beside cusps, and where both curves are circles about each other's
-    /// points.
+    /// Number of pairs of parts that were bisected down to rounding without a result. Their minima may
+    /// be missing. Such pairs occur beside cusps, and where each curve is a circular arc around points
+    /// of the other.
     pub n_undecided: usize,
 }

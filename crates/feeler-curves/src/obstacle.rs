@@ -15,7 +15,8 @@ use crate::tree::CurveTree;
 /// vanish differ between the two; a smaller value needs more pieces.
 const MAX_FIT_DEVIATION: f64 = 1e-6;
 
-/// Maximum number of halvings of a span of an edge that is fitted.
+/// Maximum number of times that a span of an edge is halved to fit quintics to it. A larger value needs
+/// more pieces; with a smaller one, strongly bent edges deviate more.
 const MAX_SPAN_HALVINGS: u32 = 10;
 
 /// A solid prepared for queries against curves. Share it between pairs with an `Arc`.
@@ -26,18 +27,18 @@ pub struct Obstacle {
     pub(crate) edges: Vec<EdgeShape>,
 }
 
-/// Shape of an edge in the search for minima.
+/// Representation of an edge in the search for minima.
 #[derive(Clone, Debug)]
 pub(crate) enum EdgeShape {
-    /// The edge is concave everywhere or smooth, and so has no minima.
+    /// The edge is concave everywhere or smooth, and therefore has no minima.
     Ignored,
-    /// A line or a circle.
+    /// The edge lies on a line or a circle.
     Canonical(Primitive),
-    /// Quintics fitted to the spans of any other curve.
+    /// Quintics fitted to each span of an edge on any other curve.
     Fitted(Vec<Fitted>),
 }
 
-/// Quintics fitted to a span, with the parameters of the true curve at their ends.
+/// Quintics fitted to a span of an edge, with the parameters `t` of the edge's curve at their ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     pub tree: CurveTree<6>,
@@ -45,7 +46,7 @@ pub(crate) struct Fitted {
 }
 
 impl Fitted {
-    /// Parameter on the true curve of a parameter on the quintics.
+    /// Converts a parameter of the quintics to one of the edge's curve.
     pub(crate) fn parameter(&self, u: f64) -> f64 {
         let (k, x) = self.tree.locate(u);
         self.t[k] + x * (self.t[k + 1] - self.t[k])
@@ -69,7 +70,7 @@ impl Obstacle {
         Self { faces, edges, body }
     }
 
-    /// Returns the solid.
+    /// Returns the solid that was prepared.
     #[must_use]
     pub fn body(&self) -> &Arc<Body> {
         &self.body
@@ -101,8 +102,9 @@ fn edge_shape(edge: &Edge, size: f64) -> EdgeShape {
     EdgeShape::Fitted(fitted.collect())
 }
 
-/// Fits quintics to a curve, with its position and two derivatives at their ends, and halves them until
-/// they are within `max_deviation`.
+/// Fits quintics to an edge's curve over `[t0, t1]`: each has the position and two derivatives of the
+/// curve at its ends. The interval is halved, at most `halvings` times, until the deviation is at most
+/// `max_deviation` (mm). Appends the quintics to `pieces` and the parameters at their ends to `ends`.
 fn fit(
     curve: &EdgeCurve,
     t0: f64,
@@ -113,8 +115,8 @@ fn fit(
     ends: &mut Vec<f64>,
 ) {
     let h = t1 - t0;
-    // Evaluated just inside the interval, because at a break the derivatives may be those of the other
-    // side.
+    // The curve is evaluated just inside the interval, because at a break the derivatives may be those
+    // of the other side.
     let (a, b) = (curve.derivs(t0 + 1e-12 * h), curve.derivs(t1 - 1e-12 * h));
     let (p, q) = (a.p.coords, b.p.coords);
     let (da, db) = (a.d1 * h / 5.0, b.d1 * h / 5.0);
@@ -132,11 +134,11 @@ fn fit(
     ends.push(t1);
 }
 
-/// Signed distance of a point from a surface or an edge, with its first and second derivatives.
+/// Signed distance (mm) of a point from a surface or an edge, with its first and second derivatives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Distance {
     pub value: f64,
-    /// Unit gradient, pointing away from the solid.
+    /// Gradient of the distance: a unit vector that points away from the solid.
     pub gradient: V3,
     bending: Bend,
 }
@@ -148,7 +150,7 @@ enum Bend {
 }
 
 impl Distance {
-    /// Second derivative along a vector.
+    /// Second derivative of the distance along the vector `d`, which need not have unit length.
     pub(crate) fn bend(&self, d: &V3) -> f64 {
         match &self.bending {
             Bend::Form(form) => form.along(d),
@@ -164,13 +166,14 @@ impl Distance {
         }
     }
 
-    /// Footpoint of `p`.
+    /// Footpoint of the point `p`, for which the distance was computed.
     pub(crate) fn foot(&self, p: &P3) -> P3 {
         p - self.gradient * self.value
     }
 
-    /// Distance from a primitive. A point without a direction from it (on an axis or at a centre) is
-    /// moved slightly.
+    /// Signed distance of the point `p` from a primitive. A point on the primitive's axis or at its
+    /// centre, from which no direction is nearest, is moved slightly, relative to the solid's size (mm).
+    /// `None` if the distance cannot be computed.
     pub(crate) fn of_primitive(primitive: &Primitive, p: &P3, size: f64) -> Option<Self> {
         let form = signed_distance_form(primitive, p)
             .or_else(|| signed_distance_form(primitive, &(p + V3::new(0.48, 0.6, 0.64) * (1e-9 * size))))?;
@@ -179,9 +182,10 @@ impl Distance {
 }
 
 impl Obstacle {
-    /// Signed distance of `p` from a face's surface. Newton's method starts at the parameters `uv` and
-    /// updates them to those of the footpoint. Returns `None` if it does not converge within `rect`
-    /// extended by half its size, or if the footpoint is not the nearest point of its neighbourhood.
+    /// Signed distance of `p` (solid's frame) from a face's surface. Newton's method starts at the
+    /// parameters `uv` and updates them to those of the footpoint. Returns `None` if it does not
+    /// converge within `rect` extended by half its size, or if the footpoint is not the nearest point of
+    /// its neighbourhood.
     pub(crate) fn distance_to_face(&self, f: FaceId, p: &P3, uv: &mut P2, rect: &Rect) -> Option<Distance> {
         let face = &self.body.hierarchy().faces[f.index()];
         let domain = face.surface.natural_domain();
@@ -232,16 +236,16 @@ impl Obstacle {
         Some(Distance { value, gradient: normal, bending: Bend::Principal(both) })
     }
 
-    /// Whether the point of a face's surface at `uv` is on the face, or within `slack` (mm) of its
-    /// border.
+    /// Whether the point of a face's surface at the parameters `uv` is inside the face's trims, or at
+    /// most `slack` (mm) outside them.
     pub(crate) fn face_contains(&self, f: FaceId, uv: P2, slack: f64) -> bool {
         let face = &self.body.hierarchy().faces[f.index()];
         face.trim.classify(uv) == feeler_geom::trim::Side::Inside
             || face.trim.nearest(uv, face.surface.metric(uv), slack).is_some()
     }
 
-    /// Whether the direction `w` from an edge point lies between the normals of the two faces (in the
-    /// edge's polar).
+    /// Whether the direction `w` from the point of an edge at the parameter `t` is in the edge's polar,
+    /// that is between the normals of its two faces.
     pub(crate) fn is_in_polar(&self, e: EdgeId, t: f64, w: &V3) -> bool {
         let Some((tangent, [left, right])) = self.body.edge_normals(e, t) else { return false };
         // The distance must not decrease along either face away from the edge; concave edges are never
@@ -253,7 +257,8 @@ impl Obstacle {
         is_convex && into.iter().all(|m| w.dot(m) <= slack)
     }
 
-    /// Parameter of a point on an edge; `None` if the point is not on one of its spans.
+    /// Parameter of the point `p` on an edge's curve; `None` if the point is not on one of the edge's
+    /// spans.
     pub(crate) fn on_edge(&self, e: EdgeId, p: &P3) -> Option<f64> {
         let edge = &self.body.hierarchy().edges[e.index()];
         edge.spans.iter().find_map(|span| {
@@ -264,11 +269,12 @@ impl Obstacle {
     }
 }
 
-/// Minimum factor (1 + distance × principal curvature) between the surface and its parallel surface.
-/// Below it, the point is at a centre of curvature, where footpoints are not followed. With a smaller
-/// value, footpoints jump.
+/// Minimum of the factor 1 + distance × principal curvature by which the parallel surface through a
+/// point is longer than the surface. Below it, the point is at a centre of curvature, and the distance
+/// is not computed. With a smaller value, footpoints jump; with a larger one, minima near such centres
+/// are lost.
 const MIN_FOCAL_FACTOR: f64 = 1e-6;
 
-/// Cosine by which a direction may lie outside a polar. With a smaller value, minima on borders are
-/// lost.
+/// Cosine by which a direction may lie outside a polar. With a smaller value, minima at the ends of
+/// polars are lost; with a larger one, false minima are accepted.
 const POLAR_SLACK: f64 = 1e-9;

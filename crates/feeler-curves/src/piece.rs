@@ -5,8 +5,8 @@
 //!
 //! # Source
 //! BREP §3.5.2.2 takes the control points of derivatives and of differences as generators of cones. The
-//! coefficients of `w · a'` here are convex combinations of the products of those generators, so their
-//! signs reject at least as many pairs.
+//! Bernstein coefficients of `w · a'` used here are convex combinations of the products of those
+//! generators, so their signs reject at least as many pairs.
 
 use feeler_geom::V3;
 
@@ -59,7 +59,7 @@ impl<const N: usize> Weights<N> {
     const SPEED: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 2, N - 2);
 }
 
-/// Position and first and second derivative.
+/// Point of a piece or curve (mm), and its first and second derivatives by the parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
     pub p: V3,
@@ -81,7 +81,7 @@ pub(crate) fn at<const N: usize>(a: &Piece<N>, t: f64) -> At {
     At { p: l * s + r * t, d: (r - l) * n, dd: (c[2] - c[1] * 2.0 + c[0]) * (n * (n - 1.0)) }
 }
 
-/// Splits a piece into its parts over [0, ½] and [½, 1].
+/// Splits a piece into its two halves, over [0, ½] and [½, 1].
 pub(crate) fn halves<const N: usize>(a: &Piece<N>) -> [Piece<N>; 2] {
     let (mut l, mut r) = (*a, *a);
     // After step k, r[i] is point i of level k; r[0] is the next point of the left half.
@@ -94,7 +94,7 @@ pub(crate) fn halves<const N: usize>(a: &Piece<N>) -> [Piece<N>; 2] {
     [l, r]
 }
 
-/// Returns the piece over [-beyond, 1 + beyond].
+/// Returns the piece extrapolated to the parameters [-beyond, 1 + beyond].
 pub(crate) fn widened<const N: usize>(a: &Piece<N>, beyond: f64) -> Piece<N> {
     // De Casteljau's algorithm also extrapolates: cut first at 1 + beyond, then, reversed, at -beyond.
     let part = |a: &Piece<N>, t: f64| {
@@ -114,7 +114,7 @@ pub(crate) fn widened<const N: usize>(a: &Piece<N>, beyond: f64) -> Piece<N> {
     wide
 }
 
-/// Computes the control points of the derivative.
+/// Computes the control points of a piece's derivative; the last array element is unused.
 pub(crate) fn derivative<const N: usize>(a: &Piece<N>) -> Piece<N> {
     let mut h = [V3::zeros(); N];
     for i in 0..N - 1 {
@@ -123,7 +123,7 @@ pub(crate) fn derivative<const N: usize>(a: &Piece<N>) -> Piece<N> {
     h
 }
 
-/// Computes the control points of the second derivative.
+/// Computes the control points of a piece's second derivative; the last two array elements are unused.
 fn second<const N: usize>(a: &Piece<N>) -> Piece<N> {
     let mut h = [V3::zeros(); N];
     for i in 0..N - 2 {
@@ -132,7 +132,8 @@ fn second<const N: usize>(a: &Piece<N>) -> Piece<N> {
     h
 }
 
-/// Smallest and largest of a set of numbers.
+/// Smallest and largest of a set of numbers, here Bernstein coefficients, which bound a polynomial over
+/// [0, 1].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     pub lo: f64,
@@ -170,8 +171,9 @@ impl Range {
     }
 }
 
-/// Computes the range of the Bernstein coefficients of `w · a'`, widened by a bound of the rounding
-/// error. A zero at an end shared by two neighbours must not be hidden from both of them.
+/// Computes the range of the Bernstein coefficients of `w · a'`, where `w = a(s) - b(t)`, widened by a
+/// bound of the rounding error. A zero at an end shared by two neighbours must not be hidden from both
+/// of them.
 pub(crate) fn gradient<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let h = derivative(a);
     let range = products::<N, M>(&Weights::<N>::FIRST, &h, N - 1, a, b, &[0.0; MAX_PRODUCT_COEFFICIENTS]);
@@ -180,7 +182,7 @@ pub(crate) fn gradient<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M
     Range { lo: range.lo - slack, hi: range.hi + slack }
 }
 
-/// Computes the range of the Bernstein coefficients of `|a'|² + w · a''`.
+/// Computes the range of the Bernstein coefficients of `|a'|² + w · a''`, where `w = a(s) - b(t)`.
 pub(crate) fn curvature<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let (h, k) = (derivative(a), second(a));
     let mut speed = [0.0; MAX_PRODUCT_COEFFICIENTS];
@@ -192,7 +194,8 @@ pub(crate) fn curvature<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<
     products::<N, M>(&Weights::<N>::SECOND, &k, N - 2, a, b, &speed)
 }
 
-/// Computes the range of the coefficients of `begin + w · h`, where h has `n` control points.
+/// Computes the range of the Bernstein coefficients of `begin + w · h`, where `w = a(s) - b(t)`. h has
+/// `n` control points, and `begin` are coefficients in s.
 fn products<const N: usize, const M: usize>(
     weights: &[[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS],
     h: &Piece<N>,
@@ -237,8 +240,8 @@ pub(crate) fn mixed<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) 
     range
 }
 
-/// Upper bound of the angle between two vectors, at most 2.7e-4 rad too large; 0 if a vector has no
-/// length.
+/// Upper bound of the angle (rad) between two vectors, at most 2.7e-4 rad too large; 0 if a vector has
+/// no length.
 pub(crate) fn angle_bound(a: &V3, b: &V3) -> f64 {
     let lengths = (a.norm_squared() * b.norm_squared()).sqrt();
     if lengths > 0.0 { acos_bound(a.dot(b) / lengths) } else { 0.0 }
@@ -256,8 +259,8 @@ fn acos_bound(x: f64) -> f64 {
     if x < 0.0 { std::f64::consts::PI - y + 2e-4 } else { y }
 }
 
-/// Upper bound of the turning (total angle by which the tangent rotates) of a piece: the sum of the
-/// exterior angles of its control polygon.
+/// Upper bound of the turning (rad) of a piece, the total angle by which its tangent rotates: the sum of
+/// the exterior angles of its control polygon.
 pub(crate) fn turning<const N: usize>(a: &Piece<N>) -> f64 {
     let mut legs = [V3::zeros(); N];
     let mut squares = [0.0; N];
@@ -283,17 +286,19 @@ pub(crate) fn turning<const N: usize>(a: &Piece<N>) -> f64 {
     sum
 }
 
-/// Direction at the start: towards the first control point that differs from the first one.
+/// Direction of a piece at its start, not normalised: from the first control point to the next one that
+/// differs from it.
 pub(crate) fn first_leg<const N: usize>(a: &Piece<N>) -> V3 {
     (1..N).map(|i| a[i] - a[0]).find(|d| d.norm_squared() > 0.0).unwrap_or_else(V3::zeros)
 }
 
-/// Direction at the end: from the last control point that differs from the end.
+/// Direction of a piece at its end, not normalised: to the last control point from the nearest one
+/// before that differs from it.
 pub(crate) fn last_leg<const N: usize>(a: &Piece<N>) -> V3 {
     (0..N - 1).rev().map(|i| a[N - 1] - a[i]).find(|d| d.norm_squared() > 0.0).unwrap_or_else(V3::zeros)
 }
 
-/// Upper bound of the curvature of a piece; infinite if its derivative may vanish.
+/// Upper bound of the curvature of a piece (1/mm); infinite if its derivative may vanish.
 pub(crate) fn bend_bound<const N: usize>(a: &Piece<N>) -> f64 {
     let (h, k) = (derivative(a), second(a));
     let chord = a[N - 1] - a[0];

@@ -11,25 +11,29 @@ use crate::solve::{Limits, OnCurve, ParamPair, Solutions, Stretch};
 use crate::tree::{CurveTree, Vertex, whole};
 use crate::walk::{self, Stack};
 
-/// Distance, as a fraction of the size, below which two minima are duplicates found by two parts. With a
-/// larger value, minima of two folds are merged; with a smaller one, minima are reported twice.
+/// Distance, as a fraction of the larger curve's size, below which two minima count as one minimum found
+/// twice. With a larger value, different minima close to each other are merged; with a smaller one,
+/// minima are reported twice.
 const SAME_MINIMUM_TOLERANCE: f64 = 1e-8;
 
-/// Length of a part, as a fraction of the size, below which it is not bisected.
+/// Length of a part, as a fraction of the larger curve's size, below which it is not bisected. With a
+/// larger value, more pairs of parts stay undecided; with a smaller one, undecided pairs cost more
+/// bisections.
 const MIN_PART_LENGTH: f64 = 1e-10;
 
-/// Slope of the distance with length (mm per mm) that rounding leaves at a vertex where the true slope
-/// is zero. With a larger value, inner minima are reported as ends; with a smaller one, touching ends
-/// are lost.
+/// Slope of the distance with length (mm per mm) that rounding leaves at a vertex (a free end or a
+/// corner) where the true slope is zero. With a larger value, inner minima are reported as ends; with a
+/// smaller one, touching ends are lost.
 const VERTEX_SLOPE_ROUNDING: f64 = 1e-13;
 
 /// Distance in the parameter from a joint within which a minimum may belong to the piece on the other
-/// side.
+/// side of the joint. With a larger value, minima near joints are tested needlessly; with a smaller one,
+/// false minima beyond the ends of pieces remain.
 const JOINT_TOLERANCE: f64 = 1e-8;
 
-/// Maximum move of a minimum along the curves between two queries, as a fraction of their size, up to
-/// which it keeps its identity. With a larger value, another minimum takes the identity; with a smaller
-/// one, identities change.
+/// Maximum displacement of a minimum along the curves between two queries, as a fraction of the larger
+/// curve's size, with which it keeps its identity. With a larger value, another minimum takes the
+/// identity; with a smaller one, identities change.
 pub(crate) const MAX_IDENTITY_MOVE: f64 = 0.05;
 
 impl Numbered for CurveMinimum {
@@ -55,14 +59,14 @@ pub struct CurvePair {
 }
 
 impl CurvePair {
-    /// Creates a pair without results.
+    /// Creates a pair that has no results yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Finds all local minima of the distance between two curves with gaps of at most `d_max`: strict
-    /// minima and samples of stretches of equal distance. They are sorted by their parameters.
+    /// Finds all local minima of the distance between two curves whose gaps are at most `d_max`: strict
+    /// minima, and samples of stretches of constant distance. They are sorted by their parameters.
     pub fn query(&mut self, a: &Curve, b: &Curve, options: &CurveOptions) -> &[CurveMinimum] {
         let limits = limits(a, b, options);
         self.solutions.clear();
@@ -110,21 +114,21 @@ impl CurvePair {
         self.collect_minima(a, a, options, true)
     }
 
-    /// Results of the last query.
+    /// Minima that the last query found.
     #[must_use]
     pub fn minima(&self) -> &[CurveMinimum] {
         &self.minima
     }
 
-    /// Cost of the last query.
+    /// Counts of the work of the last query.
     #[must_use]
     pub fn stats(&self) -> CurveStats {
         let s = &self.solutions;
         CurveStats { n_nodes: s.n_nodes, n_parts: s.n_parts, n_undecided: s.n_undecided }
     }
 
-    /// Finds the minima between a vertex and the interior of pieces; `swapped` if the vertex is on the
-    /// second curve.
+    /// Finds the minima between a vertex of one curve and the interior of the pieces of the curve `s`.
+    /// `swapped` is set if the vertex is on the second curve, `is_own` if it is a vertex of `s` itself.
     fn vertex<const M: usize>(
         &mut self,
         vertex: &Vertex,
@@ -161,7 +165,8 @@ impl CurvePair {
         }
     }
 
-    /// Joins stretches to sets, removes duplicates, and measures the remaining minima.
+    /// Joins stretches to sets, removes duplicates and false minima, and computes the remaining minima
+    /// with their identities.
     fn collect_minima(
         &mut self,
         a: &Curve,
@@ -184,7 +189,8 @@ impl CurvePair {
             .iter()
             .chain(self.sets.minima.iter().map(|s| &s.params))
             .map(|p| (*p, inside));
-        // Vertices first: an inner minimum that has just reached a vertex is reported as the vertex.
+        // Candidates at vertices come first: an inner minimum that has just reached a vertex is reported
+        // as one at the vertex.
         self.candidates.extend(interior);
         self.minima.clear();
         let reach = options.d_max + a.radius() + b.radius();
@@ -274,7 +280,7 @@ impl Pairing for CurvePairing<'_> {
     }
 }
 
-/// Whether a parameter is that of a free end.
+/// Whether the parameter `u` is that of a free end of the curve.
 pub(crate) fn is_end(curve: &Curve, u: f64) -> bool {
     !curve.is_closed() && (u <= 0.0 || u >= curve.n_pieces() as f64)
 }
@@ -301,8 +307,8 @@ fn vertex_place(vertex: &Vertex) -> CurveLocation {
     if vertex.before.is_some() && vertex.after.is_some() { CurveLocation::Corner } else { CurveLocation::End }
 }
 
-/// Whether the distance to the point does not decrease along the curve in either direction from the
-/// vertex.
+/// Whether the distance to `point` does not decrease from the vertex along its curve in either
+/// direction.
 fn admits(vertex: &Vertex, point: &V3) -> bool {
     let w = point - vertex.point;
     let rounding = VERTEX_SLOPE_ROUNDING * w.norm() + f64::EPSILON * (point.norm() + vertex.point.norm());
@@ -323,8 +329,9 @@ fn turn_too_little_between<const N: usize>(s: &CurveTree<N>, v: &Vertex, w: &Ver
     s.turns_too_little_to_vertex(v, of_w) || s.turns_too_little_to_vertex(w, of_v)
 }
 
-/// Whether two pairs of parameters are the same point of both curves. Where a curve touches itself,
-/// parameters far apart along it have one point, so the parameters are compared, too.
+/// Whether two pairs of parameters belong to the same points of both curves, up to `tolerance` (mm).
+/// Where a curve touches itself, parameters far apart along it have one point, so the parameters are
+/// compared, too.
 fn is_same(a: &Curve, b: &Curve, p: &ParamPair, q: &ParamPair, tolerance: f64) -> bool {
     let is_near = |curve: &Curve, s: f64, t: f64| {
         let (separation, n) = ((s - t).abs(), curve.n_pieces() as f64);
@@ -333,9 +340,10 @@ fn is_same(a: &Curve, b: &Curve, p: &ParamPair, q: &ParamPair, tolerance: f64) -
     is_near(a, p[0], q[0]) && is_near(b, p[1], q[1]) && CurvePairing { a, b }.separation(p, q) <= tolerance
 }
 
-/// Whether a minimum found inside of pieces is on the curves themselves. A piece may have been extended
-/// slightly beyond a vertex, where another piece or nothing follows. Minima at vertices are found
-/// separately and rejected here.
+/// Whether a minimum that was found inside of pieces, at the parameters `u`, is on the curves
+/// themselves. A piece may have been extended slightly beyond a vertex, where another piece or no piece
+/// follows. Minima inside that lie at a vertex are rejected, because minima at vertices are found
+/// separately.
 #[expect(clippy::float_cmp, reason = "parameters of vertices are integers")]
 fn is_on_own_piece(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[CurveLocation; 2]) -> bool {
     let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));
@@ -355,8 +363,9 @@ fn is_on_own_piece(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[CurveLocation; 
     })
 }
 
-/// Whether f decreases on one side of a joint. Pieces with a common direction at a joint may differ in
-/// curvature, so a minimum of one is not always a minimum of the other.
+/// Whether half the squared distance f decreases on one side of a joint at the parameters `u`. Pieces
+/// with a common direction at a joint may differ in curvature, so a minimum of one piece is not always a
+/// minimum of the other.
 fn is_saddle(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[CurveLocation; 2]) -> bool {
     let sides = |curve: &Curve, k: usize| {
         let is_at = kinds[k] == CurveLocation::Inside && (u[k] - u[k].round()).abs() <= JOINT_TOLERANCE;

@@ -30,7 +30,7 @@ pub enum CurveSceneError {
         /// Reason why the curve is not valid.
         error: CurveError,
     },
-    /// Options are not valid.
+    /// An option is not valid, as the text states.
     #[error("{0}")]
     Options(String),
     /// Error of the scene of solids.
@@ -42,7 +42,7 @@ pub enum CurveSceneError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CurveId(pub u32);
 
-/// Minimum between a curve and another object.
+/// Minimum between a curve and another curve, itself or a solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CurveContact {
     /// Two curves, or a curve and itself (`b` is `a`).
@@ -100,14 +100,14 @@ enum Pair {
     Solid(Box<CurveSolidPair>, Arc<Obstacle>, Pose),
 }
 
-/// A near pair, with its buffers.
+/// A near pair, with its buffers and results.
 #[derive(Debug)]
 struct Slot {
     pair: Pair,
-    /// Upper half of the ids of its minima.
+    /// Upper 32 bits of the ids of the pair's minima.
     number: u32,
     step: u64,
-    /// Interference status, if the last update decided it.
+    /// Interference status of the pair; `None` if the last update did not determine it.
     status: Option<Status>,
 }
 
@@ -121,7 +121,7 @@ struct Slot {
 pub struct CurveScene {
     solids: Scene,
     options: CurveOptions,
-    /// Sorted by ascending id.
+    /// Curves with their ids, sorted by ascending id.
     curves: Vec<(CurveId, Curve)>,
     next_curve: u32,
     obstacles: Vec<Arc<Obstacle>>,
@@ -132,8 +132,8 @@ pub struct CurveScene {
     bends: Vec<(CurveId, TightBend)>,
     scratch: Vec<TightBend>,
     detects_interference: bool,
-    /// Set if the last update decided interference: the curves and bodies with ids below these were in the
-    /// scene.
+    /// Set if the last update determined interference: all curves with ids below the first number and
+    /// bodies with ids below the second one were in the scene at that time.
     decided: Option<[u32; 2]>,
 }
 
@@ -167,7 +167,7 @@ impl CurveScene {
         &self.solids
     }
 
-    /// The solids, for adding and moving them.
+    /// Returns the scene of the solids, to add and move them.
     pub fn solids_mut(&mut self) -> &mut Scene {
         &mut self.solids
     }
@@ -178,7 +178,7 @@ impl CurveScene {
         self.detects_interference = detects;
     }
 
-    /// Adds a curve.
+    /// Adds a curve and returns its id, which is never reused.
     pub fn add(&mut self, curve: Curve) -> CurveId {
         let id = CurveId(self.next_curve);
         self.next_curve += 1;
@@ -186,7 +186,7 @@ impl CurveScene {
         id
     }
 
-    /// Removes a curve.
+    /// Removes a curve and returns it.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`].
@@ -195,12 +195,12 @@ impl CurveScene {
         Ok(self.curves.remove(at).1)
     }
 
-    /// The curves by ascending id.
+    /// The curves with their ids, in ascending order of ids.
     pub fn curves(&self) -> impl ExactSizeIterator<Item = (CurveId, &Curve)> {
         self.curves.iter().map(|(id, curve)| (*id, curve))
     }
 
-    /// A curve.
+    /// Returns the curve with an id.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`].
@@ -208,11 +208,11 @@ impl CurveScene {
         Ok(&self.curves[self.position(id)?].1)
     }
 
-    /// Moves a curve ([`Curve::update`]).
+    /// Moves a curve to new control points ([`Curve::update`]).
     ///
     /// # Errors
-    /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Curve`] if the points are refused, and the curve
-    /// stays where it was.
+    /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Curve`] if the points are refused. The curve
+    /// then keeps its control points.
     pub fn update_curve(&mut self, id: CurveId, points: &[P3]) -> Result<(), CurveSceneError> {
         let at = self.position(id)?;
         self.curves[at].1.update(points).map_err(|error| CurveSceneError::Curve { curve: id, error })
@@ -271,14 +271,14 @@ impl CurveScene {
         &self.contacts
     }
 
-    /// Stretches of curves that are bent more than their radius allows. The tubes overlap themselves
-    /// there without a minimum.
+    /// Intervals of curves, found in the last update, that are bent more than the tube's radius allows.
+    /// The tubes overlap themselves there without a minimum.
     #[must_use]
     pub fn tight_bends(&self) -> &[(CurveId, TightBend)] {
         &self.bends
     }
 
-    /// Whether two curves, or a curve and itself, overlapped in the last update.
+    /// Whether the tubes of two curves, or of a curve and itself, overlapped in the last update.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`].
@@ -332,7 +332,8 @@ impl CurveScene {
         self.curves.binary_search_by_key(&id, |c| c.0).map_err(|_| CurveSceneError::NoCurve(id))
     }
 
-    /// Marks the pairs whose boxes are near, and drops all others.
+    /// Marks the pairs of curves, and of curves and solids, whose boxes are near, and drops all other
+    /// pairs.
     fn find_near(&mut self) -> Result<(), CurveSceneError> {
         let step = self.step;
         for (i, (a, curve)) in self.curves.iter().enumerate() {
@@ -432,16 +433,19 @@ impl CurveScene {
     }
 }
 
-/// Maximum coordinates, as a multiple of the size: their rounding, 2⁻⁵² of them, is a tenth of 1e-7 of
-/// the size. With a larger value, the rounding of minima reaches the tolerance; with a smaller one, more
-/// curves are refused.
+/// Maximum coordinates of curves, as a multiple of the size of the larger object of a pair: their
+/// rounding, 2⁻⁵² of them, is a tenth of 1e-7 of the size. With a larger value, the rounding of minima
+/// reaches the tolerance; with a smaller one, more curves are refused.
 const COORDINATES_IN_SIZES: f64 = 1e-8 / f64::EPSILON;
-/// Maximum coordinates (mm) for any size. Larger ones may overflow in products.
+/// Maximum coordinates (mm) of curves of any size. Larger ones may overflow in products.
 const MAX_COORDINATES: f64 = 1e30;
-/// Gap within which a tube touches, as a fraction of the solid's size.
+/// Magnitude of the gap up to which a tube counts as touching a solid, as a fraction of the solid's
+/// size. With a larger value, shallow interferences count as touching; with a smaller one, rounding
+/// decides.
 const TOUCH_TOLERANCE: f64 = 1e-9;
 
-/// Decides the status of a curve and a solid whose minima have just been found.
+/// Determines the interference status of a curve and a solid, for whose pair the minima have just been
+/// found.
 fn decide(pair: &mut CurveSolidPair, curve: &Curve, obstacle: &Obstacle, pose: &Pose) -> Status {
     let tolerance = TOUCH_TOLERANCE * obstacle.body().size();
     let gap = pair.minima().iter().map(|m| m.gap).fold(f64::INFINITY, f64::min);

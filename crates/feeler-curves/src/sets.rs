@@ -1,35 +1,39 @@
-//! Joins *stretches*, intervals of a curve over which the distance is constant, to chains. Chains that
-//! are long enough are sets, which are reported as samples.
+//! Joins *stretches*, intervals of a curve over which the distance is constant, to *chains* of stretches
+//! that follow one another. Chains that are long enough are *sets*, which are reported as samples;
+//! shorter ones are reported as one minimum.
 
 use crate::solve::{ParamPair, Stretch};
 
-/// Distance below which ends of stretches coincide, as a fraction of the size. With a smaller value,
-/// sets fall into parts.
+/// Distance below which ends of stretches coincide, as a fraction of the size of the pair's larger
+/// object. With a larger value, separate sets are joined; with a smaller one, sets are split.
 const JOIN_TOLERANCE: f64 = 1e-7;
 
 /// Slope of the distance with length (mm per mm) that rounding leaves at the ends of stretches. With a
-/// larger value, parts of a slope become sets; with a smaller one, level stretches are lost.
+/// larger value, stretches beyond which the distance decreases become sets; with a smaller one, sets are
+/// lost.
 const SLOPE_ROUNDING: f64 = 1e-12;
 
 /// Geometry of the pair that stretches belong to: two curves, or a curve and a feature of a solid.
 pub(crate) trait Pairing {
-    /// Distance between two pairs of parameters (mm): the larger one of the distances on both sides.
+    /// Distance (mm) between two pairs of parameters: the larger one of the distances between their
+    /// points on the first and on the second object.
     fn separation(&self, p: &ParamPair, q: &ParamPair) -> f64;
-    /// Moves the parameter on the other side to the nearest point, with the parameter `along` fixed.
+    /// Changes the parameter of the other object to that of its point nearest to the point at the
+    /// parameter with index `along`, which stays fixed.
     fn across(&self, params: ParamPair, along: usize) -> ParamPair;
-    /// Whether the curve ends at these parameters.
+    /// Whether one of the curves has a free end at these parameters.
     fn is_end(&self, params: &ParamPair) -> bool;
-    /// Whether the distance increases with the parameter along which the stretch runs.
+    /// Whether the distance increases, at `params`, with the parameter along which the stretch runs.
     fn rises(&self, params: &ParamPair, stretch: &Stretch) -> bool;
 }
 
-/// Pair of parameters on a stretch.
+/// Pair of parameters on a stretch, at which a minimum is reported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub params: ParamPair,
-    /// Index of the area opposite to the stretch.
+    /// Index of the solid's area opposite to the stretch; 0 for two curves.
     pub area: u32,
-    /// Number of the set; 0 for single minima.
+    /// Number of the set that the sample belongs to; 0 for single minima.
     pub set: u32,
 }
 
@@ -45,11 +49,12 @@ pub(crate) struct Sets {
     n_sets: u32,
 }
 
-/// Options of the sampling of sets.
+/// Parameters of the sampling of sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
     pub size: f64,
-    /// Length (mm) from which a chain is a set; also the distance between its samples.
+    /// Length (mm) from which a chain is a set; also the approximate minimum distance between the
+    /// samples of a set.
     pub length: f64,
     pub max_samples: usize,
 }
@@ -62,7 +67,8 @@ impl Sets {
         self.n_sets = 0;
     }
 
-    /// Joins stretches to chains and adds the set or minimum of each.
+    /// Joins stretches to chains, and adds the samples of a set, or one minimum, for each chain that is
+    /// a minimum.
     pub(crate) fn join(&mut self, pairing: &impl Pairing, stretches: &[Stretch], sampling: &Sampling) {
         self.rest.clear();
         self.rest.extend_from_slice(stretches);
@@ -87,7 +93,8 @@ impl Sets {
                     }
                     let at = if side == 1 { self.chain.len() } else { 0 };
                     if pairing.separation(&next.ends[0], &next.ends[1]) <= JOIN_TOLERANCE * sampling.size {
-                        // Too short to have a direction: it is merged into its neighbour.
+                        // The stretch is too short to have a direction, so it is merged into its
+                        // neighbour.
                         let last = &mut self.chain[at.saturating_sub(1)].0;
                         let along = |params: &ParamPair| params[last.along];
                         let from = along(&last.ends[1 - side]);
@@ -176,7 +183,8 @@ impl Sets {
         self.chain.iter().map(|(stretch, _)| multiples(stretch, spacing).count()).sum()
     }
 
-    /// Finds the lowest point of a chain; its middle if rounding hides which one that is.
+    /// Finds the point of the current chain with the smallest distance; the middle of the chain if the
+    /// distances differ only by rounding. `sum` is the length of the chain (mm).
     fn lowest(&self, pairing: &impl Pairing, sum: f64) -> Sample {
         let outward = [self.chain[0].0.outward[0], self.chain[self.chain.len() - 1].0.outward[1]];
         let length = match outward.map(|slope| slope > SLOPE_ROUNDING) {
@@ -188,7 +196,8 @@ impl Sets {
         self.sample(pairing, length)
     }
 
-    /// Finds the length along a chain at which the distance starts to increase.
+    /// Finds the length (mm) along the current chain at which the distance starts to increase. `sum` is
+    /// the length of the chain.
     fn lowest_length(&self, pairing: &impl Pairing, sum: f64) -> f64 {
         let (mut lo, mut hi) = (0.0, sum);
         for _ in 0..52 {
@@ -205,7 +214,8 @@ impl Sets {
         0.5 * (lo + hi)
     }
 
-    /// Returns the stretch at a length along the chain, and the fraction of it before that length.
+    /// Returns the stretch of the current chain at a length (mm) along the chain, and the fraction of
+    /// the stretch that lies before that length.
     fn at(&self, length: f64) -> (Stretch, f64) {
         let k = self.chain.iter().position(|(_, until)| length <= *until).unwrap_or(self.chain.len() - 1);
         let (stretch, until) = self.chain[k];
@@ -214,13 +224,14 @@ impl Sets {
         (stretch, t)
     }
 
-    /// Returns the sample at a length along the chain.
+    /// Returns the sample at a length (mm) along the current chain.
     fn sample(&self, pairing: &impl Pairing, length: f64) -> Sample {
         let (stretch, t) = self.at(length);
         Sample { params: interpolated(pairing, &stretch, t), area: stretch.area, set: 0 }
     }
 
-    /// Whether a minimum lies on a stretch of a set.
+    /// Whether a minimum with these parameters lies on a stretch that belongs to a set. `size` (mm) is
+    /// that of the pair's larger object.
     pub(crate) fn contains(&self, pairing: &impl Pairing, params: &ParamPair, size: f64) -> bool {
         let on = |stretch: &Stretch| {
             let [p, q] = stretch.ends;
@@ -232,18 +243,19 @@ impl Sets {
     }
 }
 
-/// Interpolates a stretch at the fraction `t`.
+/// Interpolates the parameters of a stretch at the fraction `t` of it.
 fn interpolated(pairing: &impl Pairing, stretch: &Stretch, t: f64) -> ParamPair {
     let [p, q] = stretch.ends;
     let params = [p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1])];
-    // The interpolated parameter across is only as accurate as the stretch is short, so it is refined.
+    // The interpolated parameter of the other object is inaccurate on a long stretch, so it is refined.
     let across = 1 - stretch.along;
     #[expect(clippy::float_cmp, reason = "detects a constant parameter, exact to the bit")]
     let stays = p[across] == q[across];
     if stays { params } else { pairing.across(params, stretch.along) }
 }
 
-/// Multiples of `spacing` on a stretch, in its direction. The higher end belongs to the next stretch.
+/// Integers i for which the parameter i · `spacing` is on a stretch, in the direction of the stretch.
+/// The end with the larger parameter belongs to the next stretch.
 fn multiples(stretch: &Stretch, spacing: f64) -> impl Iterator<Item = i64> {
     let [p, q] = stretch.ends.map(|e| e[stretch.along] / spacing);
     let (first, end) = (p.min(q).ceil(), p.max(q).ceil());

@@ -1,9 +1,10 @@
-//! Minima of the distance between two parts, and between a vertex and a part. Each minimum is found at
-//! least once.
+//! Minima of the distance between two parts of curves, and between a vertex and a part. Each minimum is
+//! found at least once.
 //!
-//! f(x, y) = ½ |w|², w = a(x) - b(y), over [0, 1]². A pair of parts is rejected if a sign proves that it
-//! has no minimum, and solved by Newton's method if f is convex. If f is convex in one of the
-//! parameters, its valley is followed. All other pairs are bisected.
+//! The function to minimise is f(x, y) = ½ |w|², w = a(x) - b(y), over [0, 1]². A pair of parts is
+//! rejected if the sign of a derivative proves that it has no minimum, and solved by Newton's method if
+//! f is convex. If f is convex in one of the parameters only, its *valley* is followed: the minima in
+//! that parameter, as a curve over the other one. All other pairs are bisected.
 //!
 //! # Source
 //! BREP §3.5, (3.15), for the derivatives of f; Algorithm 13 for dynamic bisection.
@@ -24,30 +25,32 @@ use crate::part::{Part, are_apart, is_apart, turn_too_little};
 use crate::piece::{At, Piece, Range, at, curvature, gradient, mixed, widened};
 use crate::tree::Between;
 
-/// Maximum number of bisections of a pair of parts; after that it counts as undecided. With a smaller
-/// value, more pairs are undecided.
+/// Maximum number of bisections of a pair of parts; after that it counts as undecided. With a larger
+/// value, undecided pairs are slower; with a smaller one, more pairs are undecided.
 const MAX_BISECTIONS: u32 = 80;
 
 /// Length of a Newton step (parameter) whose square is below rounding. With a smaller value, one more
 /// step is made.
 const NEGLIGIBLE_STEP: f64 = 1e-8;
 
-/// Width (parameter) of the interval around the point where a valley leaves a part. With a larger value,
-/// more minima are found twice (they are merged later).
+/// Width (parameter) to which the interval around the point where a valley leaves a part is narrowed.
+/// With a larger value, more minima are found twice (they are merged later); a smaller one takes more
+/// iterations.
 const CROSSING_WIDTH: f64 = 1e-9;
 
 /// Maximum number of Newton steps before a pair is bisected instead. A smaller value leads to more
 /// bisection.
 const MAX_NEWTON_STEPS: usize = 12;
 
-/// Parameters on both curves.
+/// Parameters on both curves of a pair; for a curve and a solid, the first is that of the curve.
 pub(crate) type ParamPair = [f64; 2];
 
-/// Stretch of level distance between two pairs of parameters, along one of the two curves.
+/// Stretch of constant distance between two pairs of parameters, along one of the two curves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
     pub ends: [ParamPair; 2],
-    /// Change of the distance with length at the ends (mm per mm), in the direction out of the stretch.
+    /// Change of the distance with length (mm per mm) at both ends, in the direction out of the stretch;
+    /// positive if the distance increases there.
     pub outward: [f64; 2],
     /// Index of the curve along which the stretch runs: 0 or 1.
     pub along: usize,
@@ -62,7 +65,8 @@ pub(crate) struct Solutions {
     pub stretches: Vec<Stretch>,
     /// Number of visited pairs of nodes.
     pub n_nodes: usize,
-    /// Number of examined pairs of parts, and of those bisected to the end without a result.
+    /// Number of examined pairs of parts, and (`n_undecided`) of those bisected to the end without a
+    /// result.
     pub n_parts: usize,
     pub n_undecided: usize,
 }
@@ -87,7 +91,8 @@ pub(crate) struct Limits {
     pub min_length: f64,
 }
 
-/// Finds the minima between two parts of leaves.
+/// Finds the minima between two parts of leaves, of two curves or of one curve; `between` is the turning
+/// between the leaves.
 pub(crate) fn solve_parts<const N: usize, const M: usize>(
     a: &Part<N>,
     b: &Part<M>,
@@ -99,7 +104,8 @@ pub(crate) fn solve_parts<const N: usize, const M: usize>(
 }
 
 /// Finds the minima between a part and itself: those between its halves, and recursively those of each
-/// half with itself. `around` is an upper bound of the turning of the rest of a closed curve.
+/// half with itself. `around` is an upper bound of the turning (rad) of the rest of a closed curve,
+/// infinite for an open one.
 pub(crate) fn solve_itself<const N: usize>(a: &Part<N>, around: f64, limits: &Limits, out: &mut Solutions) {
     solve_self(a, Between { onward: 0.0, around }, limits, MAX_BISECTIONS / 2, out);
 }
@@ -115,7 +121,7 @@ fn solve_self<const N: usize>(
         return;
     }
     if halvings == 0 || a.length() <= limits.min_length {
-        // Only a cusp reaches this depth. It is reported as a tight bend instead.
+        // Only a part with a cusp reaches this depth. The cusp is reported as a tight bend instead.
         return;
     }
     let [l, r] = a.halves(true);
@@ -187,8 +193,9 @@ struct SecondDerivatives {
     ab: Range,
 }
 
-/// Fraction of the second derivatives that rounding may subtract from a singular matrix. With a smaller
-/// value, sets of equal distance are taken for saddles.
+/// Slack of the test that f is nowhere convex: rounding error of the bounds of the second derivatives,
+/// as a fraction of the sum of these. With a larger value, fewer saddles are rejected; with a smaller
+/// one, stretches of constant distance, whose matrices are singular, are taken for saddles.
 const SINGULAR_ROUNDING: f64 = 1e-12;
 
 impl SecondDerivatives {
@@ -221,10 +228,10 @@ struct Jet {
     a: At,
     b: At,
     w: V3,
-    /// First derivatives.
+    /// First derivatives of f by x and y.
     fa: f64,
     fb: f64,
-    /// Second derivatives.
+    /// Second derivatives of f by x, by y, and by both.
     aa: f64,
     bb: f64,
     ab: f64,
@@ -269,8 +276,8 @@ enum Newton {
     Failed,
 }
 
-/// Finds the minimum of f, which is convex over the two parts, by Newton's method confined to the unit
-/// square.
+/// Finds the minimum of f, which must be convex over the two parts, by Newton's method confined to the
+/// unit square of their parameters.
 fn newton<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>, limits: &Limits) -> Newton {
     let (mut x, mut y) = (0.5, 0.5);
     for _ in 0..MAX_NEWTON_STEPS {
@@ -283,7 +290,7 @@ fn newton<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>, limits: &Lim
         let (to_x, to_y) = (x + step[0], y + step[1]);
         let inside = |t: f64| (-END_TOLERANCE..=1.0 + END_TOLERANCE).contains(&t);
         if step[0].abs().max(step[1].abs()) < 1e-9 && inside(to_x) && inside(to_y) {
-            // This last step squares the error.
+            // This step is the last one: it squares the error.
             if j.min_second_derivative() * limits.level.length < limits.level.slope {
                 return Newton::Level;
             }
@@ -298,7 +305,8 @@ fn newton<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>, limits: &Lim
     Newton::Failed
 }
 
-/// Minimises the quadratic model of f over the unit square.
+/// Minimises over the unit square the quadratic model of f at (x, y), whose unbounded minimum is
+/// (`to_x`, `to_y`).
 fn model_minimum(j: &Jet, x: f64, y: f64, to_x: f64, to_y: f64) -> (f64, f64) {
     let inside = |t: f64| (0.0..=1.0).contains(&t);
     if inside(to_x) && inside(to_y) {
@@ -320,14 +328,17 @@ fn model_minimum(j: &Jet, x: f64, y: f64, to_x: f64, to_y: f64) -> (f64, f64) {
     best
 }
 
-/// Result along a valley: parameters of the curve that it runs along, and of the other one.
+/// Minimum or level stretch along a valley. The first parameter of each pair is that of the curve along
+/// which the valley runs, the second one that of the other curve.
 enum ValleyResult {
     Minimum(ParamPair),
     Level { ends: [ParamPair; 2], outward: [f64; 2] },
 }
 
-/// Follows the valley of f along P: the points where f is minimal in the parameter of Q. f must be
-/// convex in that parameter (`qq` is positive). Returns false if the pair must be bisected first.
+/// Follows the valley of f along the part `p`: the points where f is minimal in the parameter of `q`.
+/// Passes the minima and level stretches on it to `take`. f must be convex in the parameter of `q`. `qq`
+/// is the range of the second derivative in that parameter, `pq` that of the mixed derivative. Returns
+/// false if the pair must be bisected first.
 fn valley<const N: usize, const M: usize>(
     p: &Part<N>,
     q: &Part<M>,
@@ -368,7 +379,7 @@ fn valley<const N: usize, const M: usize>(
             b = at(&q.control, y);
         }
         let mut j = jet_of(a, b);
-        // First-order change of the derivative by a last step; the square of the step is below rounding.
+        // A last step changes the derivative to first order; the square of the step is below rounding.
         let step = if j.bb == 0.0 { 0.0 } else { -j.fb / j.bb };
         let step = step.clamp(-NEGLIGIBLE_STEP, NEGLIGIBLE_STEP);
         j.fa += j.ab * step;
@@ -406,7 +417,8 @@ fn valley<const N: usize, const M: usize>(
     true
 }
 
-/// Location of a valley in the unit square.
+/// Location of a valley in the unit square: x is the parameter along the valley, y the one in which f is
+/// convex.
 enum ValleyLocation {
     /// The interval of x that contains the valley, and the maximum distance of y beyond the unit
     /// interval.
@@ -422,7 +434,8 @@ enum ValleyLocation {
 /// bisection.
 const VALLEY_MARGIN: f64 = 0.25;
 
-/// Determines the interval of x whose valley lies within the unit interval of y.
+/// Determines the interval of x in which the valley of f lies within the unit interval of y; `qq` and
+/// `pq` as for [`valley`].
 fn valley_range<const N: usize, const M: usize>(
     p: &Piece<N>,
     q: &Piece<M>,
@@ -474,8 +487,8 @@ fn valley_range<const N: usize, const M: usize>(
     }
 }
 
-/// Brackets the zero in [0, 1] of a monotonic function given with its derivative. The bracket is so
-/// narrow that minima found twice inside it cost little.
+/// Brackets the zero in [0, 1] of a monotonic function `f`, which returns its value and derivative;
+/// `falls` is set if it decreases. The bracket is so narrow that few minima inside it are found twice.
 fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
     let (mut lo, mut hi) = (0.0, 1.0);
     let mut x: f64 = 0.5;
@@ -498,7 +511,8 @@ fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
     [lo, hi]
 }
 
-/// Finds the minima of the distance between a point and a part, as parameters of its curve.
+/// Finds the minima and level stretches of the distance between a point and a part, as parameters of the
+/// part's curve.
 pub(crate) fn solve_point<const M: usize>(
     point: &V3,
     b: &Part<M>,
@@ -527,7 +541,7 @@ pub(crate) fn solve_point<const M: usize>(
     along::minima(&mut slope, [0.0, 1.0], &limits.level, &mut found);
 }
 
-/// Result along one curve.
+/// Minimum or level stretch of the distance between a point and a curve, by parameters of the curve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OnCurve {
     Minimum(f64),
@@ -535,7 +549,7 @@ pub(crate) enum OnCurve {
 }
 
 impl Solutions {
-    /// Records the result of a valley; `swapped` if the valley runs along the second curve.
+    /// Stores the result of a valley; `swapped` is set if the valley runs along the second curve.
     fn take(&mut self, found: ValleyResult, swapped: bool) {
         let order = |[p, q]: ParamPair| if swapped { [q, p] } else { [p, q] };
         match found {

@@ -1,4 +1,5 @@
-//! Detects bends tighter than the radius of the tube: it overlaps itself there without a minimum.
+//! Detects bends tighter than the radius of the tube, at which the tube overlaps itself without a
+//! minimum.
 
 use crate::part::Part;
 use crate::piece::{at, bend_bound};
@@ -7,14 +8,14 @@ use crate::tree::CurveTree;
 /// Maximum number of bisections of a leaf in the search for tight bends. With a larger value, cusps are
 /// slower; with a smaller one, short bends and cusps are lost.
 const MAX_BISECTIONS: u32 = 16;
-/// Minimum number of bisections of a leaf before a tight part is reported. A larger value is slower; a
-/// smaller one locates the tightest point less accurately.
+/// Minimum number of bisections of a leaf before a part of it is reported as a tight bend. A larger
+/// value is slower; a smaller one locates the tightest point less accurately.
 const MIN_BISECTIONS: u32 = 4;
 
-/// Stretch of a curve whose bend is too tight for its radius.
+/// Interval of a curve that is bent too tightly for the radius of its tube.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TightBend {
-    /// Parameters between which the curvature was found to be too large.
+    /// Parameters of the ends of the interval.
     pub range: [f64; 2],
     /// Parameter of the largest curvature found.
     pub u: f64,
@@ -22,8 +23,8 @@ pub struct TightBend {
     pub curvature: f64,
 }
 
-/// Writes all stretches where radius times curvature is at least 1 to `out`. Every stretch longer than
-/// 2⁻¹⁶ of a leaf of the curve's tree is found.
+/// Writes all intervals on which `radius` (mm) times curvature is at least 1 to `out`. Every interval
+/// longer than 2⁻¹⁶ of a leaf is found.
 pub(crate) fn tight_bends<const N: usize>(s: &CurveTree<N>, radius: f64, out: &mut Vec<TightBend>) {
     out.clear();
     if radius > 0.0 {
@@ -54,7 +55,7 @@ fn search<const N: usize>(part: &Part<N>, limit: f64, depth: u32, out: &mut Vec<
     }
 }
 
-/// Appends a stretch, merged with the previous one if they are adjacent.
+/// Appends a bend, or merges it with the previous one if the two are adjacent.
 fn add(bend: TightBend, out: &mut Vec<TightBend>) {
     match out.last_mut() {
         Some(last) if bend.range[0] <= last.range[1] => {

@@ -18,10 +18,10 @@ use feeler_geom::count::index;
 
 use crate::piece::{Piece, angle_bound, first_leg, halves, last_leg, turning};
 
-/// Maximum turning of a leaf (rad) in the shape that the tree is built for. BREP's flatness (0.5 rad) is
-/// used as a half angle: a cycle of the spring of the bench `springs` takes a fifth less time than with
-/// 0.5 or 1.6. A larger value causes more bisection in each step; a smaller one gives more leaves to
-/// refit.
+/// Maximum turning (total angle by which the tangent rotates, rad) of a leaf in the shape that the tree
+/// is built for. BREP's flatness (0.5 rad) is used as a half angle: a cycle of the spring of the bench
+/// `springs` takes a fifth less time than with 0.5 or 1.6. A larger value causes more bisection in each
+/// step; a smaller one gives more leaves to refit.
 const MAX_LEAF_TURNING: f64 = 1.0;
 
 /// Maximum number of times that a piece is halved when the tree is built. With a larger value, wildly
@@ -36,16 +36,16 @@ const MIN_CORNER_ANGLE: f64 = 1e-6;
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<const N: usize> {
     pub control: Piece<N>,
-    /// Parameters of its ends.
+    /// Parameters of the curve at the ends of the leaf.
     pub u: [f64; 2],
-    /// Upper bound of its turning (rad).
+    /// Upper bound of the turning of the leaf (rad).
     pub turning: f64,
-    /// Upper bounds of the turning (rad) from the start of the curve to the start of the leaf: before
-    /// and after the joint there.
+    /// Upper bounds of the turning (rad) from the start of the curve to the start of the leaf: without
+    /// and with the turning at the joint there.
     pub turned: [f64; 2],
 }
 
-/// Axis-aligned bounding box.
+/// Axis-aligned bounding box of a part of a curve, without its radius.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub min: V3,
@@ -66,13 +66,13 @@ impl Bounds {
         Self { min: self.min.inf(&o.min), max: self.max.sup(&o.max) }
     }
 
-    /// Squared distance to another box; 0 if they overlap.
+    /// Squared distance (mm²) to another box; 0 if they overlap.
     pub(crate) fn distance_sq(&self, o: &Self) -> f64 {
         let gap = (self.min - o.max).sup(&(o.min - self.max)).sup(&V3::zeros());
         gap.norm_squared()
     }
 
-    /// Squared distance to a point; 0 inside.
+    /// Squared distance (mm²) to a point; 0 if the box contains the point.
     pub(crate) fn distance_sq_to(&self, p: &V3) -> f64 {
         (self.min - p).sup(&(p - self.max)).sup(&V3::zeros()).norm_squared()
     }
@@ -105,13 +105,13 @@ impl Node {
 /// Corner or free end of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Vertex {
-    /// Parameter on the curve.
+    /// Parameter of the vertex on the curve.
     pub u: f64,
     pub point: V3,
     /// Directions along the curve before and after the vertex, not normalised; `None` beyond a free end.
     pub before: Option<V3>,
     pub after: Option<V3>,
-    /// Leaves before and after the vertex.
+    /// Indices of the leaves before and after the vertex; `None` beyond a free end.
     pub leaves: [Option<u32>; 2],
 }
 
@@ -231,17 +231,18 @@ impl<const N: usize> CurveTree<N> {
         [node + 1, node + 2 * self.nodes[node as usize].left_count()]
     }
 
-    /// Returns the piece that contains a parameter, and the local parameter in it. The index is valid
-    /// for any number.
+    /// Returns the index of the piece that contains the parameter `u`, and the parameter on that piece.
+    /// The index is valid for any number `u`.
     pub(crate) fn locate(&self, u: f64) -> (usize, f64) {
         let k = whole(u).min(self.pieces.len() - 1);
         (k, u - k as f64)
     }
 }
 
-/// Upper bounds of the turning (rad) between two leaves of one curve: from the end of the first to the
-/// start of the second, and the other way around a closed curve. They are infinite between two curves;
-/// `around` is also infinite for open ones.
+/// Upper bounds of the turning (rad) between two leaves of one curve: from the end of the first leaf to
+/// the start of the second one (`onward`), and from the end of the second one around a closed curve to
+/// the start of the first one (`around`). They are infinite between two curves; `around` is also
+/// infinite for open curves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Between {
     pub onward: f64,
@@ -251,8 +252,8 @@ pub(crate) struct Between {
 impl Between {
     pub(crate) const CURVES: Self = Self { onward: f64::INFINITY, around: f64::INFINITY };
 
-    /// Whether the turning of parts of the leaves can lead to a rejection; false if the turning in
-    /// between is already large enough.
+    /// Whether parts of the two leaves can be rejected because of too little turning; false if the
+    /// turning between the leaves already suffices for a minimum.
     pub(crate) fn can_reject(&self) -> bool {
         self.onward.min(self.around) < PI
     }
@@ -261,8 +262,8 @@ impl Between {
 /// Rejection by total turning (MATH §11): a curve can have a doubly orthogonal chord to itself only
 /// after a turning of at least π, and one to a free end after π/2.
 impl<const N: usize> CurveTree<N> {
-    /// Whether two nodes turn too little to have a minimum between them. The first one must precede the
-    /// second one or be the same.
+    /// Whether the curve turns too little over and between two nodes, given by their indices, to have a
+    /// minimum between them. The first node must precede the second one or be the same.
     pub(crate) fn turns_too_little(&self, first: usize, second: usize) -> bool {
         let (first, second) = (&self.nodes[first], &self.nodes[second]);
         let (begin, end) = (&self.leaves[first.first as usize], &self.leaves[second.last()]);
@@ -276,7 +277,7 @@ impl<const N: usize> CurveTree<N> {
         onward.min(around) < PI
     }
 
-    /// Turning between two leaves; the first one must precede the second one.
+    /// Turning between two leaves, given by their indices; the first one must precede the second one.
     pub(crate) fn between(&self, first: usize, second: usize) -> Between {
         let (a, b) = (&self.leaves[first], &self.leaves[second]);
         let onward = b.turned[1] - a.turned[1] - a.turning;
@@ -288,7 +289,8 @@ impl<const N: usize> CurveTree<N> {
         Between { onward, around }
     }
 
-    /// Whether the curve turns too little between a leaf and a vertex to have a minimum between them.
+    /// Whether the curve turns too little between the leaf with an index and a vertex to have a minimum
+    /// between them.
     pub(crate) fn turns_too_little_to_vertex(&self, vertex: &Vertex, leaf: usize) -> bool {
         let required = if vertex.leaves.contains(&None) { FRAC_PI_2 } else { PI };
         // The corners at both ends are excluded: a one-sided minimum needs as much turning as an
@@ -309,8 +311,8 @@ impl<const N: usize> CurveTree<N> {
                 .is_some_and(|v| self.total_turning - self.min_turning_to_joint(v as usize, leaf) < required)
     }
 
-    /// Lower bound of the turning (rad) between the joint before leaf `v` and a leaf, along the path
-    /// that does not pass the start.
+    /// Lower bound of the turning (rad) between the joint before the leaf `v` and the leaf `leaf`, along
+    /// the path that does not pass the start of the curve.
     fn min_turning_to_joint(&self, v: usize, leaf: usize) -> f64 {
         let (joint, leaf_at) = (&self.leaves[v], &self.leaves[leaf]);
         if v <= leaf {
@@ -328,7 +330,8 @@ pub(crate) fn whole(u: f64) -> usize {
     u as usize
 }
 
-/// Number of halvings of a piece until its parts are flat enough.
+/// Number of times that a piece must be halved until the turning of its parts is at most
+/// [`MAX_LEAF_TURNING`], limited to [`MAX_PIECE_HALVINGS`]. `depth` is the number of halvings so far.
 fn halvings<const N: usize>(piece: &Piece<N>, depth: u32) -> u32 {
     if depth == MAX_PIECE_HALVINGS || turning(piece) <= MAX_LEAF_TURNING {
         return depth;
@@ -336,7 +339,8 @@ fn halvings<const N: usize>(piece: &Piece<N>, depth: u32) -> u32 {
     halves(piece).iter().map(|half| halvings(half, depth + 1)).max().unwrap_or(depth)
 }
 
-/// Cuts a piece into as many equal parts as there are leaves; their number must be a power of two.
+/// Cuts a piece into as many parts over equal intervals of its parameter as there are `leaves`, whose
+/// number must be a power of two.
 fn cut<const N: usize>(piece: &Piece<N>, leaves: &mut [Leaf<N>]) {
     if let [leaf] = leaves {
         leaf.control = *piece;

@@ -2,9 +2,10 @@
 //! minima.
 //!
 //! # Source
-//! BREP §4.3.3, Algorithm 13, its static half.
+//! BREP §4.3.3, the static half of Algorithm 13, which descends trees.
 //! # Deviations
-//! - The distance is limited, in boxes and at leaves. With a limit, boxes cull more than cones do.
+//! - The distance of minima is limited, for boxes and at leaves. With a limit, boxes cull more than
+//!   cones do.
 //! - Self-contact rejects parts with less turning than π in between, instead of neighbours chosen by
 //!   hand.
 
@@ -17,7 +18,7 @@ use crate::tree::{Between, CurveTree, Vertex};
 /// Pairs of nodes still to be visited; the buffer is reused between queries.
 pub(crate) type Stack = Vec<(u32, u32)>;
 
-/// Finds the minima inside of pieces of two curves.
+/// Finds the minima between two curves that lie inside of pieces on both.
 pub(crate) fn curves<const N: usize, const M: usize>(
     a: &CurveTree<N>,
     b: &CurveTree<M>,
@@ -45,7 +46,8 @@ pub(crate) fn curves<const N: usize, const M: usize>(
     }
 }
 
-/// Finds the minima inside of pieces between a curve and itself; the first parameter is the smaller one.
+/// Finds the minima between a curve and itself that lie inside of pieces; the first parameter is the
+/// smaller one.
 pub(crate) fn self_pairs<const N: usize>(
     a: &CurveTree<N>,
     limits: &Limits,
@@ -87,8 +89,9 @@ pub(crate) fn self_pairs<const N: usize>(
     }
 }
 
-/// Finds the minima of the distance from a point inside of the pieces of a curve. `own` is the vertex if
-/// the point is a vertex of that curve; leaves with too little turning in between are then rejected.
+/// Finds the minima of the distance from `point` to the inside of the pieces of a curve. If the point is
+/// a vertex of that curve, `own` is the vertex, and leaves between which and the vertex the curve turns
+/// too little are rejected.
 pub(crate) fn point<const M: usize>(
     point: &V3,
     own: Option<&Vertex>,

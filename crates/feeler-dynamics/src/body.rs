@@ -6,7 +6,7 @@ use feeler_runtime::Body;
 use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion};
 use std::sync::Arc;
 
-/// Rigid body with its state at one time.
+/// Rigid body with its pose and velocities at one time.
 #[derive(Clone, Debug)]
 pub struct RigidBody {
     pub(crate) body: Arc<Body>,
@@ -34,7 +34,7 @@ pub(crate) struct Mass {
 }
 
 impl RigidBody {
-    /// Creates a body that never moves.
+    /// Creates a fixed body, which never moves by forces.
     #[must_use]
     pub fn fixed(body: Arc<Body>, pose: Pose) -> Self {
         Self { body, mass: None, pose, velocity: V3::zeros(), spin: V3::zeros(), dilation: 0.0 }
@@ -82,7 +82,7 @@ impl RigidBody {
         self.mass.as_ref().map_or_else(|| self.pose * P3::origin(), |m| self.pose * m.center)
     }
 
-    /// Velocity of a point of the body (mm/s, world).
+    /// Velocity (mm/s, world) of the point `p` (world) of the body.
     #[must_use]
     pub fn velocity_at(&self, p: &P3) -> V3 {
         self.velocity + self.spin.cross(&(p - self.center()))
@@ -95,14 +95,15 @@ impl RigidBody {
         0.5 * (mass.mass * self.velocity.norm_squared() + self.spin.dot(&(self.world_inertia() * self.spin)))
     }
 
-    /// Inertia about the centre of mass in the axes of the world (kg·mm²); 0 for a fixed body.
+    /// Inertia tensor about the centre of mass in the axes of the world (kg·mm²); 0 for a fixed body.
     pub(crate) fn world_inertia(&self) -> Matrix3<f64> {
         let Some(mass) = &self.mass else { return Matrix3::zeros() };
         let r = self.pose.rotation.to_rotation_matrix();
         r.matrix() * mass.inertia * r.matrix().transpose()
     }
 
-    /// Pose after the body has moved with constant velocities for a time (s).
+    /// Pose after the body has moved for a time (s) with a constant velocity (mm/s) of its centre of
+    /// mass and a constant angular velocity (rad/s).
     pub(crate) fn moved(&self, velocity: &V3, spin: &V3, time: f64) -> Pose {
         let Some(mass) = &self.mass else { return self.pose };
         let center = self.center() + velocity * time;

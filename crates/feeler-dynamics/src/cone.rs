@@ -1,15 +1,16 @@
-//! Velocities of least energy that keep all gaps open; the only user of `clarabel`.
+//! Velocities with the least energy that keep all linearised gaps open; the only user of `clarabel`.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 use nalgebra::{DMatrix, DVector};
 
-/// Constraint of one contact: `normal · v + gap ≥ |tangents · v|`, all in mm/s.
+/// Constraint of one contact on the velocities v of all bodies: `normal · v + gap ≥ |tangents · v|`, all
+/// terms in mm/s.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// Rate of the gap.
+    /// Derivative of the gap by time, as a linear function of v.
     pub(crate) normal: DVector<f64>,
-    /// Gap divided by the time of the step.
+    /// Gap at the start of the step, divided by the duration of the step.
     pub(crate) gap: f64,
     /// Sliding velocities along two directions times the coefficient of friction; `None` without
     /// friction.
@@ -19,20 +20,21 @@ pub(crate) struct Row {
 /// Reason why the problem has no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsolved {
-    /// No velocities open all gaps.
+    /// No velocities satisfy all constraints.
     Contradiction,
     /// The solver did not converge.
     NotConverged,
 }
 
-/// Relative accuracy of the convex problem. With a larger value, gaps close by that fraction of the
-/// motion; with a smaller one, the solver does not converge.
+/// Relative accuracy to which the convex problem is solved. With a larger value, gaps close by that
+/// fraction of the motion; with a smaller one, the solver does not converge.
 const ACCURACY: f64 = 1e-11;
-/// Maximum number of iterations of the solver.
+/// Maximum number of iterations of the solver. A problem that needs more counts as unsolved.
 const MAX_ITERATIONS: u32 = 100;
 
-/// Computes the `v` that minimises `½ vᵀ M v − rᵀ v` over all constraints, and the impulse along the
-/// normal of each of them, divided by the time of the step. `mass` is symmetric and positive definite.
+/// Computes the velocities v that minimise `½ vᵀ M v − fᵀ v` under the constraints `rows`, where M is
+/// `mass` and f is `force`. Returns v and the impulse along the normal of each constraint. `mass` must
+/// be symmetric and positive definite.
 pub(crate) fn solve(
     mass: &DMatrix<f64>,
     force: &DVector<f64>,
@@ -53,7 +55,7 @@ pub(crate) fn solve(
         let all = std::iter::once(&row.normal).chain(row.tangents.iter().flatten());
         for (k, line) in all.enumerate() {
             let line = whitened(line)?;
-            // Relative to the velocities without contacts.
+            // Bounds are relative to the velocities without contacts.
             let here = line.dot(&start);
             columns.push(line);
             bound.push(here + if k == 0 { row.gap } else { 0.0 });
@@ -110,7 +112,8 @@ impl Row {
         self.normal.dot(v) + self.gap >= self.sliding(v)
     }
 
-    /// Sliding speed times the coefficient of friction.
+    /// Sliding speed (mm/s) times the coefficient of friction, at the velocities `v`; 0 without
+    /// friction.
     pub(crate) fn sliding(&self, v: &DVector<f64>) -> f64 {
         self.tangents.as_ref().map_or(0.0, |[s, t]| {
             let (along, across) = (s.dot(v), t.dot(v));
@@ -140,7 +143,7 @@ mod tests {
     fn a_wall_absorbs_the_momentum_along_its_normal() {
         let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![2.0, 4.0]));
         let force = DVector::from_vec(vec![-2.0, 8.0]);
-        // With the same wall twice, the impulse may be distributed in any way.
+        // If the same wall is given twice, the impulse may be distributed between both in any way.
         let (v, impulses) = solve(&mass, &force, &[row(&[1.0, 0.0], 0.5), row(&[1.0, 0.0], 0.5)]).unwrap();
         assert!((v[0] + 0.5).abs() < 1e-9 && (v[1] - 2.0).abs() < 1e-9, "{v}");
         assert!((impulses.iter().sum::<f64>() - 1.0).abs() < 1e-8, "{impulses:?}");

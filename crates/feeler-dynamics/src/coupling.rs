@@ -7,11 +7,11 @@ use feeler_geom::{Pose, V3};
 /// implicit in the step, so any stiffness is stable.
 #[derive(Clone, Debug)]
 pub struct Coupling {
-    /// Coupled body.
+    /// Body that is pulled to the target.
     pub body: RigidBodyId,
     /// Target pose of the body's coordinates.
     pub target: Pose,
-    /// Velocity of the target at the body's centre of mass (mm/s).
+    /// Velocity of the target at the body's centre of mass (mm/s, world).
     pub velocity: V3,
     /// Translational stiffness (kg/s²; the same number in N/m).
     pub stiffness: f64,
@@ -24,8 +24,8 @@ pub struct Coupling {
 }
 
 impl Coupling {
-    /// Creates a critically damped coupling that moves a body to its target within a response time (s),
-    /// given its mass (kg) and its radius of gyration (mm).
+    /// Creates a critically damped coupling that moves a body to its target within about `response` (s),
+    /// given the body's mass (kg) and its radius of gyration `radius` (mm).
     #[must_use]
     pub fn critical(body: RigidBodyId, target: Pose, mass: f64, radius: f64, response: f64) -> Self {
         let stiffness = mass / (response * response);

@@ -2,10 +2,10 @@
 //!
 //! Engines for games and robots press solids into one another by hundredths of a millimetre and more,
 //! which is the play of the fits that this engine is for. Here the velocities of a step have the least
-//! energy among those that keep all linear gaps open, for a set of contacts that suffices for the step.
-//! On curved surfaces, the contacts are computed again at the end of the step, until no gap is closed
-//! further than the tolerance of the settings, or the maximum number of rounds is reached; the report
-//! states which.
+//! energy among those that keep all linearised gaps open, for a set of contacts that suffices for the
+//! step. The contacts are computed again at the end of the step, because surfaces are curved, and the
+//! velocities are solved again. Such rounds end when no gap is below minus the tolerance of the
+//! settings, or when the maximum number of rounds is reached; the report states the smallest gap.
 //!
 //! Lengths are in mm, masses in kg, times in s: forces in kg·mm/s² (mN), torques in kg·mm²/s² (µN·m).
 //!

@@ -14,15 +14,16 @@ use nalgebra::{DMatrix, DVector, Matrix3};
 /// Parameters of the steps of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldSettings {
-    /// Acceleration (mm/s²) of all that moves.
+    /// Acceleration (mm/s²) of all moving bodies by gravity.
     pub gravity: V3,
     /// Coefficient of friction of all contacts, at least 0.
     pub friction: f64,
-    /// Largest depth (mm) of a gap that counts as open. The rounds of a step continue until no gap is deeper.
+    /// Largest depth (mm) of a contact that counts as open, above 0. The rounds of a step continue until
+    /// no contact is deeper.
     pub tolerance: f64,
-    /// Maximum number of rounds of a step.
+    /// Maximum number of rounds of a step, at least 1. In each round the velocities are solved once.
     pub rounds: u32,
-    /// Distance (mm) within which contacts are found, in addition to the motion of a step.
+    /// Distance (mm) within which contacts are found, in addition to the motion of a step; above 0.
     pub reach: f64,
 }
 
@@ -36,36 +37,37 @@ impl Default for WorldSettings {
 /// Report of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
-    /// Number of rounds, in all halves of the step.
+    /// Number of rounds, summed over all parts of a step that was halved.
     pub rounds: u32,
-    /// Number of minima at the end that a step like this one can close.
+    /// Number of contacts at the end of the step that an equal further step could close.
     pub contacts: usize,
-    /// Number of contacts with an impulse.
+    /// Number of contacts that exert an impulse.
     pub loaded: usize,
     /// Smallest gap (mm) at the end; infinite without a contact.
     pub smallest_gap: f64,
-    /// Whether bodies interfere without a contact with a negative gap, also at the end of the shortest part
-    /// of the step.
+    /// Whether bodies interfere without a contact with a negative gap at the end of the step. The step
+    /// has then been halved as often as possible.
     pub interferes: bool,
-    /// Whether contacts contradict one another, also in the shortest part of the step, which ignores them.
+    /// Whether contacts contradict one another, so that no velocities open all gaps. The step has then
+    /// been halved as often as possible, and its shortest parts ignore the contradicting contacts.
     pub unsolved: bool,
 }
 
-/// Tracker of two bodies.
+/// Two bodies with the tracker of their contacts.
 #[derive(Debug)]
 struct Pair {
     bodies: [RigidBodyId; 2],
     tracker: ContactTracker,
-    /// Bound of the relative motion in the current step.
+    /// Upper bound of the relative motion of the bodies in the current step.
     bound: StepBound,
 }
 
 /// A contact of two bodies of a [`World`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldContact {
-    /// The bodies, A and B.
+    /// Ids of the bodies A and B.
     pub bodies: [RigidBodyId; 2],
-    /// The contact in the coordinates of the bodies.
+    /// The contact as its tracker reports it, with footpoints in the bodies' own coordinates.
     pub contact: StepContact,
     /// Footpoints on A and on B (mm, world).
     pub points: [P3; 2],
@@ -77,12 +79,16 @@ pub struct WorldContact {
 /// a smaller one, more steps end with interference or contradicting contacts.
 const MAX_HALVINGS: u32 = 6;
 
-/// Number of rounds that start from the velocities without contacts.
+/// Number of rounds of a step that solve for the least change of the velocities without contacts. Later
+/// rounds solve for the least change of the velocities of the round before, which opens gaps at once but
+/// neglects friction. With a larger value, narrow fits need more rounds; with a smaller one, friction is
+/// less exact.
 const SOLVED_FROM_START: u32 = 2;
 
-/// Smallest displacement in the bound of a step, and the gap of samples beyond which the closing speed
-/// decides (mm). With a larger value, bodies at rest have more contacts; with a smaller one, more steps
-/// are computed again.
+/// Smallest displacement (mm) in the bound of a step's motion. It is also the gap below which samples of
+/// conformal sets are always constraints; beyond it they are only if their closing speed is large
+/// enough. With a larger value, bodies at rest have more contacts; with a smaller one, more steps are
+/// computed again.
 const MIN_DISPLACEMENT: f64 = 1e-3;
 
 /// Contact as a constraint on the velocities of the step.
@@ -94,17 +100,17 @@ struct Constraint {
     normal: V3,
     gap: f64,
     is_sample: bool,
-    /// Poses at which the contact was found, as velocities of the bodies over the step; `None` for the
-    /// start of the step.
+    /// Velocities over the step that lead to the poses at which the contact was found; `None` if it was
+    /// found at the start of the step.
     at: Option<DVector<f64>>,
 }
 
-/// Contacts of the bodies at some poses.
+/// Contacts of all pairs of bodies at given poses.
 #[derive(Debug)]
 struct Found {
     /// Constraints of the contacts.
     constraints: Vec<Constraint>,
-    /// Smallest gap (mm) of the minima.
+    /// Smallest gap (mm) of the strict minima.
     smallest_gap: f64,
     /// Whether bodies interfere without a contact with a negative gap.
     is_hidden: bool,
@@ -126,13 +132,14 @@ pub struct World {
 }
 
 impl World {
-    /// World without bodies.
+    /// Creates a world without bodies.
     #[must_use]
     pub fn new(settings: WorldSettings) -> Self {
         Self { settings, ..Self::default() }
     }
 
-    /// Adds a body. Pairs of it with all other bodies are tracked, unless both are fixed.
+    /// Adds a body. Contacts are tracked for its pairs with all other bodies, unless both bodies are
+    /// fixed.
     pub fn add(&mut self, body: RigidBody) -> RigidBodyId {
         let id = RigidBodyId(self.bodies.len());
         for (k, other) in self.bodies.iter().enumerate() {
@@ -146,30 +153,33 @@ impl World {
         id
     }
 
-    /// Body with an id.
+    /// Returns the body with an id.
     #[must_use]
     pub fn body(&self, id: RigidBodyId) -> &RigidBody {
         &self.bodies[id.0]
     }
 
-    /// Mutable body with an id, to set its pose and velocities.
+    /// Returns the body with an id, to set its pose and velocities.
     pub fn body_mut(&mut self, id: RigidBodyId) -> &mut RigidBody {
         &mut self.bodies[id.0]
     }
 
-    /// Contacts at the end of the last step, a set that suffices for a step like it.
+    /// Contacts at the end of the last step: a set that suffices for a further step with the same bounds
+    /// of the motion.
     #[must_use]
     pub fn contacts(&self) -> &[WorldContact] {
         &self.contacts
     }
 
-    /// Time (s) of contact detection in all steps, by [`World::clock`]; 0 without a clock.
+    /// Time (s) spent on contact detection in all steps, measured by [`World::clock`]; 0 without a
+    /// clock.
     #[must_use]
     pub fn query_time(&self) -> f64 {
         self.query_time
     }
 
-    /// Kinetic and potential energy (µJ) of all moving bodies.
+    /// Sum of the kinetic and potential energy (µJ) of all moving bodies; the potential is 0 at the
+    /// origin of the world.
     #[must_use]
     pub fn energy(&self) -> f64 {
         let one = |b: &RigidBody| {
@@ -180,15 +190,16 @@ impl World {
 
     /// Advances the world by a time (s).
     ///
-    /// The first round solves the velocities with the linear gaps of the start. If the motion exceeds the
-    /// bound for which these contacts suffice, the contacts of a larger bound are computed. Gaps at the end
-    /// differ from the linear ones by terms of second order, so that minima are computed there and the
-    /// velocities are solved again, up to [`WorldSettings::rounds`] times. If bodies interfere at the end
-    /// without a contact, or contacts contradict one another, the step is halved.
+    /// The first round computes the velocities from the gaps at the start of the step, linearised. If
+    /// the resulting motion exceeds the bound for which these contacts suffice, the contacts for a
+    /// larger bound are computed. Gaps at the end of the step differ from the linearised ones by terms
+    /// of second order. Therefore the contacts at the end are computed and the velocities are solved
+    /// again, in up to [`Settings::rounds`] rounds. If bodies interfere at the end without a contact, or
+    /// contacts contradict one another, the step is halved.
     ///
     /// # Errors
-    /// [`DynamicsError`] for invalid settings, steps and poses. The world keeps its state, or that of the
-    /// last half step without an error.
+    /// [`DynamicsError`] for invalid settings, steps and poses. The world is then unchanged or, if the
+    /// step was halved, in the state after the last part without an error.
     pub fn step(&mut self, time: f64) -> Result<StepReport, DynamicsError> {
         self.check(time)?;
         self.advance(time, MAX_HALVINGS)
@@ -211,7 +222,8 @@ impl World {
         Ok(report)
     }
 
-    /// Computes the velocities at the end of a step.
+    /// Computes the velocities of all moving bodies over a step of `time` (s), and the report of the
+    /// step. The bodies do not move.
     fn attempt(&mut self, time: f64) -> Result<(StepReport, DVector<f64>), DynamicsError> {
         let start: Vec<Pose> = self.bodies.iter().map(|b| b.pose).collect();
         let (mass, force) = self.free_motion(time);
@@ -225,8 +237,9 @@ impl World {
         let mut impulses: Vec<f64> = Vec::new();
         for round in 1..=self.settings.rounds {
             report.rounds = round;
-            // Solved again from the start, the problem only halves the penetration of narrow fits. The
-            // least change of the last velocities that opens the gaps removes it at once.
+            // The least change of the velocities without contacts only halves the penetration of narrow
+            // fits from round to round. The least change of the last velocities that opens the gaps
+            // removes the penetration at once.
             let is_repair = round > SOLVED_FROM_START;
             let row = |(c, s): (&Constraint, &f64)| {
                 if is_repair { self.row(c, time, None) } else { self.row(c, time, Some(*s)) }
@@ -300,9 +313,9 @@ impl World {
         }
     }
 
-    /// Mass matrix and momentum of a step without contacts: the solution of `mass · v = force` is the
-    /// velocities at its end, six for each moving body. Springs and dampers are evaluated at the end of
-    /// the step.
+    /// Mass matrix and momentum of a step of `time` (s) without contacts: the solution v of `mass · v =
+    /// force` are the velocities at the end of the step, six for each moving body. Springs and dampers
+    /// are evaluated at the end of the step, that is implicitly.
     fn free_motion(&self, time: f64) -> (DMatrix<f64>, DVector<f64>) {
         let velocity_indices = self.velocity_indices();
         let n = 6 * velocity_indices.iter().flatten().count();
@@ -337,7 +350,8 @@ impl World {
         (mass, force)
     }
 
-    /// Index of the first velocity of each body; `None` for fixed bodies.
+    /// Index of the first of the six velocities of each body in vectors of velocities; `None` for fixed
+    /// bodies.
     fn velocity_indices(&self) -> Vec<Option<usize>> {
         let mut next = 0;
         let place = |b: &RigidBody| {
@@ -358,15 +372,15 @@ impl World {
         self.velocity_indices().iter().map(of).collect()
     }
 
-    /// Velocities of all moving bodies.
+    /// Present velocities of all moving bodies, six for each.
     fn current_velocities(&self) -> DVector<f64> {
         let moving = self.bodies.iter().filter(|b| b.moves());
         let all: Vec<f64> = moving.flat_map(|b| b.velocity.iter().chain(b.spin.iter()).copied()).collect();
         DVector::from_vec(all)
     }
 
-    /// Returns whether a gap may close within a step at twice its closing speed. Other contacts are found at
-    /// the end of the step if they close.
+    /// Whether a gap may close within a step of `time` (s) at twice its closing speed at the velocities
+    /// `v`. Other contacts that close are found at the end of the step.
     fn may_close(&self, c: &Constraint, time: f64, v: &DVector<f64>) -> bool {
         let closing = -self.row(c, time, None).normal.dot(v);
         // A sample matters only if it closes, because the minimum beside it is a constraint.
@@ -374,7 +388,8 @@ impl World {
         c.gap <= reach + 2.0 * time * closing.max(0.0)
     }
 
-    /// Bounds the relative motions of a step by its motion without contacts.
+    /// Sets the bounds of the relative motions of a step to those of its motion without contacts, from
+    /// the poses `start` to `end`.
     fn bound_motions(&mut self, start: &[Pose], end: &[Pose]) {
         for pair in &mut self.pairs {
             let made = relative_motion(pair, start, end);
@@ -386,7 +401,8 @@ impl World {
         }
     }
 
-    /// Widens the bounds that a motion exceeds. Returns whether a bound has changed.
+    /// Widens the bounds that the motion from the poses `start` to `end` exceeds. Returns whether a
+    /// bound has changed.
     fn widen_bounds(&mut self, start: &[Pose], end: &[Pose]) -> bool {
         let mut is_wider = false;
         for pair in &mut self.pairs {
@@ -403,7 +419,8 @@ impl World {
         self.bodies.iter().zip(self.velocities(v)).map(|(b, [v, w])| b.moved(&v, &w, time)).collect()
     }
 
-    /// Contacts of bodies at poses, for steps within the bounds of their pairs.
+    /// Computes the contacts of all bodies at `poses` that suffice for motions within the bounds of
+    /// their pairs. `at` are the velocities that lead to these poses; `None` at the start of the step.
     fn constraints(&mut self, poses: &[Pose], at: Option<&DVector<f64>>) -> Result<Found, DynamicsError> {
         let mut found = Found { constraints: Vec::new(), smallest_gap: f64::INFINITY, is_hidden: false };
         self.contacts.clear();
@@ -412,7 +429,7 @@ impl World {
             let [a, b] = pair.bodies.map(|id| (&self.bodies[id.0].body, &poses[id.0]));
             let dilations = pair.bodies.map(|id| self.bodies[id.0].dilation);
             let reach = self.settings.reach;
-            // Largest distance of the solids without their layers.
+            // Largest distance of contacts between the solids without their layers.
             let d_max = reach.max(pair.bound.displacement) + dilations[0] + dilations[1];
             let [box_a, box_b] = [a, b].map(|(body, pose)| body.posed_bounds(pose));
             let apart = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).max();
@@ -455,8 +472,10 @@ impl World {
         Ok(found)
     }
 
-    /// Constraint on the velocities: the gap at the end of the step, divided by its time. It includes
-    /// friction if the sliding speed is given, which compensates the opening of the gap by the cone.
+    /// Constraint on the velocities that the gap of a contact is not negative at the end of a step of
+    /// `time` (s). It includes friction if `sliding` is given: the sliding speed times the coefficient
+    /// of friction in the previous round, which compensates the opening of the gap by the cone of
+    /// friction.
     fn row(&self, c: &Constraint, time: f64, sliding: Option<f64>) -> Row {
         let velocity_indices = self.velocity_indices();
         let n = 6 * velocity_indices.iter().flatten().count();
@@ -465,7 +484,8 @@ impl World {
             let bodies = self.pairs[c.pair].bodies;
             for (side, sign) in [(0, -1.0), (1, 1.0)] {
                 let Some(i) = velocity_indices[bodies[side].0] else { continue };
-                // Lever arm from the centre of mass, for the pose at which the points were found.
+                // Lever arm from the centre of mass to the footpoint, for the pose at which the
+                // footpoints were found.
                 let body = &self.bodies[bodies[side].0];
                 let moved = c.at.as_ref().map_or(V3::zeros(), |v| v.fixed_rows::<3>(i).into_owned() * time);
                 let arm = c.points[side] - (body.center() + moved);
@@ -497,15 +517,17 @@ impl World {
     }
 }
 
-/// Bounds of the motion of a pair's second body relative to the first one.
+/// Bounds of the motion of a pair's second body relative to the first one, as all bodies move from the
+/// poses `start` to `end`.
 fn relative_motion(pair: &Pair, start: &[Pose], end: &[Pose]) -> StepBound {
     let [a, b] = pair.bodies.map(|id| id.0);
     let bodies = pair.tracker.bodies().map(|body| body.as_ref());
     StepBound::of_motion(bodies, &start[a].inv_mul(&start[b]), &end[a].inv_mul(&end[b]))
 }
 
-/// Constraints of the next round: those found at the end, and the earlier ones that are missing there. A
-/// contact may be out of reach because its constraint has kept it open.
+/// Constraints of the next round and their sliding speeds: the constraints `found` at the end of the
+/// step, and the earlier ones that are missing among them. Such a contact may be out of reach only
+/// because its constraint has kept it open.
 fn renewed(earlier: Vec<Constraint>, slid: Vec<f64>, found: Vec<Constraint>) -> (Vec<Constraint>, Vec<f64>) {
     let mut sliding: Vec<f64> = found
         .iter()

@@ -15,8 +15,8 @@ fn solid(name: &str) -> Arc<Body> {
     Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap())
 }
 
-/// A bolt that a spring holds only about its axis sinks by its play, and by the lead times the angle by
-/// which its weight turns it back.
+/// A bolt in a nut, which only a rotational spring about its axis holds, sinks by its axial play, and by
+/// the lead times the angle by which its weight turns it back.
 #[test]
 fn a_bolt_rests_on_its_thread() {
     let mut world = World::new(WorldSettings::default());

@@ -2,13 +2,13 @@
 
 use crate::P3;
 
-/// An axis-aligned box; empty when `min > max` on some axis.
+/// An axis-aligned box, which is empty if `min > max` in some coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Aabb {
-    /// Smallest coordinates.
+    /// Corner with the smallest coordinates (mm).
     pub min: P3,
-    /// Largest coordinates.
+    /// Corner with the largest coordinates (mm).
     pub max: P3,
 }
 
@@ -20,7 +20,7 @@ impl Aabb {
         Self { min: P3::new(inf, inf, inf), max: P3::new(-inf, -inf, -inf) }
     }
 
-    /// Smallest box around points.
+    /// Smallest box around points; the empty box if `points` is empty.
     pub fn of_points<'a>(points: impl IntoIterator<Item = &'a P3>) -> Self {
         let mut b = Self::empty();
         for p in points {
@@ -41,7 +41,7 @@ impl Aabb {
         Self { min: self.min.inf(&o.min), max: self.max.sup(&o.max) }
     }
 
-    /// The box enlarged by `r` on every side.
+    /// The box enlarged by `r` (mm) on every side.
     #[must_use]
     pub fn inflated(&self, r: f64) -> Self {
         Self { min: self.min.map(|c| c - r), max: self.max.map(|c| c + r) }
@@ -53,25 +53,25 @@ impl Aabb {
         (0..3).any(|i| self.min[i] > self.max[i])
     }
 
-    /// Whether `p` is inside or on the border.
+    /// Whether `p` is inside the box or on its boundary.
     #[must_use]
     pub fn contains(&self, p: &P3) -> bool {
         (0..3).all(|i| self.min[i] <= p[i] && p[i] <= self.max[i])
     }
 
-    /// Length of the diagonal; 0 for the empty box.
+    /// Length of the diagonal (mm); 0 for the empty box.
     #[must_use]
     pub fn diagonal(&self) -> f64 {
         if self.is_empty() { 0.0 } else { (self.max - self.min).norm() }
     }
 
-    /// Centre.
+    /// Centre of the box, which must not be empty.
     #[must_use]
     pub fn center(&self) -> P3 {
         nalgebra::center(&self.min, &self.max)
     }
 
-    /// Squared distance from `p` to the box, 0 inside; infinite for the empty box.
+    /// Squared distance (mm²) from `p` to the box: 0 inside, infinite for the empty box.
     #[must_use]
     pub fn distance_sq(&self, p: &P3) -> f64 {
         if self.is_empty() {

@@ -1,9 +1,9 @@
-//! Balls of vectors: enclosures of vectors that vary.
+//! Balls of vectors, which enclose uncertain or varying vectors.
 //!
 //! Every operation returns a ball that contains all exact results for vectors in its arguments: radii
-//! grow by a bound of the rounding error of the centre. Balls are coarser than intervals per coordinate
-//! for a single operation, but they do not depend on the frame, and dot products of nearly orthogonal
-//! vectors stay small.
+//! grow by a bound of the rounding error of the centre. For a single operation, balls are coarser than
+//! an interval for each coordinate. However, they do not depend on the frame, and bounds of dot products
+//! of nearly orthogonal vectors stay small.
 //!
 //! # Source
 //! Midpoint-radius arithmetic; used by the uniqueness certificates of MATH §8.
@@ -13,9 +13,9 @@ use crate::V3;
 /// All vectors within `radius` of `center`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VectorBall {
-    /// Centre.
+    /// Centre of the ball.
     pub center: V3,
-    /// Radius, ≥ 0; infinite if the vector is unbounded.
+    /// Radius of the ball, ≥ 0; infinite if it contains all vectors.
     pub radius: f64,
 }
 
@@ -42,8 +42,8 @@ impl VectorBall {
         Self { center: V3::zeros(), radius: f64::INFINITY }
     }
 
-    /// Smallest ball that contains `vectors` and is centred in the middle of their bounding box; the
-    /// zero vector if `vectors` is empty.
+    /// Smallest ball that contains `vectors` and is centred in the middle of their bounding box, rounded
+    /// outward; the ball of radius 0 about the zero vector if `vectors` is empty.
     #[must_use]
     pub fn around(vectors: &[V3]) -> Self {
         let Some(first) = vectors.first() else { return Self::exact(V3::zeros()) };
@@ -58,7 +58,7 @@ impl VectorBall {
         if radius.is_finite() { Self { center, radius } } else { Self::everything() }
     }
 
-    /// Largest length of a vector in the ball.
+    /// Upper bound of the length of a vector in the ball.
     #[must_use]
     pub fn norm(&self) -> f64 {
         (self.center.norm() + self.radius) * (1.0 + ROUND)
@@ -70,26 +70,27 @@ impl VectorBall {
         Self::rounded(self.center, self.radius + by, 0.0)
     }
 
-    /// Encloses the sums of vectors of both balls.
+    /// A ball that contains the sum of any vector of this ball and any vector of the other one.
     #[must_use]
     pub fn plus(&self, o: &Self) -> Self {
         let magnitude = self.center.norm() + o.center.norm();
         Self::rounded(self.center + o.center, self.radius + o.radius, magnitude)
     }
 
-    /// Encloses the differences of vectors of both balls.
+    /// A ball that contains the difference of any vector of this ball and any vector of the other one.
     #[must_use]
     pub fn minus(&self, o: &Self) -> Self {
         self.plus(&o.times(-1.0))
     }
 
-    /// Encloses the multiples by `f` of all vectors.
+    /// A ball that contains the vectors of this ball multiplied by `f`.
     #[must_use]
     pub fn times(&self, f: f64) -> Self {
         Self::rounded(self.center * f, self.radius * f.abs(), self.center.norm() * f.abs())
     }
 
-    /// Middle and radius of an interval that contains the dot products.
+    /// Middle and radius of an interval that contains the dot product of any vector of this ball and any
+    /// vector of the other one.
     #[must_use]
     pub fn dot(&self, o: &Self) -> (f64, f64) {
         let (a, b) = (self.center.norm(), o.center.norm());
@@ -98,14 +99,16 @@ impl VectorBall {
         (self.center.dot(&o.center), if radius.is_finite() { radius } else { f64::INFINITY })
     }
 
-    /// Upper bound of the absolute dot products.
+    /// Upper bound of the magnitude of the dot product of any vector of this ball and any vector of the
+    /// other one.
     #[must_use]
     pub fn dot_bound(&self, o: &Self) -> f64 {
         let (middle, radius) = self.dot(o);
         middle.abs() + radius
     }
 
-    /// Encloses the cross products of vectors of both balls.
+    /// A ball that contains the cross product of any vector of this ball and any vector of the other
+    /// one.
     #[must_use]
     pub fn cross(&self, o: &Self) -> Self {
         let (a, b) = (self.center.norm(), o.center.norm());
@@ -113,7 +116,7 @@ impl VectorBall {
         Self::rounded(self.center.cross(&o.center), radius, a * b)
     }
 
-    /// Whether `v` is inside.
+    /// Whether the vector `v` is in the ball.
     #[must_use]
     pub fn contains(&self, v: &V3) -> bool {
         (v - self.center).norm() <= self.radius

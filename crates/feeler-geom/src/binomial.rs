@@ -1,7 +1,7 @@
 //! Pascal's triangle: a table computed at compile time, and single rows of any length.
 
-/// Table of binomial coefficients: row `n`, entry `k ≤ n`; the other entries are zero. Exact up to row
-/// 56.
+/// Table of the binomial coefficients "n over k" in row `n` and column `k ≤ n`; the other entries are
+/// zero. The table is exact up to row 56.
 pub(crate) const fn pascal<const N: usize>() -> [[f64; N]; N] {
     let mut c = [[0.0; N]; N];
     let mut n = 0;
@@ -17,7 +17,7 @@ pub(crate) const fn pascal<const N: usize>() -> [[f64; N]; N] {
     c
 }
 
-/// Computes row `n`, for degrees beyond the tables.
+/// Computes row `n` of Pascal's triangle, for degrees beyond the tables.
 pub(crate) fn row(n: usize) -> Vec<f64> {
     let mut row = vec![1.0];
     for _ in 0..n {

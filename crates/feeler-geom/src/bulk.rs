@@ -19,8 +19,8 @@ pub trait Record: Sized {
     /// Appends the record's bytes to `out`.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Reads the next [`SIZE`](Self::SIZE) bytes; `None` if they are too few or do not encode such a
-    /// record. The values of numbers are not validated here.
+    /// Reads a record from the next [`SIZE`](Self::SIZE) bytes. Returns `None` if there are fewer bytes,
+    /// or if they do not encode such a record. The values of numbers are not validated.
     fn take(from: &mut Bytes<'_>) -> Option<Self>;
 }
 
@@ -119,20 +119,20 @@ macro_rules! record {
 
 record!(Obb { center: P3, axes: [V3; 3], half: V3 });
 
-/// Stores records as bytes.
+/// Serializes records as one run of bytes.
 ///
 /// # Errors
-/// Errors of the serializer.
+/// The errors of the serializer.
 pub fn serialize<T: Record, S: Serializer>(records: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let mut bytes = Vec::with_capacity(records.len() * T::SIZE);
     records.iter().for_each(|r| r.put(&mut bytes));
     serializer.serialize_bytes(&bytes)
 }
 
-/// Reads records from bytes.
+/// Deserializes records from one run of bytes.
 ///
 /// # Errors
-/// Errors of the deserializer, and bytes that are not a whole number of valid records.
+/// The errors of the deserializer, or an error if the bytes are not a whole number of valid records.
 pub fn deserialize<'de, T: Record, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     struct Records<T>(PhantomData<T>);
 

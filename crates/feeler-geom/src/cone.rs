@@ -1,7 +1,8 @@
 //! Cones of directions: cones of revolution and polyhedral cones.
 //!
-//! Cones of both kinds bound the outward normals (polars) of a piece of a solid. Two pieces can contain
-//! a local minimal distance only if a direction of one cone is opposite to a direction of the other.
+//! Cones of both kinds bound the directions in the polars of a part of a solid's boundary. Parts of two
+//! solids can contain a local minimal distance only if a direction of one cone is opposite to a
+//! direction of the other.
 //!
 //! # Source
 //! BREP chapter 3, §4.2.2; MATH §7.
@@ -37,8 +38,9 @@ pub struct PolyCone {
 /// rounding. A larger value loosens the cones; a smaller one does not tighten them noticeably, because
 /// flatness is five orders of magnitude larger.
 pub const HULL_DILATION: f64 = 1e-6;
-/// Cosine of the largest half-angle of a cap whose directions get a cone; wider sets get the cone of all
-/// directions. A larger value gives more nodes without a cone, a smaller one needle-like cones.
+/// Cosine of the largest half-angle of a set of directions that gets a polyhedral cone; wider sets get
+/// the cone of all directions. A larger value gives more nodes without a cone, a smaller one needle-like
+/// cones.
 const MIN_COS: f64 = 1e-4;
 
 #[cfg(test)]

@@ -20,12 +20,12 @@
 //! while the other one follows. It is regular at d = 0.
 //!
 //! # Negative distances
-//! With `d < 0` the sides penetrate each other, and a contact is a minimum of penetration if the
-//! distance along `n` grows with every displacement. For two faces this is so if any of three forms is
-//! positive definite: the complement by either side, or, if the penetration is deeper than the radii of
-//! curvature of both, `S_a + S_b` together with `I + d S_a (S_a + S_b)⁻¹ S_b`. If several forms apply,
-//! they agree. An edge and a face have two such forms. An edge against a vertex and two vertices are not
-//! tested this way: they separate along one of their faces.
+//! With `d < 0` the solids penetrate each other, and a contact is a minimum if the signed distance along
+//! `n` grows with every displacement of the footpoints. For two faces this is so if any of three forms
+//! is positive definite: the Schur complement by A's or by B's footpoint, or, if the penetration is
+//! deeper than the radii of curvature of both, `S_a + S_b` together with `I + d S_a (S_a + S_b)⁻¹ S_b`.
+//! If several forms apply, they agree. An edge and a face have two such forms. An edge against a vertex
+//! and two vertices are not tested this way: they separate along one of their faces.
 //!
 //! # Thresholds
 //! All thresholds are lengths. A form counts as semidefinite if a displacement of the footpoints by
@@ -36,30 +36,32 @@
 use crate::{P2, Surface, V3};
 use nalgebra::{Matrix2, Vector2};
 
-/// Local shape of one side, in an orthonormal basis of the plane orthogonal to the normal of the pair.
-/// Curvatures are signed by the side's *own* outward direction (`n` for A, `-n` for B): positive if the
-/// side bends away from the other one.
+/// Local shape of one solid at its footpoint of a critical pair, in an orthonormal basis of the plane
+/// orthogonal to the normal `n` of the pair. Curvatures (1/mm) are signed by the solid's *own* outward
+/// direction (`n` for A, `-n` for B): positive if the feature bends away from the other solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SideShape {
-    /// A face.
+    /// The footpoint is inside a face.
     Face {
-        /// Shape operator against the outward normal.
+        /// Shape operator (1/mm) with respect to the outward normal.
         shape: Matrix2<f64>,
     },
-    /// An edge.
+    /// The footpoint is on an edge.
     Edge {
-        /// Unit tangent.
+        /// Unit tangent of the edge.
         tangent: Vector2<f64>,
-        /// `-⟨k, outward⟩` with `k` the curvature vector.
+        /// `-⟨k, outward⟩` (1/mm), with `k` the curvature vector of the edge and `outward` the outward
+        /// direction.
         curvature: f64,
     },
-    /// A vertex.
+    /// The footpoint is a vertex.
     Vertex,
 }
 
 impl SideShape {
-    /// Shape of an edge from its tangent (any length), its curvature vector `k` (1/mm) and the side's
-    /// outward unit direction, in the given basis. The tangent should be orthogonal to `outward`.
+    /// Creates the shape of an edge from its tangent (any length), its curvature vector `k` (1/mm) and
+    /// the outward unit direction of its solid, in the given basis. The tangent should be orthogonal to
+    /// `outward`.
     #[must_use]
     pub fn edge(tangent: &V3, k: &V3, outward: &V3, basis: &(V3, V3)) -> Self {
         let t = Vector2::new(tangent.dot(&basis.0), tangent.dot(&basis.1));
@@ -67,7 +69,8 @@ impl SideShape {
         Self::Edge { tangent, curvature: -k.dot(outward) }
     }
 
-    /// Shape of a face, see [`shape_operator`].
+    /// Creates the shape of a face from its [`shape_operator`] at the parameters `uv`. Returns `None`
+    /// where the surface has no finite curvature.
     #[must_use]
     pub fn face(surface: &Surface, uv: P2, outward: bool, basis: &(V3, V3)) -> Option<Self> {
         shape_operator(surface, uv, outward, basis).map(|shape| Self::Face { shape })
@@ -77,32 +80,33 @@ impl SideShape {
 /// Outcome of the second-order test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SecondOrder {
-    /// A strict local minimum.
+    /// The pair is a strict local minimum of the distance.
     Strict {
-        /// Smallest second derivative of the distance (1/mm) by the displacement of a footpoint.
-        /// Infinite if the distance is not smooth (a vertex or crossing edges in contact).
+        /// Smallest second derivative of the distance (1/mm) by a displacement of a footpoint; infinite
+        /// if the distance is not smooth (a vertex or crossing edges in contact).
         min_eig: f64,
     },
-    /// The second derivative of the distance vanishes within the thresholds in some direction and is not
-    /// negative in any. If the pair is a minimum, it is conformal: not isolated.
+    /// The second derivative of the distance is 0 within the thresholds in some direction, and not
+    /// negative in any. If the pair is a minimum, it is conformal, that is, not isolated.
     Semidefinite {
-        /// Second derivative (1/mm) in the flat direction, of either sign; 0 in contact where the
+        /// Second derivative (1/mm) in the flat direction, of either sign; 0 at distance 0 if the
         /// distance is not smooth.
         min_eig: f64,
     },
-    /// A saddle or a maximum.
+    /// The pair is a saddle or a maximum of the distance.
     Indefinite,
 }
 
-/// Eigenvalue of the (dimensionless) Hessian of ½ distance² above which a form never counts as flat.
-/// Without this limit all small features far apart would be flat in terms of lengths. With a larger
-/// value such features count as flat; with a smaller one minima of flat contacts are lost as saddles.
+/// Maximum eigenvalue of the (dimensionless) Hessian of ½ distance² at which a form may count as flat.
+/// Without this limit all pairs of small features far apart would count as flat. With a larger value
+/// such features count as flat; with a smaller one minima of flat contacts are lost as saddles.
 const MAX_FLAT_LAMBDA: f64 = 1e-4;
 
-/// Classifies a critical pair at distance `d` (mm; negative for penetration) by the second derivatives
-/// of the distance. `extent` (mm) is the displacement of the footpoints over which changes of the
-/// distance below `tol` (mm) count as flat, usually the smaller size of both areas; see the module
-/// documentation.
+/// Classifies a critical pair with the local shapes `a` and `b` at the signed distance `d` (mm; negative
+/// for penetration) by the second derivatives of the distance. A direction counts as flat if a
+/// displacement of the footpoints by `extent` (mm) along it changes the distance by less than `tol`
+/// (mm); `extent` is usually the size of the smaller area. The module documentation derives the
+/// thresholds.
 #[must_use]
 pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64) -> SecondOrder {
     use SideShape::{Edge, Face, Vertex};
@@ -130,19 +134,19 @@ pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64)
     }
 }
 
-/// Distance and thresholds of one test.
+/// Distance `d` (mm) and thresholds of the test of one pair.
 struct Test {
     d: f64,
-    /// Threshold for second derivatives of the distance (1/mm).
+    /// Magnitude up to which second derivatives of the distance (1/mm) count as zero.
     tol_kappa: f64,
-    /// Threshold for eigenvalues of the Hessian of ½ distance².
+    /// Magnitude up to which eigenvalues of the Hessian of ½ distance² (dimensionless) count as zero.
     tol_lambda: f64,
 }
 
 impl Test {
-    /// Tests two faces with shape operators `s_a` and `s_b` by both Schur complements,
-    /// `S_b + S_a (I + d S_a)⁻¹` and the mirrored one. They have the same signature; testing both makes
-    /// the outcome independent of the order of the sides.
+    /// Tests two faces with shape operators `s_a` and `s_b` by both Schur complements, `S_b + S_a (I + d
+    /// S_a)⁻¹` and the one with A and B exchanged. They have the same signature; testing both makes the
+    /// outcome independent of the order of A and B.
     fn face_face(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let complement = |s: &Matrix2<f64>, other: &Matrix2<f64>| {
             let e = eigen(s);
@@ -272,7 +276,8 @@ impl Test {
         }
     }
 
-    /// Returns the worse of two outcomes.
+    /// Returns the worse of two outcomes: indefinite before semidefinite before strict; of equal kinds,
+    /// the one with the smaller eigenvalue.
     fn worse(&self, x: SecondOrder, y: SecondOrder) -> SecondOrder {
         use SecondOrder::{Indefinite, Semidefinite, Strict};
         match (x, y) {
@@ -286,8 +291,8 @@ impl Test {
     }
 }
 
-/// Eigenvalues of the symmetric part of a matrix, the larger one first, with its eigenvectors in
-/// columns. Computed in closed form.
+/// Eigenvalues of the symmetric part of a 2 × 2 matrix, the larger one first, and the unit eigenvectors
+/// in the columns of a matrix.
 struct Eigen {
     eigenvalues: Vector2<f64>,
     eigenvectors: Matrix2<f64>,
@@ -310,12 +315,13 @@ fn eigen(s: &Matrix2<f64>) -> Eigen {
     }
 }
 
-/// Shape operator of a surface by its outward normal (`outward`: `∂u × ∂v`), in an orthonormal
-/// basis of the plane orthogonal to the pair's normal; positive where the material is convex. `None`
-/// where the surface has no finite curvature (apex, singular point).
+/// Computes the shape operator (1/mm) of a surface at `uv` with respect to its outward normal, in an
+/// orthonormal basis of the plane orthogonal to the pair's normal. It is positive where the material is
+/// convex. `outward` is whether the outward normal is `∂u × ∂v`. Returns `None` where the surface has no
+/// finite curvature (apex, singular point).
 ///
-/// The basis may deviate from the tangent plane within tolerances; curvature directions are projected on
-/// it.
+/// The plane of the basis may deviate from the tangent plane within tolerances; principal directions are
+/// projected onto it.
 #[must_use]
 pub fn shape_operator(surface: &Surface, uv: P2, outward: bool, basis: &(V3, V3)) -> Option<Matrix2<f64>> {
     let p = surface.principal(uv);

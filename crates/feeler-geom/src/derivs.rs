@@ -2,30 +2,30 @@
 
 use crate::{P3, V3};
 
-/// A point of a curve with the first two derivatives with respect to the parameter.
+/// A point of a curve with the first two derivatives with respect to the curve's parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveDerivs {
     /// The point (mm).
     pub p: P3,
-    /// First derivative.
+    /// First derivative with respect to the parameter.
     pub d1: V3,
-    /// Second derivative.
+    /// Second derivative with respect to the parameter.
     pub d2: V3,
 }
 
-/// A point of a surface with the partial derivatives up to second order.
+/// A point of a surface with the partial derivatives with respect to u and v up to second order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceDerivs {
     /// The point (mm).
     pub p: P3,
-    /// ∂/∂u.
+    /// First derivative ∂/∂u.
     pub du: V3,
-    /// ∂/∂v.
+    /// First derivative ∂/∂v.
     pub dv: V3,
-    /// ∂²/∂u².
+    /// Second derivative ∂²/∂u².
     pub duu: V3,
-    /// ∂²/∂u∂v.
+    /// Second derivative ∂²/∂u∂v.
     pub duv: V3,
-    /// ∂²/∂v².
+    /// Second derivative ∂²/∂v².
     pub dvv: V3,
 }

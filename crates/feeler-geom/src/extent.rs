@@ -1,9 +1,11 @@
-//! Extents of pieces of curves and surfaces along a direction, with bounds.
+//! Extents of vertices, curves and faces along a direction, with lower and upper bounds. The *height* of
+//! a point is its coordinate along the direction.
 //!
 //! Lines, conics, spheres and tori have closed forms. Splines are bisected until the bounds are tight
-//! enough: the heights of the control points enclose those of a piece, and the gap shrinks with the
-//! square of the size of the piece. A face is highest in its interior only where its normal points along
-//! the direction, and otherwise on its edges, whose extents are computed separately.
+//! enough: the heights of the control points enclose those of a part of the spline, and the gap between
+//! the bounds shrinks with the square of the size of the part. A face is highest in its interior only
+//! where its normal points along the direction, and otherwise on its edges, whose extents are computed
+//! separately.
 //!
 //! # Source
 //! MATH §18.
@@ -18,9 +20,9 @@ use std::f64::consts::{PI, TAU};
 /// `x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// Height of `point`, up to rounding: a lower bound of the extent.
+    /// Lower bound of the extent (mm), up to rounding: the height of `point`.
     pub lower: f64,
-    /// Upper bound of the extent.
+    /// Upper bound of the extent (mm), including rounding.
     pub upper: f64,
     /// A point of the set at height `lower`.
     pub point: P3,
@@ -30,18 +32,19 @@ pub struct Extent {
 /// loosens boxes; with a smaller one points could lie outside their boxes.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
 
-/// Parameters within this distance (relative to their range) of a border of a rectangle or a trim count
-/// as inside. Only points where the surface is level are accepted this way, so the extent grows by at
-/// most the square of this value. A larger value enlarges boxes; a smaller one could miss a level point
-/// on the border.
+/// Distance in parameters (relative to their range) from a side of an area's rectangle or from a trim
+/// within which points count as inside. Only points at which the surface is perpendicular to the
+/// direction are accepted this way, so the extent grows by at most the square of this value. A larger
+/// value enlarges boxes; a smaller one could miss such a point on the boundary.
 const BORDER_TOL: f64 = 1e-9;
 
-/// Maximum number of bisections of one cell; its current bound is used after that. A larger value only
-/// costs time, a smaller one loosens the extents of strongly curved pieces.
+/// Maximum number of bisections from a Bézier piece or patch to one of its cells; the cell's current
+/// bound is used after that. A larger value only costs time, a smaller one loosens the extents of
+/// strongly curved splines.
 const MAX_HALVINGS: u32 = 60;
 
-/// Maximum number of cells that are bisected for one piece; the best bound so far is used after that. A
-/// larger value costs time on degenerate splines, a smaller one loosens their extents.
+/// Maximum number of cells that are bisected for one curve or face; the best bound so far is used after
+/// that. A larger value costs time on degenerate splines, a smaller one loosens their extents.
 const MAX_CELLS: usize = 20_000;
 
 impl Extent {
@@ -50,21 +53,22 @@ impl Extent {
         Self { lower: h, upper: h + ROUNDING * (point.coords.amax() + reach), point }
     }
 
-    /// Extent of the union of two point sets.
+    /// Returns the extent of the union of two point sets along the same direction.
     #[must_use]
     pub fn or_farther(self, o: Self) -> Self {
         let upper = self.upper.max(o.upper);
         if o.lower > self.lower { Self { upper, ..o } } else { Self { upper, ..self } }
     }
 
-    /// Extent of a vertex.
+    /// Computes the extent of a vertex along the unit direction `d`.
     #[must_use]
     pub fn of_vertex(point: P3, d: &V3) -> Self {
         Self::of_point(point, d, 0.0)
     }
 
-    /// Extent of a curve over `[t0, t1]`. Splines are bisected until the bounds differ by at most `tol`
-    /// (mm) or no part can reach above `floor`, a height that another part of the solid already reaches.
+    /// Computes the extent of a curve over `[t0, t1]` along the unit direction `d`. Splines are bisected
+    /// until the bounds differ by at most `tol` (mm), or until no part can exceed `floor` (mm), a height
+    /// that another feature of the solid is known to reach.
     #[must_use]
     pub fn of_curve(curve: &Curve, (t0, t1): (f64, f64), d: &V3, floor: f64, tol: f64) -> Self {
         let (at, reach) = match curve {
@@ -95,9 +99,10 @@ impl Extent {
         }
     }
 
-    /// Extent of the points over `rect`, in the trimmed domain, where the surface of a face is level and
-    /// highest; `None` if such a point does not exist, so that the face is highest on its border.
-    /// `floor` and `tol` are those of [`Self::of_curve`].
+    /// Computes the extent along the unit direction `d` of the points of a face at which it is
+    /// perpendicular to `d` and highest. Only points over `rect` and in the trimmed domain count.
+    /// Returns `None` if such a point does not exist or is proven not to exceed `floor`; the face is
+    /// then highest on its boundary. `floor` and `tol` (mm) are those of [`Self::of_curve`].
     #[must_use]
     pub fn of_face(
         surface: &Surface,
@@ -131,8 +136,8 @@ impl Extent {
     }
 }
 
-/// Whether the parameters, shifted by periods, are in the rectangle and in the trimmed domain or within
-/// [`BORDER_TOL`] of them.
+/// Whether the parameters `uv`, shifted by whole periods, are in the rectangle and in the trimmed
+/// domain, or within [`BORDER_TOL`] of both.
 fn is_in_domain(uv: P2, periods: [Option<f64>; 2], rect: &Rect, trim: &TrimCells) -> bool {
     let into = |x: f64, lo: f64, hi: f64, period: Option<f64>| {
         let near = BORDER_TOL * (hi - lo).max(1.0);
@@ -162,7 +167,7 @@ fn bottom(net: &[Height]) -> f64 {
     net.iter().fold(f64::INFINITY, |m, [h, w]| m.min(if *w > 0.0 { h / w } else { f64::NEG_INFINITY }))
 }
 
-/// Splits the heights of a curve at its middle.
+/// Splits the homogeneous heights of a Bézier curve at the middle of its parameter range (de Casteljau).
 fn halves(net: &[Height]) -> [Vec<Height>; 2] {
     let (mut left, mut right) = (Vec::with_capacity(net.len()), net.to_vec());
     for k in (0..net.len()).rev() {
@@ -175,7 +180,8 @@ fn halves(net: &[Height]) -> [Vec<Height>; 2] {
     [left, right]
 }
 
-/// A part of a spline or patch, ordered by its upper bound.
+/// A part of a Bézier piece or patch over the parameters `rect`, with the heights `net` of its `size[0]
+/// × size[1]` control points. Cells are ordered by `upper`, the upper bound of their height.
 struct Cell {
     upper: f64,
     net: Vec<Height>,
@@ -222,8 +228,9 @@ fn of_spline(spline: &BezierSpline, (t0, t1): (f64, f64), d: &V3, floor: f64, to
     Extent { upper: best.upper.max(upper + ROUNDING * reach), ..best }
 }
 
-/// Proves that the heights of a net rise (1) or fall (-1) on all steps `(i, i + stride)` for `i` in
-/// `starts`; 0 if neither is proven.
+/// Returns 1 if the height is proven to increase along a parameter of a cell, -1 if it is proven to
+/// decrease, and 0 if neither is proven. The control points `i` and `i + stride` for `i` in `starts` are
+/// neighbours along that parameter.
 fn trend(net: &[Height], starts: impl Iterator<Item = usize>, stride: usize) -> i32 {
     let (mut rise, mut fall, mut turn) = (f64::INFINITY, f64::INFINITY, 0.0_f64);
     let (mut max_height, mut min_weight) = (0.0_f64, f64::INFINITY);
@@ -318,9 +325,9 @@ fn of_grid(
     (upper > floor).then_some(Extent { upper, ..best })
 }
 
-/// Restricts a cell in which the height is monotone along a parameter to the side with the maximum.
-/// Returns `None` if that side is not a break of the grid: the neighbouring cell of the same patch has
-/// it, too.
+/// Restricts a cell in which the height is monotone along u or v to the side with the maximum. Returns
+/// `None` if that side is not a break of the grid, because a neighbouring cell of the same patch then
+/// contains the side, too.
 fn narrowed(mut cell: Cell, grid: &BezierSurface) -> Option<Cell> {
     let [nu, nv] = cell.size;
     if nu > 1 {
@@ -359,8 +366,8 @@ fn is_break(x: f64, breaks: &[f64], periodic: bool) -> bool {
     breaks.iter().any(|b| (b - x).abs() <= near)
 }
 
-/// Splits a cell across the direction in which the heights vary more. A cell that is a single point is
-/// pushed again as fully bisected.
+/// Bisects a cell across the parameter along which the heights vary more, and pushes the halves. A cell
+/// that is a single point is pushed again with [`MAX_HALVINGS`] halvings.
 fn halve(cell: Cell, cells: &mut BinaryHeap<Cell>) {
     let [nu, nv] = cell.size;
     let Cell { net, rect, whole, halvings, size, .. } = cell;

@@ -2,7 +2,8 @@
 
 use crate::{P3, Pose, V3};
 
-/// A right-handed orthonormal frame: `world = origin + a x + b y + c z`.
+/// A right-handed orthonormal frame. The point with local coordinates (a, b, c) is `origin + a x + b y +
+/// c z`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
@@ -17,15 +18,16 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The world frame.
+    /// The frame at the origin with the coordinate axes.
     #[must_use]
     pub fn identity() -> Self {
         Self { origin: P3::origin(), x: V3::x(), y: V3::y(), z: V3::z() }
     }
 
-    /// Frame with the given `z` (normalised) and an `x` as close to `x_hint` as orthogonality allows. If
-    /// the hint is missing or (nearly) parallel to `z`, the default of ISO 10303-42 is used: the world X
-    /// axis, or Y if `z` is along X. `None` if `z` is zero or a number is not finite.
+    /// Creates a frame with the given `z`, which is normalised, and the `x` closest to `x_hint` that is
+    /// orthogonal to it. If the hint is missing or nearly parallel to `z`, the default of ISO 10303-42
+    /// replaces it: the X axis, or the Y axis if `z` is along X. Returns `None` if `z` is zero or a
+    /// number is not finite.
     #[must_use]
     pub fn from_z(origin: P3, z: V3, x_hint: Option<V3>) -> Option<Self> {
         let z = unit(z)?;
@@ -46,25 +48,25 @@ impl Frame {
         Some(Self { origin, x, y: z.cross(&x), z })
     }
 
-    /// World point of local coordinates.
+    /// Point with the local coordinates (a, b, c), in the coordinates in which the frame is given.
     #[must_use]
     pub fn point(&self, a: f64, b: f64, c: f64) -> P3 {
         self.origin + self.x * a + self.y * b + self.z * c
     }
 
-    /// World vector of local components.
+    /// Vector with the local components (a, b, c), in the coordinates in which the frame is given.
     #[must_use]
     pub fn vector(&self, a: f64, b: f64, c: f64) -> V3 {
         self.x * a + self.y * b + self.z * c
     }
 
-    /// Local coordinates of a world point.
+    /// Local coordinates of a point `p`, which is given in the same coordinates as the frame.
     #[must_use]
     pub fn local(&self, p: &P3) -> V3 {
         self.local_vector(&(p - self.origin))
     }
 
-    /// Local components of a world vector.
+    /// Local components of a vector `v`, which is given in the same coordinates as the frame.
     #[must_use]
     pub fn local_vector(&self, v: &V3) -> V3 {
         V3::new(v.dot(&self.x), v.dot(&self.y), v.dot(&self.z))
@@ -77,7 +79,7 @@ impl Frame {
     }
 }
 
-/// Normalises `v`; `None` if it is zero or not finite.
+/// Normalises `v`. Returns `None` if it is zero or not finite.
 #[must_use]
 pub fn unit(v: V3) -> Option<V3> {
     let scale = v.amax();
@@ -88,7 +90,8 @@ pub fn unit(v: V3) -> Option<V3> {
     Some(w / w.norm())
 }
 
-/// Two unit vectors that complete the unit vector `n` to a right-handed orthonormal basis `(e1, e2, n)`.
+/// Returns two unit vectors `(e1, e2)` that complete the unit vector `n` to a right-handed orthonormal
+/// basis `(e1, e2, n)`.
 #[must_use]
 pub fn complete_basis(n: &V3) -> (V3, V3) {
     // The axis least aligned with n keeps the cross product well conditioned.

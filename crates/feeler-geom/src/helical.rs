@@ -2,9 +2,10 @@
 //!
 //! A curve or surface is invariant under the screw motion with velocities `v + w × p` if the velocity of
 //! each of its points is tangent to it: `n · (v + w × p) = 0` for the normals n at p. That is one linear
-//! equation in v and w for each normal (the normal lines are in one linear complex), and the best v and
-//! w are the eigenvector of the smallest eigenvalue of the sum of the squares. If a second motion fits
-//! nearly as well (cylinders, spheres, planes, short pieces), the shape is rejected.
+//! equation in v and w for each normal: the normal lines are in one linear complex. The v and w with the
+//! smallest sum of squared residuals form the eigenvector of the smallest eigenvalue of a 6 × 6 matrix.
+//! If a second motion fits nearly as well (cylinders, spheres, planes, short pieces), the shape is
+//! rejected.
 //!
 //! # Source
 //! Pottmann and Wallner, *Computational Line Geometry*, 2001, §3.1 and §4.2.3 (helical surfaces, their fit
@@ -28,7 +29,7 @@ pub struct Helical {
     pub frame: Frame,
     /// Translation (mm) along the axis per radian; negative for left-handed threads.
     pub lead: f64,
-    /// Estimated distance (mm) of the shape from an exactly invariant one.
+    /// Estimated maximum distance (mm) of the shape from an exactly invariant one; not a proven bound.
     pub deviation: f64,
 }
 
@@ -37,34 +38,36 @@ pub struct Helical {
 pub struct Cylindrical {
     /// Distance from the axis (mm).
     pub radius: f64,
-    /// Angle (rad) between −π and π.
+    /// Angle (rad) from the frame's x axis, between −π and π.
     pub angle: f64,
     /// Coordinate along the axis (mm).
     pub height: f64,
 }
 
-/// Factor by which the largest measured distance is enlarged, for the points between samples. A larger
-/// value rejects threads, a smaller one underestimates deviations.
+/// Factor by which the largest distance measured at samples is multiplied to allow for the points
+/// between them. A larger value rejects threads, a smaller one underestimates deviations.
 const DEVIATION_MARGIN: f64 = 1.5;
-/// Largest rms of the normal velocity, relative to the fastest point, of a helical shape in the first
-/// fit; also the smallest angular part of its motion. A larger value wastes fits on other shapes, a
-/// smaller one rejects coarse threads.
+/// Maximum root mean square of the normal velocity in the first fit at which a shape is accepted as
+/// helical. The motion is scaled so that its velocity, divided by the radius of the shape, and its
+/// angular velocity form a vector of length 1. The angular velocity must be at least this value, too. A
+/// larger value wastes fits on other shapes, a smaller one rejects coarse threads.
 const MAX_NORMAL_VELOCITY: f64 = 1e-3;
-/// Minimum ratio of the second smallest rms to the smallest one; it makes the motion unique. A larger
-/// value rejects short threads; with a smaller one cylinders become threads of any lead.
+/// Minimum ratio of the root mean square normal velocity of the second best motion to that of the best
+/// one, which makes the motion unique. A larger value rejects short threads; with a smaller one
+/// cylinders become threads of any lead.
 const MIN_RMS_RATIO: f64 = 10.0;
-/// Minimum of the second smallest rms, for shapes whose smallest one is rounding; the effects are those
-/// of [`MIN_RMS_RATIO`].
+/// Minimum root mean square normal velocity of the second best motion, for shapes for which that of the
+/// best one is only rounding; the effects of other values are those of [`MIN_RMS_RATIO`].
 const MIN_SECOND_RMS: f64 = 1e-4;
-/// Range of the lead, relative to the radius of the shape: below it the motion is taken for a rotation,
-/// above it for a translation, and neither is a screw.
+/// Minimum and maximum lead (mm per radian), relative to the radius of the shape. With a smaller lead
+/// the motion counts as a rotation, with a larger one as a translation, and neither is a screw.
 const LEAD_RANGE: [f64; 2] = [1e-3, 10.0];
-/// Maximum number of Gauss–Newton steps of the fit to distances, which stops earlier once it no longer
-/// improves. A larger value only costs time, a smaller one can leave the axis inaccurate.
+/// Maximum number of Gauss–Newton steps that refine the motion, which stop earlier once the deviation no
+/// longer decreases. A larger value only costs time, a smaller one can leave the axis inaccurate.
 const MAX_FIT_STEPS: usize = 4;
 
 impl Helical {
-    /// Cylindrical coordinates of a point about the axis.
+    /// Returns the cylindrical coordinates of a point about the screw axis.
     #[must_use]
     pub fn cylindrical(&self, p: &P3) -> Cylindrical {
         let d = p - self.frame.origin;
@@ -72,13 +75,13 @@ impl Helical {
         Cylindrical { radius: math::hypot(x, y), angle: math::atan2(y, x), height: d.dot(&self.frame.z) }
     }
 
-    /// Velocity (mm per radian) of a point.
+    /// Returns the velocity (mm per radian) of a point under the screw motion.
     #[must_use]
     pub fn velocity(&self, p: &P3) -> V3 {
         self.frame.z * self.lead + self.frame.z.cross(&(p - self.frame.origin))
     }
 
-    /// The screw motion by an angle (rad).
+    /// Returns the screw motion by an angle (rad) about the axis as a pose.
     #[must_use]
     pub fn motion(&self, angle: f64) -> Pose {
         let turn = Twist::rotation(&self.frame.origin, self.frame.z);
@@ -91,8 +94,8 @@ impl Helical {
         TAU * self.lead.abs()
     }
 
-    /// Angle (rad) of the motion that takes `from` nearest to `to`, a point of the same shape: to the
-    /// same polar angle and the nearest turn.
+    /// Returns the angle (rad) of the screw motion that takes `from` to the same polar angle as `to`, on
+    /// the turn whose height is nearest to that of `to`.
     #[must_use]
     pub fn angle_between(&self, from: &P3, to: &P3) -> f64 {
         let (a, b) = (self.cylindrical(from), self.cylindrical(to));
@@ -100,8 +103,9 @@ impl Helical {
         turn + TAU * (((b.height - a.height) / self.lead - turn) / TAU).round()
     }
 
-    /// Screw motion with the velocity field `v + w × p`; `None` if its lead is outside [`LEAD_RANGE`]
-    /// for a shape of this extent.
+    /// Creates the screw motion with the velocity field of a twist, with an infinite deviation. Returns
+    /// `None` if its lead is outside [`LEAD_RANGE`] for a shape with this centre and radius `extent`
+    /// (mm).
     fn of_twist(twist: &Twist, center: &P3, extent: f64) -> Option<Self> {
         let rate = twist.w.norm();
         let mut twist = twist.times(1.0 / rate);
@@ -124,8 +128,8 @@ impl Helical {
     }
 }
 
-/// Screw motion under which a part of a surface is invariant up to `tol` (mm); `None` if a unique one
-/// does not exist.
+/// Computes the screw motion under which the part of a surface over `rect` is invariant up to `tol`
+/// (mm). Returns `None` if such a motion does not exist or is not unique.
 #[must_use]
 pub fn of_surface(grid: &BezierSurface, rect: &Rect, tol: f64) -> Option<Helical> {
     let at = |s: f64, t: f64| P2::new(rect.u0 + rect.width() * s, rect.v0 + (rect.v1 - rect.v0) * t);
@@ -166,8 +170,8 @@ pub fn of_surface(grid: &BezierSurface, rect: &Rect, tol: f64) -> Option<Helical
     finished(guess, &all(4, 3)?, &all(n(grid.u_degree), n(grid.v_degree))?, tol)
 }
 
-/// Screw motion under which a part of a curve is invariant up to `tol` (mm); `None` if a unique one does
-/// not exist.
+/// Computes the screw motion under which a spline over `[t0, t1]` is invariant up to `tol` (mm). Returns
+/// `None` if such a motion does not exist or is not unique.
 #[must_use]
 pub fn of_curve(spline: &BezierSpline, (t0, t1): (f64, f64), tol: f64) -> Option<Helical> {
     let across = |t: f64| {
@@ -203,33 +207,37 @@ struct Normal {
     n: V3,
 }
 
-/// A point of the section, and the point of the shape to which the motion should take it.
+/// A point of one section of the shape, and the point of the shape to which the screw motion should take
+/// it.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     from: P3,
     to: Normal,
-    /// Index of the point of the section (surfaces) or of the normal (curves).
+    /// Index of the section's point (surfaces) or of the normal (curves); pairs with the same index
+    /// follow the same orbit.
     section_index: usize,
 }
 
-/// Number of samples of the first fit in one direction.
+/// Number that determines the samples of the first fit: a surface has three times as many normals, and a
+/// curve has two normals at each of twice as many points. A larger value costs time; with a smaller one
+/// the first fit can miss the motion.
 const FIT_SAMPLES: usize = 12;
 
-/// Sample `k` of `n` in `[0, 1]`, inside its ends. The samples are uneven, because even ones could
+/// Returns sample `k` of `n` unevenly spaced numbers inside `[0, 1]`. Evenly spaced samples could
 /// coincide with a period of the shape.
 #[expect(clippy::cast_precision_loss, reason = "small counts")]
 fn spread(k: usize, n: usize) -> f64 {
     (k as f64 + 0.5 + [0.3, -0.3][k % 2]) / n as f64
 }
 
-/// The pieces of a spline within a range.
+/// Returns the ranges of the pieces of a spline with these breaks, clipped to `[lo, hi]`.
 fn pieces(breaks: &[f64], lo: f64, hi: f64) -> Vec<[f64; 2]> {
     let cut = breaks.windows(2).map(|w| [w[0].max(lo), w[1].min(hi)]).filter(|w| w[1] > w[0]);
     let all: Vec<[f64; 2]> = cut.collect();
     if all.is_empty() { vec![[lo, hi]] } else { all }
 }
 
-/// `n` parameters in each piece, inside its ends.
+/// Returns `n` evenly spaced parameters inside each of the ranges `pieces`.
 #[expect(clippy::cast_precision_loss, reason = "small counts")]
 fn sample_parameters(pieces: &[[f64; 2]], n: usize) -> Vec<f64> {
     let of = |w: &[f64; 2]| {
@@ -239,7 +247,8 @@ fn sample_parameters(pieces: &[[f64; 2]], n: usize) -> Vec<f64> {
     pieces.iter().flat_map(of).collect()
 }
 
-/// Computes the motion whose linear complex fits the normals best.
+/// Computes the screw motion whose linear complex fits the normals best. Returns `None` if no unique one
+/// fits well enough.
 fn fitted(normals: &[Normal]) -> Option<Helical> {
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let count = normals.len() as f64;
@@ -271,13 +280,15 @@ fn fitted(normals: &[Normal]) -> Option<Helical> {
     Helical::of_twist(&Twist { v: v - w.cross(&center.coords), w }, &center, extent)
 }
 
-/// Distance (mm), along the normal, by which the motion misses the target of a pair.
+/// Returns the signed distance (mm), along the normal at the target of a pair, from the moved point to
+/// the target.
 fn miss(screw: &Helical, pair: &Pair) -> f64 {
     let moved = screw.motion(screw.angle_between(&pair.from, &pair.to.p)) * pair.from;
     (pair.to.p - moved).dot(&pair.to.n)
 }
 
-/// Refines the motion on the pairs `some` and measures its deviation on the pairs `all`.
+/// Refines the motion `guess` on the pairs `some` and measures its deviation on the pairs `all`. Returns
+/// `None` if the deviation exceeds `tol` (mm).
 fn finished(guess: Helical, some: &[Pair], all: &[Pair], tol: f64) -> Option<Helical> {
     let worst = |screw: &Helical, of: &[Pair]| of.iter().fold(0.0, |m: f64, p| m.max(miss(screw, p).abs()));
     let uneven = |screw: &Helical| {
@@ -317,7 +328,8 @@ fn even_out(pairs: &[Pair], values: &mut [f64]) {
     }
 }
 
-/// One Gauss–Newton step with central differences as derivatives.
+/// Returns the screw motion after one Gauss–Newton step on the distances of the pairs `some`, with
+/// central differences as derivatives. Returns `None` if the result is not a screw motion.
 fn improved(screw: &Helical, some: &[Pair]) -> Option<Helical> {
     let extent = some.iter().fold(0.0, |m: f64, p| m.max((p.to.p - screw.frame.origin).norm()));
     let step = 1e-6;

@@ -20,14 +20,14 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The whole real line.
+    /// All real numbers.
     pub const ENTIRE: Self = Self { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
-    /// Exactly zero.
+    /// The number zero.
     pub const ZERO: Self = Self { lo: 0.0, hi: 0.0 };
-    /// Exactly one.
+    /// The number one.
     pub const ONE: Self = Self { lo: 1.0, hi: 1.0 };
 
-    /// The interval between two numbers in any order; the whole line when one is NaN.
+    /// The interval between two numbers in any order; [`Interval::ENTIRE`] if one of them is NaN.
     #[must_use]
     pub fn new(a: f64, b: f64) -> Self {
         if a <= b {
@@ -45,7 +45,7 @@ impl Interval {
         Self::new(x, x)
     }
 
-    /// All numbers within `radius` (≥ 0) of `x`.
+    /// All numbers within `radius` (≥ 0) of `x`, rounded outward.
     #[must_use]
     pub fn around(x: f64, radius: f64) -> Self {
         Self::outward(x - radius, x + radius)
@@ -57,25 +57,25 @@ impl Interval {
         if lo <= hi { Self { lo: lo.next_down(), hi: hi.next_up() } } else { Self::ENTIRE }
     }
 
-    /// Lower bound.
+    /// Lower bound of the interval.
     #[must_use]
     pub fn lo(&self) -> f64 {
         self.lo
     }
 
-    /// Upper bound.
+    /// Upper bound of the interval.
     #[must_use]
     pub fn hi(&self) -> f64 {
         self.hi
     }
 
-    /// Length, rounded up.
+    /// Difference of the bounds, rounded up.
     #[must_use]
     pub fn width(&self) -> f64 {
         if self.lo < self.hi { (self.hi - self.lo).next_up() } else { 0.0 }
     }
 
-    /// A number inside, near the middle; 0 for the whole line.
+    /// A number inside the interval, near its middle; 0 for [`Interval::ENTIRE`].
     #[must_use]
     pub fn mid(&self) -> f64 {
         if *self == Self::ENTIRE {
@@ -85,31 +85,32 @@ impl Interval {
         }
     }
 
-    /// Largest absolute value.
+    /// Largest absolute value of a number in the interval.
     #[must_use]
     pub fn mag(&self) -> f64 {
         self.lo.abs().max(self.hi.abs())
     }
 
-    /// Smallest absolute value.
+    /// Smallest absolute value of a number in the interval.
     #[must_use]
     pub fn mig(&self) -> f64 {
         if self.contains(0.0) { 0.0 } else { self.lo.abs().min(self.hi.abs()) }
     }
 
-    /// Whether `x` is inside or on the border.
+    /// Whether `x` is in the interval; its bounds belong to it.
     #[must_use]
     pub fn contains(&self, x: f64) -> bool {
         self.lo <= x && x <= self.hi
     }
 
-    /// Whether all of `other` is inside.
+    /// Whether all numbers of `other` are in this interval.
     #[must_use]
     pub fn contains_interval(&self, other: &Self) -> bool {
         self.lo <= other.lo && other.hi <= self.hi
     }
 
-    /// Whether all of `other` is in the interior: the condition of the Krawczyk test.
+    /// Whether all numbers of `other` are strictly between the bounds, which is the condition of
+    /// Krawczyk's test.
     #[must_use]
     pub fn contains_strictly(&self, other: &Self) -> bool {
         self.lo < other.lo && other.hi < self.hi
@@ -128,14 +129,15 @@ impl Interval {
         Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
-    /// Square; tighter than the product of the interval with itself.
+    /// Interval of the squares; tighter than the product of the interval with itself.
     #[must_use]
     pub fn sqr(&self) -> Self {
         let (a, b) = (self.mig(), self.mag());
         Self { lo: (a * a).next_down().max(0.0), hi: (b * b).next_up() }
     }
 
-    /// Square root of the non-negative part; the whole line if all numbers are negative.
+    /// Interval of the square roots of the non-negative numbers; [`Interval::ENTIRE`] if all numbers are
+    /// negative.
     #[must_use]
     pub fn sqrt(&self) -> Self {
         if self.hi < 0.0 {
@@ -144,26 +146,26 @@ impl Interval {
         Self { lo: self.lo.max(0.0).sqrt().next_down().max(0.0), hi: self.hi.sqrt().next_up() }
     }
 
-    /// Absolute value.
+    /// Interval of the absolute values.
     #[must_use]
     pub fn abs(&self) -> Self {
         Self { lo: self.mig(), hi: self.mag() }
     }
 
-    /// Sine of angles in radians.
+    /// Interval of the sines of angles in radians.
     #[must_use]
     pub fn sin(&self) -> Self {
         // Extremes of the sine are at π/2 + k π, its maxima at even k.
         self.wave(math::sin, FRAC_PI_2)
     }
 
-    /// Cosine of angles in radians.
+    /// Interval of the cosines of angles in radians.
     #[must_use]
     pub fn cos(&self) -> Self {
         self.wave(math::cos, 0.0)
     }
 
-    /// Range of a function that rises and falls between −1 and 1 like a cosine with maxima at `crest + 2πk`.
+    /// Interval of the values of `f`, a cosine shifted so that its maxima are at `crest + 2πk`.
     fn wave(&self, f: impl Fn(f64) -> f64, crest: f64) -> Self {
         let whole = Self { lo: -1.0, hi: 1.0 };
         // Beyond 1e6 turns the position of the crests is accurate to 1e-9 only, and the library needs no

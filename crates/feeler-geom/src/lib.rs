@@ -53,11 +53,11 @@ pub use surface::Surface;
 
 /// A point in space (mm).
 pub type P3 = nalgebra::Point3<f64>;
-/// A vector in space.
+/// A vector in space; mm if it is a displacement.
 pub type V3 = nalgebra::Vector3<f64>;
-/// A point in a parameter plane.
+/// A point (u, v) in the parameter plane of a surface.
 pub type P2 = nalgebra::Point2<f64>;
-/// A vector in a parameter plane.
+/// A vector in the parameter plane of a surface.
 pub type V2 = nalgebra::Vector2<f64>;
 /// A rigid motion without reflection; `pose * p_local = p_world`.
 pub type Pose = nalgebra::Isometry3<f64>;

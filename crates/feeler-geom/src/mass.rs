@@ -21,14 +21,14 @@ use nalgebra::Matrix3;
 /// Contribution of a face to its solid's area, volume and moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FaceIntegrals {
-    /// Area (mm²).
+    /// Area of the face (mm²).
     pub area: f64,
-    /// Contribution to the volume (mm³) about the reference point; only the sum over a closed shell is
-    /// meaningful.
+    /// Contribution to the volume (mm³), which depends on the reference point; only the sum over a
+    /// closed shell is meaningful.
     pub volume: f64,
-    /// Contribution to the first moments `∫ (x - c) dV` (mm⁴).
+    /// Contribution to the first moments `∫ (x - c) dV` (mm⁴), with c the reference point.
     pub moment: V3,
-    /// Contribution to the second moments `∫ (x - c) (x - c)ᵀ dV` (mm⁵).
+    /// Contribution to the second moments `∫ (x - c) (x - c)ᵀ dV` (mm⁵), with c the reference point.
     pub second: Matrix3<f64>,
 }
 
@@ -44,7 +44,7 @@ impl AddAssign for FaceIntegrals {
 /// Centroid and inertia of a solid of density 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolidInertia {
-    /// Centre of mass (mm).
+    /// Centre of mass (mm), in the frame of the faces.
     pub centroid: P3,
     /// Inertia tensor (mm⁵) about the centroid: moments of inertia on the diagonal, negative products of
     /// inertia off it.
@@ -52,8 +52,8 @@ pub struct SolidInertia {
 }
 
 impl SolidInertia {
-    /// Computes the inertia from the sums over all faces about the reference point. The volume must not
-    /// be zero.
+    /// Computes the inertia of a solid from the sums of the integrals of all its faces, which have the
+    /// common reference point `reference`. The volume must not be zero.
     #[must_use]
     pub fn new(sums: &FaceIntegrals, reference: &P3) -> Self {
         let shift = sums.moment / sums.volume;
@@ -75,14 +75,14 @@ const CANONICAL_REL_TOL: f64 = 1e-13;
 const NUM_SUMS: usize = 11;
 type Sums = [f64; NUM_SUMS];
 
-/// Curve of the edge that a trimming curve approximates, with its range of parameters.
+/// Curve of the edge that a trimming curve approximates, with the parameter range of the edge.
 pub type EdgeCurve<'a> = (&'a Curve, (f64, f64));
 
 /// Computes the integrals of a trimmed face. `outward` is whether the outward normal is `∂u × ∂v`.
-/// `edge` returns the curves of [`TrimPiece::edge`] where they exist. `reference` should be near the
-/// solid: far from it, the contributions of opposite faces cancel and digits are lost. `rel_tol` is
-/// relative to the sums of absolute values over the parts of the face. The integrals of an unbounded
-/// domain are NaN.
+/// `edge` returns the edge curve for a [`TrimPiece::edge`], or `None` if it has none. `reference` should
+/// be near the solid: far from it, the contributions of opposite faces cancel and digits are lost.
+/// `rel_tol` is relative to the sums of the magnitudes of the contributions of the face's parts. The
+/// integrals of an unbounded domain are NaN.
 #[must_use]
 pub fn face_integrals<'a>(
     surface: &Surface,
@@ -124,12 +124,13 @@ pub fn face_integrals<'a>(
     }
 }
 
-/// Accuracy of vector areas, relative to the area.
+/// Relative accuracy of the integrals of [`vector_area`]. A larger value hides wrong domains; a smaller
+/// one takes more time.
 const VECTOR_AREA_TOL: f64 = 1e-7;
 
-/// Vector area `∫ n dA` of the trimmed face along its natural normal, and its area (mm²), as its cells see
-/// the domain. By Stokes's theorem the first is known from the face's edges alone: a domain or a surface that
-/// is the wrong one shows.
+/// Computes the vector area `∫ n dA` (mm²) of a trimmed face along its natural normal n, and its area
+/// (mm²), from the trimmed domain `cells`. By Stokes's theorem the vector area also follows from the
+/// face's edges alone. A comparison of both therefore detects a wrong domain or surface.
 #[must_use]
 pub fn vector_area(surface: &Surface, cells: &TrimCells) -> (V3, f64) {
     let u0 = cells.rect.u0;
@@ -170,10 +171,11 @@ pub fn vector_area(surface: &Surface, cells: &TrimCells) -> (V3, f64) {
     (frame.vector(x, y, z), area)
 }
 
-/// A meridian by its parameter.
+/// Meridian of a surface of revolution as a function of the parameter v.
 type Meridian = Box<dyn Fn(f64) -> Profile>;
 
-/// Frame and meridian of a canonical surface of revolution.
+/// Returns the frame and the meridian of a canonical surface of revolution, or `None` for other
+/// surfaces.
 fn of_revolution(surface: &Surface) -> Option<(Frame, Meridian)> {
     Some(match *surface {
         Surface::Cylinder { frame, radius } => {
@@ -206,14 +208,15 @@ fn add(mut a: Sums, b: Sums) -> Sums {
     a
 }
 
-/// Returns the integrands per unit of the parameter plane, from the densities of area and flux.
+/// Returns the integrands of [`Sums`] per unit of the parameter plane, from the densities of the area
+/// and of the flux at the point with the vector `d` from the reference point.
 fn products(area: f64, flux: f64, d: V3) -> Sums {
     let [x, y, z] = [d.x * flux, d.y * flux, d.z * flux];
     [area, flux, x, y, z, d.x * x, d.x * y, d.x * z, d.y * y, d.y * z, d.z * z]
 }
 
-/// Integrals over the slivers between the trimming curves and their edges, to first order in the
-/// distance.
+/// Computes the integrals over the slivers between the trimming curves of a face and its edges, to first
+/// order in their distance.
 fn slivers<'a>(
     surface: &Surface,
     cells: &TrimCells,
@@ -275,8 +278,8 @@ impl Plane {
     }
 }
 
-/// A point of a meridian at one `v`: distance `a` from the axis, height `b` along it, and their
-/// derivatives.
+/// A point of a meridian at one `v`: distance `a` from the axis (mm), height `b` along it (mm), and
+/// their derivatives by v.
 struct Profile {
     a: f64,
     da: f64,
@@ -288,14 +291,15 @@ struct Profile {
 /// is `a (b' (cos u x + sin u y) - a' z)`.
 struct Revolution<'a> {
     profile: &'a dyn Fn(f64) -> Profile,
-    /// The frame's origin relative to the reference point, in the frame's axes.
+    /// Vector (mm) from the reference point to the frame's origin, in the frame's axes.
     at: V3,
     /// Value of `u` at which antiderivatives are zero.
     u0: f64,
 }
 
 impl Revolution<'_> {
-    /// Returns the height, and `k`, `kc`, `ks` of the flux `k + kc cos u + ks sin u`.
+    /// Returns the height of the meridian's point above the reference point, and the coefficients `k`,
+    /// `kc`, `ks` of the flux `k + kc cos u + ks sin u`.
     fn flux(&self, m: &Profile) -> (f64, f64, f64, f64) {
         let h = self.at.z + m.b;
         (h, m.a * (m.db * m.a - m.da * h), m.a * m.db * self.at.x, m.a * m.db * self.at.y)
@@ -337,7 +341,7 @@ impl Revolution<'_> {
     }
 }
 
-/// Integrates any surface with breaks numerically, from its derivatives.
+/// Integrates a free-form surface numerically, from its derivatives. `c` is the reference point.
 fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> Sums {
     let (us, vs) = surface.breaks(&cells.rect);
     let f = |p: P2| {

@@ -22,9 +22,9 @@ unary! {
     cos,
     /// Tangent of an angle in radians.
     tan,
-    /// Inverse tangent.
+    /// Inverse tangent (rad), in [-π/2, π/2].
     atan,
-    /// Exponential.
+    /// Exponential function.
     exp,
     /// Natural logarithm.
     ln,
@@ -36,25 +36,25 @@ unary! {
     asinh,
 }
 
-/// Sine and cosine.
+/// Sine and cosine of an angle in radians.
 #[must_use]
 pub fn sin_cos(x: f64) -> (f64, f64) {
     x.sin_cos()
 }
 
-/// Inverse sine of the argument clamped to [-1, 1], so that rounding cannot produce a NaN.
+/// Inverse sine (rad) of the argument clamped to [-1, 1], so that rounding cannot produce a NaN.
 #[must_use]
 pub fn asin(x: f64) -> f64 {
     x.clamp(-1.0, 1.0).asin()
 }
 
-/// Inverse cosine of the argument clamped to [-1, 1].
+/// Inverse cosine (rad) of the argument clamped to [-1, 1], so that rounding cannot produce a NaN.
 #[must_use]
 pub fn acos(x: f64) -> f64 {
     x.clamp(-1.0, 1.0).acos()
 }
 
-/// Angle of the vector (x, y) in (-π, π].
+/// Angle (rad) of the vector (x, y), in (-π, π].
 #[must_use]
 pub fn atan2(y: f64, x: f64) -> f64 {
     y.atan2(x)
@@ -66,13 +66,13 @@ pub fn hypot(x: f64, y: f64) -> f64 {
     x.hypot(y)
 }
 
-/// Integer power.
+/// `x` raised to the integer power `n`.
 #[must_use]
 pub fn powi(x: f64, n: i32) -> f64 {
     x.powi(n)
 }
 
-/// Real power.
+/// `x` raised to the real power `y`.
 #[must_use]
 pub fn powf(x: f64, y: f64) -> f64 {
     x.powf(y)
@@ -91,7 +91,7 @@ pub fn unwrap_near(x: f64, near: f64, period: f64) -> f64 {
     x + ((near - x) / period).round() * period
 }
 
-/// Angle wrapped into `[0, 2π)`.
+/// Angle (rad) shifted by whole turns into `[0, 2π)`.
 #[must_use]
 pub fn turn(x: f64) -> f64 {
     wrap(x, 0.0, TAU)

@@ -13,14 +13,14 @@ use crate::{Aabb, P2, P3};
 /// A NURBS curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NurbsCurve {
-    /// Degree.
+    /// Degree of the curve.
     pub degree: u32,
     /// Non-decreasing knots, each repeated as often as its multiplicity; their number is that of the
     /// points plus the degree plus 1.
     pub knots: Vec<f64>,
-    /// Control points.
+    /// Control points (mm).
     pub points: Vec<P3>,
-    /// Weights, all positive; empty for a polynomial curve.
+    /// Weights of the control points, all positive; empty for a polynomial curve.
     pub weights: Vec<f64>,
 }
 
@@ -33,30 +33,30 @@ pub struct NurbsSurface {
     pub v_degree: u32,
     /// Non-decreasing knots in u, each repeated as often as its multiplicity.
     pub u_knots: Vec<f64>,
-    /// Non-decreasing knots in v, repeated likewise.
+    /// Non-decreasing knots in v, each repeated as often as its multiplicity.
     pub v_knots: Vec<f64>,
     /// Number of control points along v. Control point `(i, j)` is at `i * n_v + j`.
     pub n_v: usize,
-    /// Control points.
+    /// Control points (mm), in the order that `n_v` states.
     pub points: Vec<P3>,
-    /// Weights, all positive; empty for a polynomial surface.
+    /// Weights of the control points, all positive; empty for a polynomial surface.
     pub weights: Vec<f64>,
 }
 
-/// Error of a NURBS description.
+/// Reason why a NURBS curve or surface is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NurbsError {
     /// The degree is 0 or larger than [`MAX_DEGREE`].
     Degree,
-    /// Numbers of knots, points and weights do not fit the degree.
+    /// The numbers of knots, control points and weights do not fit the degree.
     Counts,
-    /// A knot is smaller than the one before.
+    /// A knot is smaller than the previous one.
     DecreasingKnots,
-    /// The domain has no length.
+    /// The parameter domain has no length.
     EmptyDomain,
     /// A weight is zero or negative.
     NonPositiveWeight,
-    /// A number is not finite.
+    /// A knot, a coordinate or a weight is not finite.
     NotFinite,
 }
 
@@ -75,27 +75,28 @@ impl fmt::Display for NurbsError {
 
 impl std::error::Error for NurbsError {}
 
-/// Knots that differ by at most this fraction of the domain are merged. A larger value removes small
-/// spans, a smaller one keeps spans of rounding.
+/// Maximum difference of knots that are merged, relative to the length of the domain. A larger value
+/// removes short pieces, a smaller one keeps pieces that exist only by rounding.
 const KNOT_TOL: f64 = 1e-12;
-/// Ends within this fraction of the size (the diagonal of the control points' box) coincide. A larger
-/// value closes open curves; with a smaller one seams become borders.
+/// Maximum distance between the ends of a curve, or between opposite sides of a surface, that count as
+/// coinciding. It is relative to the diagonal of the control points' box. A larger value closes open
+/// curves; with a smaller one seams become boundaries.
 const CLOSED_TOL: f64 = 1e-7;
-/// A side smaller than this fraction of the size is collapsed to a point. A larger value removes narrow
-/// sides; with a smaller one poles become edges.
+/// Maximum extent of a side of a surface that is collapsed to a point, relative to the diagonal of the
+/// control points' box. A larger value removes narrow sides; with a smaller one poles become edges.
 const COLLAPSED_TOL: f64 = 1e-8;
-/// Tangents (or normals) on both sides of a seam that agree within this angle (rad) make it smooth. A
-/// larger value hides creases; with a smaller one smooth seams count as creases.
+/// Maximum angle (rad) between the tangents (or normals) on both sides of a seam at which the seam
+/// counts as smooth. A larger value hides creases; with a smaller one smooth seams count as creases.
 const SMOOTH_TOL: f64 = 1e-5;
 
 impl NurbsCurve {
     /// Converts the curve exactly to rational Bézier pieces over the domain `[knots[degree], knots[n]]`
-    /// (`n` control points). Spans without length are dropped. The spline is marked periodic if its end
-    /// coincides with its start, within 1e-7 of the size, and has the same direction; closedness flags
-    /// of files are not used.
+    /// (`n` control points). Knot spans without length are dropped. The spline is marked periodic if its
+    /// end coincides with its start, within 1e-7 of the diagonal of the control points' box, and has the
+    /// same tangent direction; closedness flags of files are not used.
     ///
     /// # Errors
-    /// See [`NurbsError`].
+    /// The curve is invalid ([`NurbsError`]).
     pub fn to_bezier(&self) -> Result<BezierSpline, NurbsError> {
         let p = degree(self.degree)?;
         let knots = checked_knots(&self.knots, p, self.points.len())?;
@@ -110,12 +111,12 @@ impl NurbsCurve {
 
 impl NurbsSurface {
     /// Converts the surface to rational Bézier patches over its domain, like [`NurbsCurve::to_bezier`].
-    /// A direction is periodic if its two sides coincide, parameter for parameter, with common tangent
-    /// planes. Nearly degenerate sides are collapsed to exact points
+    /// A parameter is periodic if the two sides at its ends coincide, point by point, with common
+    /// tangent planes. Nearly degenerate sides are collapsed to exact points
     /// ([`BezierSurface::collapse_sides`]); the rest of the conversion is exact.
     ///
     /// # Errors
-    /// See [`NurbsError`].
+    /// The surface is invalid ([`NurbsError`]).
     pub fn to_bezier(&self) -> Result<BezierSurface, NurbsError> {
         let (p, q) = (degree(self.u_degree)?, degree(self.v_degree)?);
         let n_v = self.n_v;
@@ -176,7 +177,7 @@ fn degree(d: u32) -> Result<usize, NurbsError> {
     if (1..=MAX_DEGREE).contains(&d) { Ok(d as usize) } else { Err(NurbsError::Degree) }
 }
 
-/// Validates the knots and makes nearly equal ones equal.
+/// Validates the knots of `n` control points of degree `p`, and makes nearly equal knots equal.
 fn checked_knots(knots: &[f64], p: usize, n: usize) -> Result<Vec<f64>, NurbsError> {
     if n < p + 1 || knots.len() != n + p + 1 {
         return Err(NurbsError::Counts);
@@ -222,8 +223,9 @@ fn lifted(points: &[P3], weights: &[f64]) -> Result<Vec<H4>, NurbsError> {
     Ok(points.iter().zip(weights).map(|(p, w)| homogeneous(p, *w)).collect())
 }
 
-/// Computes the Bézier points of every span of positive length. Returns the breaks, and for each span
-/// `p + 1` rows of `stride` points.
+/// Computes the Bézier control points of every knot span of positive length. `points` contains rows of
+/// `stride` control points of degree `p`. Returns the breaks, and for each span `p + 1` rows of `stride`
+/// points.
 fn spans(p: usize, knots: &[f64], points: &[H4], stride: usize) -> (Vec<f64>, Vec<H4>) {
     let n = points.len() / stride;
     let mut breaks = vec![knots[p]];
@@ -259,7 +261,8 @@ fn spans(p: usize, knots: &[f64], points: &[H4], stride: usize) -> (Vec<f64>, Ve
     (breaks, control)
 }
 
-/// Makes the common ends of neighbouring pieces bitwise equal.
+/// Makes the common ends of `n` neighbouring pieces bitwise equal. Each piece has `piece` rows of
+/// `stride` control points.
 fn weld(control: &mut [H4], piece: usize, stride: usize, n: usize) {
     for i in 1..n {
         weld_pair(control, (i * piece - 1) * stride, i * piece * stride);
@@ -275,8 +278,8 @@ fn weld_pair(control: &mut [H4], last: usize, first: usize) {
 }
 
 impl BezierSpline {
-    /// Whether the end coincides with the start, within 1e-7 of the size, and has the same tangent
-    /// direction.
+    /// Whether the end of the spline coincides with its start, within 1e-7 of the diagonal of the
+    /// control points' box, and has the same tangent direction.
     #[must_use]
     pub fn closes_smoothly(&self) -> bool {
         let (t0, t1) = self.range();
@@ -294,8 +297,8 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Sets `u_periodic` and `v_periodic`: true if the opposite sides coincide with common tangent
-    /// planes.
+    /// Sets `u_periodic` and `v_periodic` to whether the sides at the ends of the parameter coincide
+    /// with common tangent planes.
     pub fn detect_periodicity(&mut self) {
         let size = Aabb::of_points(&self.points()).diagonal();
         (self.u_periodic, self.v_periodic) = (false, false);
@@ -307,8 +310,9 @@ impl BezierSurface {
         (self.u_periodic, self.v_periodic) = (u, v);
     }
 
-    /// Collapses each side of the grid whose control points agree within 1e-8 of the size to one point,
-    /// bitwise equal, so that normals beside a pole do not depend on the number of digits in a file.
+    /// Collapses each side of the grid whose control points agree within 1e-8 of the diagonal of the
+    /// control points' box to a single point, so that normals beside a pole do not depend on the number
+    /// of digits in a file. The control points are then bitwise equal.
     pub fn collapse_sides(&mut self) {
         let (n_u, n_v) = self.n_patches();
         let (p, q) = (self.u_degree as usize, self.v_degree as usize);
@@ -352,7 +356,8 @@ impl BezierSurface {
     }
 }
 
-/// Sample parameters, enough to distinguish two rational curves over these breaks.
+/// Returns sample parameters that suffice to distinguish two rational curves of this degree over these
+/// breaks.
 fn samples(breaks: &[f64], degree: u32) -> Vec<f64> {
     let k = 2 * degree + 1;
     let mut out = Vec::new();

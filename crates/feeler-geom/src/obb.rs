@@ -25,11 +25,11 @@ use nalgebra::{Matrix3, SymmetricEigen};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Obb {
-    /// Centre of the box.
+    /// Centre of the box (mm).
     pub center: P3,
     /// Right-handed orthonormal axes.
     pub axes: [V3; 3],
-    /// Half-lengths along the axes, ≥ 0.
+    /// Half-lengths along the axes (mm), ≥ 0.
     pub half: V3,
 }
 
@@ -59,20 +59,21 @@ impl PoseMatrix {
     }
 }
 
-/// Number of axes of the separating-axis test: three of A, three of B, nine cross products.
+/// Number of axes of the separating-axis test of boxes A and B: three of A, three of B and nine cross
+/// products.
 pub const SAT_AXES: u8 = 15;
 
-/// Rounding allowance of the box tests, relative to the sum of all lengths involved. The longest chain
-/// of operations from stored numbers to a projected gap has about a dozen roundings. A larger value
-/// culls less; a smaller one could separate boxes that overlap.
+/// Allowance for the rounding of the box tests, relative to the sum of all lengths involved. The longest
+/// chain of operations from stored numbers to a projected gap has about a dozen roundings. A larger
+/// value culls less; a smaller one could separate boxes that overlap.
 const SAT_EPS: f64 = 32.0 * f64::EPSILON;
 
-/// Rounding allowance of a fitted or moved box, relative to its position and size. A larger value
-/// loosens boxes; with a smaller one points could lie outside their box.
+/// Allowance for the rounding of a fitted or moved box, relative to its position and size. A larger
+/// value loosens boxes; with a smaller one points could lie outside their box.
 const FIT_EPS: f64 = 8.0 * f64::EPSILON;
 
-/// Maximum number of hull edges that are tried about one candidate axis. A larger value costs time, a
-/// smaller one gives looser boxes.
+/// Maximum number of edges of the projected convex hull that are tried as directions of a box about one
+/// candidate axis. A larger value costs time, a smaller one gives looser boxes.
 const MAX_EDGES: usize = 48;
 
 impl Obb {
@@ -145,7 +146,7 @@ impl Obb {
         Self::around(&[aabb.min, aabb.max], WORLD)
     }
 
-    /// Box around two boxes, computed by [`Obb::fit`] on their corners.
+    /// Box around both boxes, computed by [`Obb::fit`] on their corners.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let mut corners = [P3::origin(); 16];
@@ -154,7 +155,8 @@ impl Obb {
         Self::fit(&corners)
     }
 
-    /// The eight corners; bit k of the index chooses the side along axis k.
+    /// The eight corners; bit k of a corner's index is set if the corner is on the positive side along
+    /// axis k.
     #[must_use]
     pub fn corners(&self) -> [P3; 8] {
         let e = [self.axes[0] * self.half.x, self.axes[1] * self.half.y, self.axes[2] * self.half.z];
@@ -164,13 +166,13 @@ impl Obb {
         })
     }
 
-    /// Like [`Self::transformed`], for a pose whose rotation is already a matrix.
+    /// Returns the box moved by a pose, rounded outward.
     #[must_use]
     pub fn transformed(&self, pose: &Pose) -> Self {
         self.placed(&PoseMatrix::from(pose))
     }
 
-    /// Returns the box moved by a pose, rounded outward.
+    /// Like [`Self::transformed`], for a pose whose rotation is already a matrix.
     #[must_use]
     pub fn placed(&self, pose: &PoseMatrix) -> Self {
         let center = P3::from(pose.rotation * self.center.coords + pose.translation);
@@ -178,7 +180,7 @@ impl Obb {
         Self { center, axes: self.axes.map(|a| pose.rotation * a), half: self.half.add_scalar(slack) }
     }
 
-    /// Volume (mm³).
+    /// Volume of the box (mm³).
     #[must_use]
     pub fn volume(&self) -> f64 {
         8.0 * self.half.x * self.half.y * self.half.z
@@ -222,8 +224,9 @@ impl Obb {
 }
 
 /// Searches the fifteen axes for one that proves that the distance between box `a` and box `b` is larger
-/// than `margin` (mm, ≥ 0); `pose_ab` takes B's coordinates to A's. Returns the index of that axis,
-/// which can be the `hint` of the next call. The hint is tried first; a number out of range is ignored.
+/// than `margin` (mm, ≥ 0). `pose_ab` takes B's coordinates to A's. Returns the index of that axis, or
+/// `None` if no axis proves it. The index can be the `hint` of the next call for the same boxes; the
+/// axis of the hint is tried before all others, and a number out of range is ignored.
 ///
 /// Index k < 3 is A's axis k, 3 ≤ k < 6 is B's axis k − 3, and k ≥ 6 is the cross product of A's axis (k
 /// − 6) / 3 and B's axis (k − 6) % 3. The test is conservative under rounding: it returns no axis for
@@ -244,9 +247,9 @@ pub fn separated_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<u8>
     Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0).separated(margin, hint)
 }
 
-/// Like [`separated_in_frame`], but returns the axis and the gap along it (mm, > `margin`, rounded
-/// down). The boxes stay separated by more than `margin` while they move relative to each other by less
-/// than `gap - margin`.
+/// Like [`separated_in_frame`] without a hint, but returns the index of the axis and the gap along it
+/// (mm, > `margin`, rounded down). The boxes stay separated by more than `margin` while they move
+/// relative to each other by less than `gap - margin`.
 #[must_use]
 pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
@@ -258,8 +261,9 @@ pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     rel.crossed(margin).map(|axis| (axis, rel.gap(axis)))
 }
 
-/// Unit direction of an axis of [`separated`], from box `a` towards box `b`, both in one frame; `None`
-/// for the cross product of nearly parallel axes and for an index out of range.
+/// Returns the unit direction of the axis of [`separated`] with index `axis`, pointing from box `a`
+/// towards box `b`, both in one frame. Returns `None` for the cross product of nearly parallel axes and
+/// for an index out of range.
 #[must_use]
 pub fn separating_axis(a: &Obb, b: &Obb, axis: u8) -> Option<V3> {
     let k = usize::from(axis);
@@ -276,7 +280,8 @@ pub fn separating_axis(a: &Obb, b: &Obb, axis: u8) -> Option<V3> {
 /// Searches the fifteen axes for one that proves that no allowed displacement of box `a` reaches box
 /// `b`, both in one frame. `extent` returns, for a unit axis, the largest component (mm) of an allowed
 /// displacement along it, to either side; `min_extent` (≥ 0) is a lower bound of `extent` over all axes.
-/// Returns the gap (mm) that remains.
+/// Returns the gap (mm) that remains along that axis after the largest displacement, or `None` if no
+/// axis proves it.
 #[must_use]
 pub fn unreachable_in_frame(a: &Obb, b: &Obb, min_extent: f64, extent: impl Fn(&V3) -> f64) -> Option<f64> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
@@ -304,15 +309,15 @@ pub fn unreachable_in_frame(a: &Obb, b: &Obb, min_extent: f64, extent: impl Fn(&
     })
 }
 
-/// Box B in the frame of box A.
+/// Box B in the axes of box A: half-lengths `ha` of A and `hb` of B (mm), rotation and offset.
 struct Relative {
-    /// `r[i][j] = a_i · b_j`.
+    /// Products of the axes: `r[i][j] = a_i · b_j`.
     r: [[f64; 3]; 3],
-    /// Centre of B relative to that of A, in A's axes.
+    /// Vector (mm) from A's centre to B's centre, in A's axes.
     t: [f64; 3],
     ha: [f64; 3],
     hb: [f64; 3],
-    /// Upper bound of the rounding error of the gap along a unit axis, in the unit of the boxes (mm).
+    /// Upper bound of the rounding error (mm) of the gap along a unit axis.
     err: f64,
 }
 
@@ -358,7 +363,8 @@ impl Relative {
         self.crossed(margin)
     }
 
-    /// Returns the first cross-product axis along which the gap exceeds `margin` (≥ 0).
+    /// Returns the index of a cross-product axis along which the gap exceeds `margin` (mm, ≥ 0), or
+    /// `None` if no axis does.
     fn crossed(&self, margin: f64) -> Option<u8> {
         let margin = margin.max(0.0);
         for i in 0..3 {
@@ -380,7 +386,8 @@ impl Relative {
         self.gap(axis) > margin
     }
 
-    /// Gap along the unit axis minus the rounding error; negative if the projections overlap.
+    /// Returns the gap (mm) along the unit axis with index `axis` minus the bound of its rounding error;
+    /// negative if the projections overlap.
     fn gap(&self, axis: u8) -> f64 {
         let (r, t, ha, hb) = (&self.r, &self.t, &self.ha, &self.hb);
         let k = usize::from(axis);
@@ -398,9 +405,9 @@ impl Relative {
         }
     }
 
-    /// Gap along `a_i × b_j` minus the rounding error, and the squared length of that vector. In A's
-    /// axes the vector has the components `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length is
-    /// free of cancellation.
+    /// Returns the gap along the vector `a_i × b_j`, which is not normalised, minus the bound of its
+    /// rounding error, and the squared length of that vector. In A's axes the vector has the components
+    /// `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length is free of cancellation.
     #[inline]
     fn cross_gap(&self, i: usize, j: usize) -> (f64, f64) {
         let (r, t, ha, hb) = (&self.r, &self.t, &self.ha, &self.hb);
@@ -418,11 +425,11 @@ impl Relative {
 /// smaller one the directions of the axes are rounding noise.
 const MIN_CROSS_SQ: f64 = 1e-10;
 
-/// Factor that covers the rounding of the comparison of squares. A larger value culls less, a smaller
-/// one could separate boxes that are nearer than the margin.
+/// Factor that allows for rounding when squares of gaps and margins are compared. A larger value culls
+/// less, a smaller one could separate boxes that are nearer than the margin.
 const SQUARE_ROUND_UP: f64 = 1.0 + 8.0 * f64::EPSILON;
 
-/// For each axis of a box the two others, in cyclic order.
+/// For each axis of a box, the indices of the other two in cyclic order.
 const OTHER_AXES: [(usize, usize); 3] = [(1, 2), (2, 0), (0, 1)];
 /// Indices of the 15 candidate axes of the separating-axis test: 3 of A, 3 of B, 9 cross products.
 const AXIS_INDICES: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
@@ -434,7 +441,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// Smallest and largest coordinates (mm) of points along three axes, relative to the first point; zeros
-/// if `points` is empty. They compare sets of axes at a third of the cost of a box.
+/// without points. Spans allow sets of axes to be compared at a third of the cost of a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spans([[f64; 2]; 3]);
 
@@ -466,7 +473,7 @@ impl Spans {
     }
 }
 
-/// Eighth of the surface area of a box with half-lengths `h`.
+/// An eighth of the surface area of a box with half-lengths `h`.
 fn half_area(h: &V3) -> f64 {
     h.x * h.y + h.y * h.z + h.z * h.x
 }
@@ -475,9 +482,9 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)))
 }
 
-/// Searches good box axes for points around the origin (not all equal). The search starts with the
-/// smallest rectangles about candidate axes and repeats about the axes of the best box while it
-/// improves.
+/// Searches for axes of a box with a small surface area around points near the origin, which must not
+/// all be equal. The search tries the smallest rectangles about candidate axes first, and then
+/// repeatedly those about the axes of the best box, as long as the box improves.
 fn best_axes(points: &[V3]) -> [V3; 3] {
     let mut best = WORLD;
     let world = V3::from_fn(|k, _| {
@@ -513,8 +520,8 @@ fn best_axes(points: &[V3]) -> [V3; 3] {
     best
 }
 
-/// Candidate axes about which a small rectangle is searched: those of the world, of the covariance and
-/// of a large triangle.
+/// Returns candidate axes for [`rectangle_about`]: the coordinate axes, the axes of the points'
+/// covariance, and directions of a large triangle of points.
 fn candidates(points: &[V3]) -> Vec<V3> {
     let mut out = WORLD.to_vec();
     #[expect(clippy::cast_precision_loss, reason = "a mean does not need more than 53 bits of the count")]
@@ -550,9 +557,9 @@ fn candidates(points: &[V3]) -> Vec<V3> {
     out
 }
 
-/// Axes of the box with one given axis whose other two are the best for the projections of the points,
-/// with an eighth of its surface area. One of the two is along an edge of the convex hull of the
-/// projections. `None` if `axis` is zero.
+/// Returns the axes of a box around the points with one given axis, and an eighth of its surface area.
+/// The other two axes give the smallest area among those along an edge of the convex hull of the
+/// projected points. Returns `None` if `axis` is zero.
 fn rectangle_about(points: &[V3], axis: V3) -> Option<([V3; 3], f64)> {
     let z = unit(axis)?;
     let (x, y) = complete_basis(&z);

@@ -1,6 +1,7 @@
 //! Total order of a type from one comparison function, for binary heaps.
 
-/// Implements `Ord`, `PartialOrd`, `Eq` and `PartialEq` of a type from a comparison function.
+/// Implements `Ord`, `PartialOrd`, `Eq` and `PartialEq` for a type by a comparison function, which must
+/// define a total order.
 #[macro_export]
 macro_rules! ordered_by {
     ($type:ty, $compare:expr) => {

@@ -4,8 +4,9 @@ use crate::Pose;
 use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion, Vector3};
 use std::fmt;
 
-/// Largest deviation of a quaternion's norm from 1, and of a matrix from a rotation, that is normalised
-/// silently. With a larger value wrong poses pass; a smaller one rejects rounded ones.
+/// Maximum deviation of a quaternion's norm from 1, and of the entries of `R Rᵀ` from those of the
+/// identity, at which a rotation is normalised without an error. With a larger value wrong poses pass; a
+/// smaller one rejects rounded ones.
 const MAX_DEVIATION: f64 = 1e-3;
 
 /// Error of the conversion of numbers to a pose.
@@ -19,9 +20,9 @@ pub enum PoseError {
     LastRow,
     /// The matrix scales, shears or mirrors.
     NoRotation {
-        /// Largest deviation of an entry of the product with the transpose from the identity.
+        /// Largest deviation of an entry of `R Rᵀ` from the identity, with R the upper left 3 × 3 block.
         off: f64,
-        /// Determinant of the matrix.
+        /// Determinant of R.
         determinant: f64,
     },
 }
@@ -47,10 +48,11 @@ impl fmt::Display for PoseError {
 
 impl std::error::Error for PoseError {}
 
-/// Converts `tx, ty, tz` (mm) and a quaternion `qx, qy, qz, qw`, which is normalised.
+/// Converts a translation `tx, ty, tz` (mm) and a quaternion `qx, qy, qz, qw`, which is normalised, to a
+/// pose.
 ///
 /// # Errors
-/// A value is not finite, or the quaternion is not of unit norm.
+/// A value is not finite, or the norm of the quaternion deviates from 1 by more than 0.001.
 pub fn from_values(values: &[f64; 7]) -> Result<Pose, PoseError> {
     if values.iter().any(|x| !x.is_finite()) {
         return Err(PoseError::NotFinite);
@@ -70,7 +72,8 @@ pub fn to_values(pose: &Pose) -> [f64; 7] {
     [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
 }
 
-/// Converts a row-major homogeneous matrix.
+/// Converts a row-major homogeneous 4 × 4 matrix, with the translation (mm) in its last column, to a
+/// pose.
 ///
 /// # Errors
 /// A number is not finite, or the matrix is not a rigid motion without reflection.

@@ -1,4 +1,4 @@
-//! Rectangles of parameters.
+//! Rectangles in the parameter plane of a surface.
 
 use crate::P2;
 
@@ -17,7 +17,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// Centre.
+    /// Centre of the rectangle.
     #[must_use]
     pub fn center(&self) -> P2 {
         P2::new(0.5 * (self.u0 + self.u1), 0.5 * (self.v0 + self.v1))
@@ -35,13 +35,13 @@ impl Rect {
         self.v1 - self.v0
     }
 
-    /// Whether `uv` is inside or on the border.
+    /// Whether `uv` is inside the rectangle or on its boundary.
     #[must_use]
     pub fn contains(&self, uv: P2) -> bool {
         self.u0 <= uv.x && uv.x <= self.u1 && self.v0 <= uv.y && uv.y <= self.v1
     }
 
-    /// Nearest point of the rectangle to `uv`.
+    /// Point of the rectangle nearest to `uv`, by each parameter separately.
     #[must_use]
     pub fn clamp(&self, uv: P2) -> P2 {
         // `f64::clamp` would panic for an empty rectangle.

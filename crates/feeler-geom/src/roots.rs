@@ -2,10 +2,10 @@
 //!
 //! The domain is divided into charts in Bernstein form. Subdivision isolates the sign changes by the
 //! variation-diminishing property, and a safeguarded Newton iteration on the chart's power form refines
-//! each of them. A piece whose coefficients are all below the rounding error is reported as a root, so
-//! nearly double roots are never lost. A nearly double root may be reported once or twice, and a
-//! reported value may miss a true root by an amount of the order of rounding. Callers check roots in
-//! their original formulation.
+//! each of them. A part of a chart over which all coefficients are within the rounding error is reported
+//! as a root, so nearly double roots are never lost. A nearly double root may be reported once or twice,
+//! and a reported value may differ from the true root by an amount of the order of rounding. Callers
+//! must therefore check roots in their original equations.
 //!
 //! # Source
 //! MATH §3 (trigonometric polynomials of degree ≤ 4). Isolation by Bernstein subdivision follows Lane
@@ -31,15 +31,15 @@ pub const POLY_DEGREE: usize = 8;
 /// Roots of a trigonometric polynomial. There are at most eight, and each may be reported three times if
 /// it is nearly multiple.
 pub type TrigRoots = ArrayVec<UnitAngle, 24>;
-/// Roots of a polynomial.
+/// Real roots of a polynomial.
 pub type PolyRoots = ArrayVec<f64, 24>;
 
 /// `cos[0] + Σ cos[k] cos kθ + sin[k] sin kθ`, `k ≤ 4`; `sin[0]` is unused.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TrigPoly {
-    /// Cosine coefficients.
+    /// Coefficients of cos kθ, k from 0.
     pub cos: [f64; TRIG_DEGREE + 1],
-    /// Sine coefficients.
+    /// Coefficients of sin kθ, k from 0; the first one is unused.
     pub sin: [f64; TRIG_DEGREE + 1],
 }
 
@@ -54,13 +54,13 @@ impl TrigPoly {
         p
     }
 
-    /// Returns the value at `theta`.
+    /// Returns the value at the angle `theta` (rad).
     #[must_use]
     pub fn eval(&self, theta: f64) -> f64 {
         self.eval2(theta).0
     }
 
-    /// Returns value and derivative at `theta`.
+    /// Returns the value and the derivative at the angle `theta` (rad).
     #[must_use]
     pub fn eval2(&self, theta: f64) -> (f64, f64) {
         let (s1, c1) = math::sin_cos(theta);
@@ -143,11 +143,12 @@ impl TrigPoly {
     }
 }
 
-/// Returns all real roots in no particular order, or `None` if the polynomial vanishes identically to
-/// within `noise` (an absolute error of its values; rounding of the coefficients is added).
+/// Returns the angles of all real roots in no particular order. Returns `None` if the polynomial is
+/// identically zero within `noise`, or if a coefficient is not finite. `noise` is an absolute error of
+/// the values; it is raised to the rounding of the coefficients if that is larger.
 ///
-/// A piece over which the values stay within that error is reported by its midpoint, and also by its
-/// ends if it is wider than 1e-6.
+/// An arc over which the values stay within that error is reported by its midpoint, and also by its ends
+/// if it is wider than 1e-6 rad.
 #[must_use]
 pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     let size = p.size();
@@ -192,8 +193,9 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
 }
 
 /// Returns all real roots of `Σ coeffs[k] x^k` (at most nine coefficients; further ones are ignored) in
-/// increasing order, or `None` if the polynomial vanishes identically. Two roots that are closer than
-/// the square root of rounding, relative to the geometric mean of the roots, may be reported as one.
+/// increasing order. Returns `None` if the polynomial is identically zero, or if a coefficient is not
+/// finite. Two roots that are closer than the square root of rounding, relative to the geometric mean of
+/// the roots, may be reported as one.
 #[must_use]
 pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
     let mut c = [0.0; POLY_DEGREE + 1];
@@ -253,21 +255,21 @@ pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
     Some(roots)
 }
 
-/// Returns value and derivative of a power-basis polynomial.
+/// Returns the value and the derivative at `x` of the polynomial `Σ c[k] x^k`.
 fn horner2(c: &[f64], x: f64) -> (f64, f64) {
     c.iter().rev().fold((0.0, 0.0), |(v, d), &a| (v * x + a, d * x + v))
 }
 
-/// Coefficients of a Bernstein form of degree up to 8 over [0, 1].
+/// Coefficients of a polynomial of degree up to 8 in Bernstein form over [0, 1].
 type Bernstein = [f64; 9];
-/// Coefficients of a power form of degree up to 8 over [-1, 1].
+/// Coefficients of a polynomial of degree up to 8 in powers of its variable, which is in [-1, 1].
 type Chart = [f64; 9];
 
-/// Binomial coefficients.
+/// Binomial coefficients: `CHOOSE[n][k]` is "n over k".
 const CHOOSE: [[f64; 9]; 9] = pascal();
 
-/// Converts to Bernstein form over x in [-1, 1] by expanding `Σ c_k x^k ((1 - t) + t)^(n - k)`, `x = t -
-/// (1 - t)`.
+/// Converts the polynomial `Σ c_k x^k` of degree `n` over x in [-1, 1] to Bernstein form in t, with `x =
+/// t - (1 - t)`, by expanding `Σ c_k x^k ((1 - t) + t)^(n - k)`.
 fn bernstein_of_power(c: &[f64; 9], n: usize) -> Bernstein {
     let mut out = [0.0; 9];
     for (k, &a) in c.iter().enumerate().take(n + 1) {
@@ -285,24 +287,28 @@ fn bernstein_of_power(c: &[f64; 9], n: usize) -> Bernstein {
     out
 }
 
-/// tan(π/8), the end of a quarter arc's chart in tan(ψ/2). It is fixed by the four charts of the circle.
+/// tan(π/8): the value of tan(ψ/2) at the end of a quarter arc, where the angle ψ from its middle is
+/// π/4. It is fixed by the four charts of the circle.
 const TAN_PI_8: f64 = std::f64::consts::SQRT_2 - 1.0;
-/// Angle (rad) of the centre of the first chart. It keeps the chart ends away from the multiples of π/4,
-/// which are common roots in CAD poses; near such an angle roots would be isolated more slowly.
+/// Angle (rad) of the middle of the first quarter arc. It keeps the ends of the arcs away from the
+/// multiples of π/4, which are common roots in CAD poses; near the end of an arc roots would be isolated
+/// more slowly.
 const FIRST_CENTER: f64 = 0.137;
 
-/// `e^{ik(ψ + offset)} W^n` for ψ in [-π/4, π/4] and k ≤ n, with `W = 1 + tan²(ψ/2)`: real and imaginary
-/// parts.
+/// Coefficients of the real and imaginary parts of `e^{ik(ψ + offset)} W^n` for k ≤ n, over angles ψ in
+/// [-π/4, π/4] from the middle of a quarter arc, with `W = 1 + tan²(ψ/2)` and the middle of the first
+/// arc as offset.
 type ArcForms = [([f64; 9], [f64; 9]); TRIG_DEGREE + 1];
 
-/// The functions of a quarter arc as polynomials of degree 2n in `y = tan(ψ/2) / tan(π/8)`.
+/// The functions cos kθ and sin kθ over a quarter arc, times `W^n`, as polynomials of degree 2n in `y =
+/// tan(ψ/2) / tan(π/8)`; n is `degree`.
 struct ArcTable {
     degree: usize,
     /// Direction of the middle of the first arc.
     first: UnitAngle,
-    /// Bernstein forms in `(y + 1) / 2`.
+    /// The functions in Bernstein form in `(y + 1) / 2`.
     bernstein: ArcForms,
-    /// Power forms in `y`.
+    /// The functions in powers of `y`.
     power: ArcForms,
 }
 
@@ -328,7 +334,8 @@ impl ArcTable {
         Self { degree, first, bernstein, power: Self::products(degree, &w, &z) }
     }
 
-    /// Computes `e^{ik offset} z^k w^(n - k)` for k ≤ n.
+    /// Computes the coefficients of `e^{ik offset} z^k w^(n - k)` for k ≤ n, given the quadratic
+    /// polynomials z and w as real and imaginary parts; n is `degree`.
     fn products(degree: usize, w: &([f64; 3], [f64; 3]), z: &([f64; 3], [f64; 3])) -> ArcForms {
         let mut out = [([0.0; 9], [0.0; 9]); TRIG_DEGREE + 1];
         let mut angle = 0.0;
@@ -353,7 +360,8 @@ impl ArcTable {
         out
     }
 
-    /// Returns the polynomial times `W^n` (which is at least 1) over quarter arc number `chart`.
+    /// Returns the coefficients of the polynomial `p` times `W^n`, which is at least 1, over quarter arc
+    /// number `chart`, in the form of the table `arcs`.
     fn form(&self, arcs: &ArcForms, p: &TrigPoly, chart: usize) -> [f64; 9] {
         let mut out = [0.0; 9];
         for (k, (re, im)) in arcs.iter().enumerate().take(self.degree + 1) {
@@ -387,32 +395,34 @@ impl ArcTable {
     }
 }
 
-/// Result of the isolation for a piece of [0, 1].
+/// Result of the isolation of roots for a piece of [0, 1].
 enum Piece {
-    /// Exactly one sign change; the values at the ends exceed the noise.
+    /// The polynomial has exactly one sign change in the piece, and the values at both ends exceed the
+    /// noise.
     Sign {
         /// Start and end of the piece.
         ends: [f64; 2],
-        /// Values at the ends.
+        /// Values of the polynomial at the ends.
         values: [f64; 2],
     },
-    /// All values are within the noise.
+    /// All values over the piece, given by its start and end, are within the noise, or the piece is too
+    /// short to be divided.
     Flat(f64, f64),
 }
 
-/// Relative position of the cut of a piece. It differs from 0.5 because exact roots are common at the
-/// midpoint, where a cut would need extra pieces.
+/// Position at which a piece is cut in two, relative to its width. It differs from 0.5 because exact
+/// roots are common at the midpoint, where a cut would need extra pieces.
 const CUT_POSITION: f64 = 0.4619;
 /// Width (in the chart's parameter) below which a piece counts as a point. With a larger value distinct
 /// roots merge; a smaller one is below rounding, and the subdivision ends only at the limit of pieces.
 const MIN_PIECE_WIDTH: f64 = 1e-15;
 /// Maximum number of pieces of a subdivision, a safeguard: ten times the number that eight roots next to
-/// piece ends need. With a smaller value roots are reported as flat pieces; a larger one only delays the
-/// end.
+/// ends of pieces need. With a smaller value pieces with roots are reported as flat; a larger one only
+/// delays the end.
 const MAX_PIECES: usize = 8192;
 
-/// Reports, from left to right, all pieces of [0, 1] in which the form of degree `n` has a root or stays
-/// within `noise`.
+/// Reports, from left to right, all pieces of [0, 1] in which the polynomial of degree `n` in Bernstein
+/// form has a root or stays within `noise`.
 fn isolate(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl FnMut(Piece)) {
     // Constant degrees let the compiler unroll the loops.
     match n {
@@ -473,7 +483,8 @@ fn variations(c: &[f64]) -> usize {
     count
 }
 
-/// De Casteljau's subdivision at [`CUT_POSITION`]. Leaves the right half in place and returns the left one.
+/// Subdivides a polynomial in Bernstein form at [`CUT_POSITION`] by de Casteljau's algorithm. Leaves the
+/// right part in `right` and returns the left one.
 #[inline(always)]
 fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
     /// Unrolls the levels, which keeps all points in registers.
@@ -509,7 +520,8 @@ fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
     }
 }
 
-/// Merges adjacent flat pieces before they are reported.
+/// Merges adjacent flat pieces and converts them to roots; `open` is the start and end of the current
+/// piece.
 #[derive(Default)]
 struct FlatPieces {
     open: Option<(f64, f64)>,

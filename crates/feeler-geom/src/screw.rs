@@ -1,4 +1,4 @@
-//! Screw motions: velocity fields of rigid bodies, with exponential and logarithm.
+//! Screw motions: velocity fields of rigid bodies, with their exponential and logarithm.
 //!
 //! # Source
 //! Chasles' theorem: any rigid motion is a rotation about a line and a translation along it. Exponential and
@@ -11,30 +11,32 @@ use std::ops::{Add, Neg};
 /// Velocity field of a rigid body per unit of time: `v + w × p` at the point p.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Twist {
-    /// Velocity (mm) of the point at the origin.
+    /// Velocity (mm per unit of time) of the point at the origin.
     pub v: V3,
-    /// Angular velocity (rad).
+    /// Angular velocity (rad per unit of time).
     pub w: V3,
 }
 
-/// Angle (rad) below which the coefficients are summed as series, because their closed forms cancel. For
-/// a larger value six terms are too few; with a smaller one the closed forms lose digits.
+/// Angle (rad) below which the coefficients of exponential and logarithm are summed as series, because
+/// their closed forms suffer from cancellation. With a larger value the terms of the series are too few;
+/// with a smaller one the closed forms lose digits.
 const SERIES_ANGLE: f64 = 0.3;
 
 impl Twist {
-    /// A translation with velocity `v` (mm).
+    /// Creates a translation with velocity `v` (mm per unit of time).
     #[must_use]
     pub fn translation(v: V3) -> Self {
         Self { v, w: V3::zeros() }
     }
 
-    /// A rotation with angular velocity `w` (rad) about the line through `p` along it.
+    /// Creates a rotation with angular velocity `w` (rad per unit of time) about the line through `p`
+    /// along `w`.
     #[must_use]
     pub fn rotation(p: &P3, w: V3) -> Self {
         Self { v: -w.cross(&p.coords), w }
     }
 
-    /// Velocity (mm) at a point.
+    /// Returns the velocity (mm per unit of time) at a point.
     #[must_use]
     pub fn at(&self, p: &P3) -> V3 {
         self.v + self.w.cross(&p.coords)
@@ -47,13 +49,13 @@ impl Twist {
         Self { v: pose.rotation * self.v + pose.translation.vector.cross(&w), w }
     }
 
-    /// The field scaled by `s`.
+    /// Returns the field with all velocities multiplied by `s`.
     #[must_use]
     pub fn times(&self, s: f64) -> Self {
         Self { v: self.v * s, w: self.w * s }
     }
 
-    /// Motion that follows the field for a unit of time.
+    /// Returns the rigid motion that follows the field for a unit of time.
     #[must_use]
     pub fn exp(&self) -> Pose {
         let angle = self.w.norm();
@@ -67,7 +69,8 @@ impl Twist {
         Pose::from_parts(Translation3::from(shift), UnitQuaternion::from_quaternion(rotation))
     }
 
-    /// Field whose motion for a unit of time is `pose`, with an angle of at most π.
+    /// Returns the constant field whose motion for a unit of time is `pose`, with a rotation by at most
+    /// π.
     #[must_use]
     pub fn log(pose: &Pose) -> Self {
         let q = pose.rotation.quaternion();
@@ -89,7 +92,7 @@ impl Twist {
     }
 }
 
-/// (1 − cos θ) / θ² and (θ − sin θ) / θ³.
+/// Computes (1 − cos θ) / θ² and (θ − sin θ) / θ³ for the angle θ (rad).
 fn coefficients(angle: f64) -> [f64; 2] {
     let x = angle * angle;
     if angle > SERIES_ANGLE {

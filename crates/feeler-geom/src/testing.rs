@@ -35,7 +35,8 @@ pub(crate) fn frame(r: &mut SmallRng) -> Frame {
     Frame::from_z(origin, unit(r), Some(unit(r))).unwrap()
 }
 
-/// Random knots: `n + p + 1` of them, some repeated, clamped or not, on a domain away from 0.
+/// Returns `n + p + 1` random knots for `n` control points of degree `p`. Some knots are repeated, and
+/// the ends are clamped or not.
 fn knots(r: &mut SmallRng, p: usize, n: usize) -> Vec<f64> {
     let clamped = r.random_bool(0.7);
     let mut k = vec![r.random_range(-2.0..2.0)];
@@ -82,7 +83,7 @@ pub(crate) fn nurbs_surface(r: &mut SmallRng) -> NurbsSurface {
     NurbsSurface { u_degree, v_degree, u_knots, v_knots, n_v, points, weights }
 }
 
-/// One curve of every kind, each with a range.
+/// Returns one random curve of every kind, each with a parameter range.
 pub(crate) fn curves(r: &mut SmallRng) -> Vec<(Curve, f64, f64)> {
     let mut out = Vec::new();
     let f = |r: &mut SmallRng| frame(r);
@@ -111,7 +112,7 @@ pub(crate) fn curves(r: &mut SmallRng) -> Vec<(Curve, f64, f64)> {
         .collect()
 }
 
-/// One surface of every kind, each with a rectangle inside its domain.
+/// Returns one random surface of every kind, each with a rectangle inside its domain.
 pub(crate) fn surfaces(r: &mut SmallRng) -> Vec<(Surface, Rect)> {
     let f = |r: &mut SmallRng| frame(r);
     let size = |r: &mut SmallRng| r.random_range(0.1..30.0);

@@ -12,14 +12,14 @@ pub struct UnitAngle {
 }
 
 impl UnitAngle {
-    /// Direction at an angle (rad).
+    /// Creates the direction at an angle (rad).
     #[must_use]
     pub fn of_angle(angle: f64) -> Self {
         let (sin, cos) = math::sin_cos(angle);
         Self { cos, sin }
     }
 
-    /// Direction at the angle whose half has this tangent.
+    /// Creates the direction at the angle 2 atan(`tangent`).
     #[must_use]
     pub fn of_half_tangent(tangent: f64) -> Self {
         let square = tangent * tangent;
@@ -39,28 +39,28 @@ impl UnitAngle {
         Self { cos: -self.cos, sin: -self.sin }
     }
 
-    /// The direction rotated by a quarter turn.
+    /// The direction rotated counter-clockwise by a quarter turn.
     #[must_use]
     pub fn quarter_turned(self) -> Self {
         Self { cos: -self.sin, sin: self.cos }
     }
 
-    /// The direction rotated by the angle `by`.
+    /// The direction rotated counter-clockwise by the angle `by`.
     #[must_use]
     pub fn turned(self, by: Self) -> Self {
         Self { cos: self.cos * by.cos - self.sin * by.sin, sin: self.sin * by.cos + self.cos * by.sin }
     }
 
-    /// The direction rotated by approximately a small angle (rad). The result stays a unit vector; its
-    /// angle differs from the given one by less than the fifth power of that angle over 100, which
-    /// suffices for the steps of an iteration.
+    /// The direction rotated counter-clockwise by approximately a small angle (rad), without
+    /// trigonometric functions. The result is a unit vector; the error of the rotation is less than
+    /// `angle⁵ / 100`, which suffices for the steps of an iteration.
     #[must_use]
     pub fn stepped(self, angle: f64) -> Self {
         let half = 0.5 * angle;
         self.turned(Self::of_half_tangent(half * (1.0 + half * half * (1.0 / 3.0))))
     }
 
-    /// Length of the chord between the two points of the unit circle.
+    /// Length of the chord between the points of the unit circle in both directions.
     #[must_use]
     pub fn chord(self, other: Self) -> f64 {
         let (x, y) = (self.cos - other.cos, self.sin - other.sin);

@@ -22,29 +22,29 @@ use feeler_geom::math;
 pub enum Distribution {
     /// One value for all grains.
     Same(f64),
-    /// Uniform between two values.
+    /// Uniform distribution between two values.
     Uniform {
         /// Smallest value.
         from: f64,
         /// Largest value.
         to: f64,
     },
-    /// Normal, truncated: values outside the range are drawn again.
+    /// Normal distribution, truncated: values outside the range are drawn again.
     Normal {
-        /// Mean of the whole distribution.
+        /// Mean of the distribution before truncation.
         mean: f64,
-        /// Standard deviation of the whole distribution.
+        /// Standard deviation of the distribution before truncation.
         deviation: f64,
         /// Smallest value.
         from: f64,
         /// Largest value.
         to: f64,
     },
-    /// Lognormal, truncated.
+    /// Lognormal distribution, truncated: values outside the range are drawn again.
     Lognormal {
-        /// Median of the whole distribution.
+        /// Median of the distribution before truncation.
         median: f64,
-        /// Standard deviation of the natural logarithm.
+        /// Standard deviation of the value's natural logarithm before truncation.
         spread: f64,
         /// Smallest value.
         from: f64,
@@ -69,7 +69,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// Creates a class of one size.
+    /// Creates a class of one size (mm) with a share of the mass, in any unit.
     #[must_use]
     pub fn of(size: f64, share: f64) -> Self {
         Self { from: size, to: size, share }
@@ -79,7 +79,7 @@ impl Class {
         self.from < self.to
     }
 
-    /// Number of grains, up to a factor that all classes share.
+    /// Number of grains of the class, up to a factor that is equal for all classes.
     fn count(&self) -> f64 {
         if self.is_wide() {
             0.5 * self.share * (self.from + self.to) / (self.from * self.from * self.to * self.to)
@@ -88,7 +88,7 @@ impl Class {
         }
     }
 
-    /// Draws a size of the class; the number density is proportional to size⁻³.
+    /// Draws a size of the class; the number density of grains is proportional to size⁻³.
     fn draw(&self, random: &mut Random) -> f64 {
         if !self.is_wide() {
             return self.from;
@@ -100,7 +100,7 @@ impl Class {
 }
 
 impl Distribution {
-    /// Checks the parameters.
+    /// Checks that the parameters of the distribution are valid.
     ///
     /// # Errors
     /// Returns an error that states which parameter is not valid and what would be.
@@ -226,14 +226,15 @@ fn cut_off(from: f64, to: f64, mut one: impl FnMut() -> f64) -> f64 {
     drawn.unwrap_or(0.5 * (from + to))
 }
 
-/// Largest distance of a range from the mean or median, in deviations. Drawing takes long with a larger
-/// value; with a smaller one, distributions are refused that could be drawn from.
+/// Largest distance of a range from the mean, or of its logarithm from that of the median, in standard
+/// deviations. Drawing takes long with a larger value; with a smaller one, distributions are refused
+/// that could be drawn from.
 const MAX_RANGE_OFFSET: f64 = 4.0;
 
-/// Smallest width of a range, in deviations. With a larger value, distributions are refused that could
-/// be drawn from; drawing takes long with a smaller one.
+/// Smallest width of a range, in standard deviations. With a larger value, distributions are refused
+/// that could be drawn from; drawing takes long with a smaller one.
 const MIN_RANGE_WIDTH: f64 = 0.01;
 
-/// Maximum number of draws, after which the middle of the range is returned. At least one in 10⁷ draws
-/// lies in a checked range.
+/// Maximum number of draws of one truncated value, after which the middle of the range is returned. At
+/// least one in 10⁷ draws lies in a checked range.
 const MAX_DRAWS: u32 = 1 << 28;

@@ -18,7 +18,7 @@ pub struct GrainSurface {
 
 /// Triangulates a grain by 8 · 4^`halvings` triangles with vertices on its surface. The vertices are
 /// those of an octahedron whose edges are halved, projected to the surface along rays from the origin.
-/// They are evenly spread even where normals crowd.
+/// They are evenly spread even where the surface is sharply bent.
 #[must_use]
 pub fn drawn(grain: &Grain, halvings: u32) -> GrainSurface {
     let (directions, triangles) = directions(halvings);
@@ -57,7 +57,7 @@ fn norm(a: f64, b: f64, p: f64) -> f64 {
     if m > 0.0 { m * powf(powf(a / m, p) + powf(b / m, p), 1.0 / p) } else { 0.0 }
 }
 
-/// Semi-axes on the side of a direction, negative on negative sides.
+/// Semi-axes of the octant that the direction `d` lies in, with the signs of its coordinates.
 fn axes(grain: &Grain, d: &V3) -> V3 {
     let (positive, negative) = (grain.shape().positive(), grain.shape().negative());
     V3::from_fn(|i, _| if d[i] < 0.0 { -negative[i] } else { positive[i] })
@@ -88,7 +88,7 @@ mod tests {
     use crate::convex::Placed;
     use feeler_geom::Pose;
 
-    /// The shape reaches no farther along the normal of a vertex than the vertex.
+    /// No point of the shape is farther along the normal of a vertex than the vertex.
     #[test]
     fn vertices_are_support_points_of_their_normals() {
         for (exponents, layer) in [([1.0, 1.0], 0.0), ([0.3, 0.6], 0.0), ([1.6, 0.4], 0.2), ([0.7, 1.7], 0.0)]

@@ -16,21 +16,21 @@ pub enum GrainError {
     /// An exponent outside the range for which contacts are tested.
     #[error("exponent ε{index} is {value}: exponents of grains must be in [0.1, 1.9]")]
     Exponent {
-        /// 1 around z, 2 along z.
+        /// 1 for ε₁ (around z), 2 for ε₂ (along z).
         index: usize,
         /// Given value.
         value: f64,
     },
-    /// A layer of a thickness that is negative or not finite.
+    /// The thickness (mm) of a layer is negative or not finite.
     #[error("layer thickness is {0} mm: it must be finite and at least 0 mm")]
     LayerThickness(f64),
-    /// A pose that is not finite.
+    /// A pose has a number that is not finite.
     #[error("the pose of a grain is not finite")]
     Pose,
-    /// An invalid shape.
+    /// The parameters of a poly-superellipsoid are not valid.
     #[error(transparent)]
     Shape(#[from] ConvexShapeError),
-    /// An erosion that is negative or not finite.
+    /// The depth (mm) of an erosion is negative or not finite.
     #[error("depth of the erosion is {0} mm: it must be finite and at least 0 mm")]
     ErosionDepth(f64),
     /// An erosion deeper than the proven lower bound of the radius of curvature.
@@ -44,13 +44,13 @@ pub enum GrainError {
         /// Largest depth that is proven to be correct (mm).
         proven: f64,
     },
-    /// A polyhedron that is not closed, or has no volume.
+    /// A polyhedron is not closed or has no volume, as the text states.
     #[error("the polyhedron {0}")]
     Polyhedron(&'static str),
-    /// A distribution with invalid parameters.
+    /// A distribution has invalid parameters, as the text states.
     #[error("{0}")]
     Distribution(String),
-    /// Points to which no shape can be fitted.
+    /// No shape can be fitted to the points, as the text states.
     #[error("the points {0}")]
     Points(&'static str),
 }

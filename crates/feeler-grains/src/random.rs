@@ -12,8 +12,8 @@ use std::f64::consts::PI;
 pub struct Random(pub u64);
 
 impl Random {
-    /// Creates a stream from a seed and the number of its purpose, for example sizes or positions.
-    /// Streams with different numbers are independent.
+    /// Creates a stream from a seed and a number for the stream's purpose, for example sizes or
+    /// positions. Streams with different purposes are independent.
     #[must_use]
     pub fn new(seed: u64, purpose: u64) -> Self {
         let mut mixed = Self(seed);
@@ -21,7 +21,7 @@ impl Random {
         Self(first ^ Self(purpose).whole())
     }
 
-    /// Returns 64 random bits.
+    /// Draws 64 random bits.
     pub fn whole(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -30,19 +30,19 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns a number uniform in [0, 1).
+    /// Draws a number uniform in [0, 1).
     pub fn part(&mut self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
         let bits = (self.whole() >> 11) as f64;
         bits / (1_u64 << 53) as f64
     }
 
-    /// Returns a number uniform between `from` and `to`.
+    /// Draws a number uniform between `from` and `to`.
     pub fn between(&mut self, from: f64, to: f64) -> f64 {
         from + (to - from) * self.part()
     }
 
-    /// Returns a normal number with mean 0 and standard deviation 1 (Box and Muller).
+    /// Draws a normally distributed number with mean 0 and standard deviation 1 (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         // 1 − u is never 0.
         let radius = (-2.0 * math::ln(1.0 - self.part())).sqrt();

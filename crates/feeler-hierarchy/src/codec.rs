@@ -16,10 +16,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Write};
 
-/// Length of the magic number and the checksum.
+/// Length in bytes of the header, which consists of the magic number and the checksum.
 const HEADER: usize = 16;
 
-/// Position of the checksum, in words of eight bytes.
+/// Position of the checksum in the header, counted in words of eight bytes from 0.
 const CHECKSUM_WORD: usize = 1;
 
 /// Reason why bytes cannot be decoded.
@@ -64,13 +64,14 @@ pub fn encode<T: Serialize>(magic: [u8; 8], value: &T) -> Result<Vec<u8>, CodecE
     Ok(bytes)
 }
 
-/// Decodes what [`encode`] has written with the same magic number.
+/// Decodes a value that [`encode`] has encoded with the same magic number.
 ///
-/// The function never panics. It allocates no more than a small multiple of the bytes' length, or about a
-/// megabyte if that is more, whatever the bytes claim. It does not check what the value means.
+/// The function never panics. It allocates no more than a small multiple of the bytes' length, or about
+/// a megabyte if that is more, whatever the bytes claim. It checks only the encoding, not whether the
+/// value makes sense.
 ///
 /// # Errors
-/// Bytes of another kind or version, truncated or damaged.
+/// An error is returned if the bytes are of another kind or version, truncated or damaged.
 pub fn decode<T: DeserializeOwned>(magic: [u8; 8], bytes: &[u8]) -> Result<T, CodecError> {
     let known = bytes.len().min(7);
     if bytes[..known] != magic[..known] {
@@ -111,12 +112,13 @@ pub(crate) fn encoded_size<T: Serialize>(value: &T) -> usize {
     counter.0
 }
 
-/// Decodes a value that takes all of the payload, which begins at byte `offset` of its file.
+/// Decodes a value whose encoding must fill the payload. `offset` is the position of the payload's first
+/// byte in the file, used in error messages.
 ///
-/// The codec allocates a string's claimed length before it compares the length with the bytes that are there,
-/// and its limit must be a constant. Payloads are therefore divided into classes of lengths, each with the
-/// largest length of the class as its limit. Lists are safe without a limit: at most a megabyte is reserved
-/// for a list at once, and each element must be there.
+/// The codec allocates a string's claimed length before it compares the length with the number of bytes
+/// present, and its limit must be a constant. Payloads are therefore divided into classes of lengths,
+/// each with the largest length of the class as its limit. Lists are safe without a limit: at most a
+/// megabyte is reserved for a list before its elements are decoded, and each element must be present.
 pub(crate) fn decode_payload<T: DeserializeOwned>(payload: &[u8], offset: usize) -> Result<T, String> {
     const CLASSES: [usize; 5] = [1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 31];
     match payload.len() {
@@ -160,11 +162,13 @@ fn in_words(error: &DecodeError) -> String {
     }
 }
 
-/// Checksum of bytes but for the word of eight bytes that holds the checksum itself.
+/// Computes the checksum of the bytes. The word of eight bytes with index `checksum_word`, which stores
+/// the checksum, counts as 0.
 ///
-/// Each word enters one of several states in turn, so that a processor can update the states at the same
-/// time. Each step is one-to-one in the state and in the word, and so is the combination of the states. A
-/// change within one word thus always changes the result; other changes remain unnoticed once in 2⁶⁴.
+/// The words are distributed over several independent states in turn, so that a processor can update the
+/// states in parallel. Each step is one-to-one in the state and in the word, and so is the combination
+/// of the states. A change within one word thus always changes the result; other changes remain
+/// unnoticed once in 2⁶⁴.
 pub(crate) fn checksum(bytes: &[u8], checksum_word: usize) -> u64 {
     const LANES: usize = 4;
     fn step(state: u64, word: u64) -> u64 {

@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 /// Content of one input file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// Base name of the input.
+    /// Base name of the input file.
     pub input: String,
-    /// FNV-1a hash of the input's bytes.
+    /// FNV-1a hash of the input file's bytes.
     pub input_hash: u64,
-    /// Options of the preparation.
+    /// Options with which the solids were prepared.
     pub options: Options,
     /// Distinct solids.
     pub solids: Vec<Hierarchy>,
-    /// Placed solids.
+    /// Placed solids; several instances may refer to one solid.
     pub instances: Vec<Instance>,
     /// The assembly tree, parents before their children; empty if the input has no assembly.
     pub components: Vec<Component>,
@@ -33,7 +33,7 @@ pub struct Model {
 /// Program and referenced files from which a file was made; used to decide whether it is up to date.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The program and its version.
+    /// Name and version of the program that wrote the file.
     pub program: String,
     /// Other files that the input refers to.
     pub references: Vec<Reference>,
@@ -54,13 +54,16 @@ pub enum Severity {
 /// A remark of the import.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Severity.
+    /// Severity of the problem that the remark describes.
     pub severity: Severity,
-    /// The solid concerned, as `solid #12 'name'`; empty for the file or its assembly.
+    /// The solid concerned, as `solid #12 'name'`; empty if the remark concerns the file or its
+    /// assembly.
     pub subject: String,
-    /// Entity of the input (`#12`), if the remark concerns one.
+    /// Number of the input's entity (12 for `#12`) that the remark concerns; `None` if it concerns none
+    /// in particular.
     pub entity: Option<u64>,
-    /// A point of that entity (mm, in the frame of its solid), if it has a position.
+    /// A point of the entity `entity` (mm, in the frame of its solid); `None` if the entity has no
+    /// position.
     pub point: Option<[f64; 3]>,
     /// Description of the problem, with a remedy if one is known.
     pub message: String,
@@ -99,7 +102,7 @@ impl Model {
 pub struct Reference {
     /// Path as stated by the input, relative to the input's folder.
     pub path: String,
-    /// FNV-1a hash of its bytes; `None` if the file did not exist.
+    /// FNV-1a hash of the file's bytes; `None` if the file did not exist.
     pub hash: Option<u64>,
 }
 
@@ -108,40 +111,42 @@ pub struct Reference {
 pub struct Component {
     /// Name of the product, numbered where a parent uses it several times.
     pub name: String,
-    /// Entity id of its use in the parent; for a root, that of the product.
+    /// Entity number of the component's use in its parent; for a root, the entity number of the product.
     pub source: u64,
     /// Index of the parent component; `None` for a root.
     pub parent: Option<u32>,
-    /// Whether x is negated before the rotation and the translation.
+    /// Whether the x coordinates of the component's frame are negated before the rotation and the
+    /// translation.
     pub mirrored: bool,
-    /// Translation (mm) from its own frame to its parent's.
+    /// Translation (mm) from the component's frame to its parent's frame; to the world for a root.
     pub translation: [f64; 3],
-    /// Rotation from its own frame to its parent's: unit quaternion x, y, z, w.
+    /// Rotation from the component's frame to its parent's frame, as a unit quaternion x, y, z, w; to
+    /// the world for a root.
     pub rotation: [f64; 4],
-    /// Indices of its direct instances.
+    /// Indices of the instances whose solids belong to this component itself, not to a child.
     pub instances: Vec<u32>,
 }
 
 /// Options of the preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Maximum apex angle (rad) of the normals of an area; areas of free-form faces are limited to 0.5 in
-    /// addition.
+    /// Maximum apex angle (rad) of the cone of normals of an area. For free-form faces, and for edges
+    /// that are neither lines nor circles, the maximum is at most 0.5 rad.
     pub flatness: f64,
 }
 
 /// A placed solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
-    /// Index of the distinct solid.
+    /// Index of the solid in [`Model::solids`].
     pub solid: u32,
-    /// Name.
+    /// Name of the instance.
     pub name: String,
     /// Names from the root of the assembly to the solid, joined by `/`.
     pub path: String,
-    /// Translation (mm).
+    /// Translation (mm) from the solid's frame to the world.
     pub translation: [f64; 3],
-    /// Unit quaternion x, y, z, w.
+    /// Rotation from the solid's frame to the world, as a unit quaternion x, y, z, w.
     pub rotation: [f64; 4],
 }
 
@@ -160,22 +165,23 @@ impl Instance {
 /// One solid with its features and the tree over their areas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hierarchy {
-    /// Summary of the solid.
+    /// Summary of the solid for reports, and tolerances for queries.
     pub info: SolidInfo,
     /// Supermaximal faces.
     pub faces: Vec<Face>,
-    /// Supermaximal edges that can carry an LMD.
+    /// Supermaximal edges that can carry an LMD (a local minimal distance) or a quasi-LMD.
     pub edges: Vec<Edge>,
-    /// Vertices that can carry an LMD.
+    /// Vertices that can carry an LMD or a quasi-LMD.
     pub vertices: Vec<Vertex>,
-    /// Areas, one for each leaf of the tree.
+    /// Areas of the features, one for each leaf of the tree `nodes`.
     #[serde(with = "feeler_geom::bulk")]
     pub areas: Vec<Area>,
     /// Binary tree; node 0 is the root. Children of an inner node are adjacent.
     #[serde(with = "feeler_geom::bulk")]
     pub nodes: Vec<Node>,
-    /// Points (mm) whose convex hull contains the solid and exceeds none of its extents by more than 1 %;
-    /// the hull bounds the motion of the body. Empty only for a hierarchy without nodes.
+    /// Points (mm, in the frame of the solid) whose convex hull contains the solid and exceeds none of
+    /// its extents by more than 1 %; the hull bounds the motion of the body. Empty only for a hierarchy
+    /// without nodes.
     #[serde(with = "feeler_geom::bulk")]
     pub hull: Vec<P3>,
 }
@@ -183,45 +189,47 @@ pub struct Hierarchy {
 /// Centroid and inertia of a solid of density 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inertia {
-    /// Centre of mass (mm), in the axes of the part.
+    /// Centre of mass (mm) in the frame of the solid.
     pub centroid: [f64; 3],
-    /// Inertia tensor (mm⁵) about the centroid, in the axes of the part: moments of inertia on the
-    /// diagonal, negative products of inertia off it.
+    /// Inertia tensor (mm⁵) about the centroid, along the axes of the solid's frame: moments of inertia
+    /// on the diagonal, negative products of inertia off it.
     pub tensor: [[f64; 3]; 3],
 }
 
 /// Summary of a solid for reports, with tolerances for the runtime.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SolidInfo {
-    /// Name.
+    /// Name of the solid.
     pub name: String,
-    /// Entity id.
+    /// Entity number of the solid in the input.
     pub source: u64,
-    /// Smallest coordinates (mm).
+    /// Smallest coordinates (mm) of the solid's points, in its own frame.
     pub bbox_min: [f64; 3],
-    /// Largest coordinates (mm).
+    /// Largest coordinates (mm) of the solid's points, in its own frame.
     pub bbox_max: [f64; 3],
-    /// Area (mm²).
+    /// Area of the boundary (mm²).
     pub area: f64,
-    /// Volume (mm³).
+    /// Volume of the material (mm³).
     pub volume: f64,
     /// Centroid and inertia; `None` for open surfaces, which have no volume.
     pub inertia: Option<Inertia>,
     /// Lower bound of the smallest thickness of the material (mm): the length of the shortest segment
-    /// through material that is normal to faces at both ends (docs/MATH.md, §19). Infinite for sheets and
-    /// without such a segment; 0 if no bound could be proven.
+    /// through material that is normal to faces at both ends (docs/MATH.md, §19). Infinite for sheets
+    /// and for solids without such a segment; 0 if no bound could be proven.
     pub min_thickness: f64,
-    /// Source counts: faces, edges, vertices.
+    /// Numbers of faces, edges and vertices of the input's solid.
     pub source_counts: [u32; 3],
-    /// Source faces by surface: plane, cylinder, cone, sphere, torus, bezier.
+    /// Numbers of the input's faces by type of surface: plane, cylinder, cone, sphere, torus, Bézier.
     pub faces_by_type: [u32; 6],
-    /// Source edges by curve: line, circle, ellipse, parabola, hyperbola, bezier.
+    /// Numbers of the input's edges by type of curve: line, circle, ellipse, parabola, hyperbola,
+    /// Bézier.
     pub edges_by_curve: [u32; 6],
-    /// Source edges by status: convex, concave, g1, mixed.
+    /// Numbers of the input's edges by status: convex, concave, smooth (G¹) or seam, mixed (the status
+    /// changes along the edge).
     pub edges_by_status: [u32; 4],
-    /// Supermaximal faces and edges, all statuses.
+    /// Numbers of supermaximal faces and supermaximal edges, including edges that cannot carry an LMD.
     pub supermaximal: [u32; 2],
-    /// Largest measured deviation between an edge and its trimming curves (mm).
+    /// Largest measured distance (mm) between an edge's curve and the images of its trims on the faces.
     pub max_trim_deviation: f64,
 }
 
@@ -237,7 +245,8 @@ pub struct Face {
     pub trim: TrimCells,
     /// Source faces: entity ids, each with its own domain if there are several.
     pub sources: Vec<(u64, Option<TrimCells>)>,
-    /// Canonical surface that a free-form surface follows closely, which indicates where its minima are.
+    /// Canonical surface that the free-form `surface` follows closely; queries start from its minima.
+    /// `None` for canonical surfaces and for other free forms.
     pub canonical_approximation: Option<NearCanonical<Surface>>,
 }
 
@@ -253,8 +262,8 @@ pub struct NearCanonical<T> {
     pub deviation: f64,
     /// Largest angle (rad) between the normals of the surfaces, or between the tangents of the curves.
     pub angle: f64,
-    /// Largest difference (1/mm) of the normal curvatures in one direction, or of the curvature vectors
-    /// of the curves.
+    /// Largest difference (1/mm) between the normal curvatures of the surfaces in the same direction, or
+    /// between the curvature vectors of the curves.
     pub curvature: f64,
 }
 
@@ -270,29 +279,31 @@ pub struct Edge {
     pub spans: Vec<Span>,
     /// Whether the edge is one span that closes on itself smoothly, so that its ends are interior points.
     pub closed: bool,
-    /// The two faces, the one on the left (`forward`) first. At a crease where a Bézier face closes, both
-    /// are that face.
+    /// The two faces beside the edge; the first one is on the left of the edge ([`Side::forward`]). At a
+    /// crease where a Bézier face closes on itself, both entries refer to that face.
     pub sides: [AdjacentFace; 2],
     /// Whether the edge is smooth (G¹) and carries quasi-LMDs only.
     pub quasi_only: bool,
-    /// Canonical curve that a free-form curve follows closely, which indicates where its minima are.
+    /// Canonical curve that the free-form `curve` follows closely; queries start from its minima. `None`
+    /// for other curves.
     pub canonical_approximation: Option<NearCanonical<Curve>>,
 }
 
-/// A connected part of a supermaximal edge: source edges joined at vertices where no other edge ends.
+/// A connected interval of a supermaximal edge's curve: edges of the input, joined at vertices where no
+/// other edge ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// Start parameter.
+    /// Curve parameter at the start of the span.
     pub t0: f64,
-    /// End parameter.
+    /// Curve parameter at the end of the span; larger than `t0`.
     pub t1: f64,
-    /// Entity id of the first source edge.
+    /// Entity number of the span's first edge in the input.
     pub source: u64,
-    /// Largest measured deviation of the source edges from their faces (mm).
+    /// Largest measured distance (mm) of the span's edges from the surfaces of their faces.
     pub deviation: f64,
 }
 
-/// One face beside an edge.
+/// One of the two faces beside a supermaximal edge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdjacentFace {
     /// Index of the supermaximal face.
@@ -306,18 +317,20 @@ pub struct AdjacentFace {
     pub guide: Vec<[f64; 3]>,
 }
 
-/// A vertex.
+/// A vertex of a solid that can carry an LMD or a quasi-LMD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vertex {
-    /// Position (mm).
+    /// Position (mm) in the frame of the solid.
     pub point: P3,
-    /// Constraints `v` of the polar of the tangent cone, `{d : ⟨d, v⟩ ≤ 0 for all v}`.
+    /// Vectors `v` that define the polar of the tangent cone at the vertex: `{d : ⟨d, v⟩ ≤ 0 for all
+    /// v}`.
     pub constraints: Vec<V3>,
-    /// Entity id.
+    /// Entity number of the vertex in the input.
     pub source: u64,
     /// Largest distance (mm) between this vertex and the ends of its edges.
     pub deviation: f64,
-    /// Whether the vertex carries quasi-LMDs only.
+    /// Whether the vertex can carry quasi-LMDs only: its polar is a single direction, and so can all its
+    /// edges.
     pub quasi_only: bool,
 }
 
@@ -332,12 +345,14 @@ pub enum Feature {
     Vertex(VertexId),
 }
 
-/// A leaf: an almost flat piece of one feature. It never crosses a break of a Bézier grid or spline.
+/// A piece of one feature over a rectangle or interval of its parameters, with almost constant normals.
+/// Each leaf of the tree contains one area. An area never crosses a break of a Bézier grid or spline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Area {
-    /// Feature of which the area is a piece.
+    /// Feature that contains the area.
     pub feature: Feature,
-    /// Parameters: the rectangle for a face, `[u0, u1]` = `[t0, t1]` for an edge, zeros for a vertex.
+    /// Parameters of the area on its feature: a rectangle of the surface's parameters for a face, the
+    /// interval `[u0, u1]` of the curve's parameter for an edge, zeros for a vertex.
     pub rect: Rect,
     /// Conservative cone around the polars of all points of the area; without generators it contains all
     /// directions.
@@ -347,11 +362,12 @@ pub struct Area {
 /// A node of the hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Conservative box.
+    /// Box that contains all areas below the node, in the frame of the solid.
     pub obb: Obb,
-    /// Conservative cone around the polars.
+    /// Cone that contains the directions of the polars of all areas below the node.
     pub cone: RevolutionCone,
-    /// Union of the bits of all [`FeatureType`](crate::FeatureType)s below the node.
+    /// Union of the bits of the types ([`FeatureType`](crate::FeatureType)) of all features below the
+    /// node.
     pub types: u16,
     /// For a leaf, the index of its area with the top bit set. For an inner node, the index of its first
     /// child, which the second one follows.
@@ -392,7 +408,7 @@ impl Node {
     /// Bit of `link` that marks a leaf.
     pub const LEAF: u32 = 1 << 31;
 
-    /// Returns the area of a leaf, `None` for an inner node.
+    /// Returns the area that a leaf contains, or `None` for an inner node.
     #[must_use]
     pub fn area(&self) -> Option<AreaId> {
         (self.link & Self::LEAF != 0).then_some(AreaId(self.link & !Self::LEAF))

@@ -1,9 +1,10 @@
 //! Extents of a solid along directions, computed from its exact geometry, and boxes derived from them.
 //!
-//! Nodes are opened in order of decreasing upper bounds, until no remaining box extends beyond a point
-//! that has been found. Leaves of vertices and edges give extents of their own; leaves of faces give
-//! those of the points whose normal is parallel to the direction. Concave edges and borders between faces
-//! of one surface have no leaves, because the solid extends beyond them.
+//! Nodes of the tree are opened in order of decreasing upper bounds of their extents, until no remaining
+//! box extends beyond the farthest point found so far. Leaves of vertices and edges give extents of
+//! their own; leaves of faces give those of the points whose normal is parallel to the direction.
+//! Concave edges and edges between two faces on one surface have no leaves, because the solid extends
+//! beyond them.
 //!
 //! # Source
 //! MATH §18.
@@ -22,7 +23,7 @@ const MAX_FIT_DEVIATION: f64 = 1e-7;
 /// stops. A larger value gives looser boxes, a smaller one takes more time.
 const BOX_TOL: f64 = 1e-8;
 
-/// A node of the search, ordered by the upper bound of its box's extent.
+/// A node that has not been opened yet, ordered by the upper bound of its box's extent.
 struct OpenNode {
     upper: f64,
     node: NodeId,
@@ -30,11 +31,11 @@ struct OpenNode {
 
 feeler_geom::ordered_by!(OpenNode, |a, b| a.upper.total_cmp(&b.upper).then(b.node.cmp(&a.node)));
 
-/// Computes the extent of a solid along a unit direction in the solid's own frame. The bounds agree to
-/// rounding if lines, conics or canonical surfaces decide, and to `tol` (mm) if splines do.
-/// [`Extent::upper`] is a proven bound, except for deviations of trims that the preparation fitted
-/// itself; larger deviations, which come from the file, are added to it. Returns `None` for a hierarchy
-/// without nodes.
+/// Computes the extent of a solid along a unit direction in the solid's own frame. The lower and the
+/// upper bound agree up to rounding if the extreme point lies on a line, a conic or a canonical surface,
+/// and up to `tol` (mm) if it lies on a spline. [`Extent::upper`] is a proven upper bound, except for
+/// small deviations of trims that come from fitting during preparation. Larger deviations, which come
+/// from the input file, are added to the bound. Returns `None` for a hierarchy without nodes.
 #[must_use]
 pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
     let root = h.nodes.first()?;
@@ -97,7 +98,7 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
     Some(best.map_or(of_box, |b| Extent { upper: upper.max(b.lower), ..b }))
 }
 
-/// Upper bound of the extent of a box along `d` (mm), including rounding.
+/// Computes an upper bound of the extent of a box along the unit direction `d` (mm), including rounding.
 fn reach(obb: &Obb, d: &V3) -> f64 {
     let half: f64 = obb.axes.iter().zip(obb.half.iter()).map(|(a, h)| a.dot(d).abs() * h).sum();
     let size = obb.center.coords.amax() + obb.half.amax();

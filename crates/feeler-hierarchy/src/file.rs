@@ -45,18 +45,19 @@ use std::path::{Path, PathBuf};
 /// Format version that this code writes, and the only one that it reads.
 pub const FORMAT_VERSION: u32 = 6;
 
-/// First bytes of every file.
+/// First bytes of every `.feeler` file.
 const MAGIC: [u8; 8] = *b"FEELER\r\n";
 /// Length of the header in bytes.
 const HEADER_LEN: usize = 64;
-/// Position of the checksum, in words of eight bytes.
+/// Position of the checksum in the header, counted in words of eight bytes from 0.
 const CHECKSUM_WORD: usize = 3;
 /// Width of a scalar in bytes.
 const SCALAR_WIDTH: u16 = 8;
 /// Code of the length unit millimetre.
 const UNIT_MM: u16 = 1;
 
-/// Reason why a file cannot be read or written. A failed write leaves the previous file unchanged.
+/// Reason why a file cannot be read or written. A failed write leaves an existing file at the path
+/// unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// An error concerning the file at this path.
@@ -108,7 +109,8 @@ pub enum FileError {
     Truncated {
         /// Length of the file.
         at: u64,
-        /// Length stated by the header, or the length of a header.
+        /// Length of the file that the header states, or the length of a header if the file is shorter
+        /// than a header.
         expected: u64,
     },
     /// There are bytes after the end of the payload.
@@ -116,9 +118,9 @@ pub enum FileError {
         "{extra} unexpected bytes after byte {expected}; copy the file again, or prepare the input again"
     )]
     Trailing {
-        /// Length stated by the header.
+        /// Length of the file that the header states.
         expected: u64,
-        /// Number of bytes after it.
+        /// Number of bytes after that length.
         extra: u64,
     },
     /// Some byte has changed since the file was written.
@@ -129,7 +131,7 @@ pub enum FileError {
     Checksum {
         /// Checksum in the header.
         stored: u64,
-        /// Checksum of the bytes.
+        /// Checksum computed from the bytes.
         found: u64,
     },
     /// A header field has an unsupported value.
@@ -188,14 +190,14 @@ fn count(n: usize) -> Result<u32, FileError> {
     u32::try_from(n).map_err(|_| FileError::Payload(format!("{n} entries are too many for a file")))
 }
 
-/// Stores the checksum in the header.
+/// Computes the checksum of a complete file and stores it in the header.
 fn seal(bytes: &mut [u8]) {
     let sum = codec::checksum(bytes, CHECKSUM_WORD);
     bytes[24..32].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// Returns the file with another format version and a matching checksum, for tests of how readers reject
-/// it. Bytes shorter than a header are returned unchanged.
+/// Returns the bytes of the file with its format version replaced and a matching checksum. Tests use it
+/// to check how readers reject other versions. Bytes shorter than a header are returned unchanged.
 #[must_use]
 pub fn with_version(bytes: &[u8], version: u32) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
@@ -224,8 +226,8 @@ struct Header {
 }
 
 impl Header {
-    /// Parses as much of a header as there is, so that the error is specific: bytes that are shorter than
-    /// a header may already differ from the magic.
+    /// Parses a header, or as much of it as `bytes` contains, so that errors are specific: bytes that
+    /// are shorter than a header may already differ from the magic number.
     fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let known = bytes.len().min(MAGIC.len());
         if bytes[..known] != MAGIC[..known] {
@@ -317,7 +319,7 @@ pub fn decode(bytes: &[u8]) -> Result<Model, FileError> {
 
 /// Reads and decodes a `.feeler` file.
 ///
-/// The header is checked before the rest is read.
+/// The header is checked before the rest of the file is read.
 ///
 /// # Errors
 /// The errors of [`decode`] and [`FileError::Io`], inside [`FileError::At`] with the path.
@@ -355,7 +357,7 @@ impl Model {
     /// Reads a `.feeler` file.
     ///
     /// # Errors
-    /// See [`read_model`].
+    /// The file cannot be read, is damaged, or has another format version ([`read_model`]).
     pub fn read(path: impl AsRef<Path>) -> Result<Self, FileError> {
         read_model(path.as_ref())
     }
@@ -363,7 +365,7 @@ impl Model {
     /// Decodes a model from the bytes of a `.feeler` file.
     ///
     /// # Errors
-    /// See [`Model::read`]; the errors have no path.
+    /// The bytes are damaged, or have another format version; the errors have no path ([`decode`]).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
         decode(bytes)
     }
@@ -371,7 +373,7 @@ impl Model {
     /// Encodes the model as the bytes of a `.feeler` file. Equal models give equal bytes.
     ///
     /// # Errors
-    /// See [`Model::write`]; the errors have no path.
+    /// The model is not well formed ([`FileError::IllFormed`]).
     pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
         encode(self)
     }
@@ -379,7 +381,7 @@ impl Model {
     /// Writes a `.feeler` file; returns the number of bytes.
     ///
     /// # Errors
-    /// See [`write_model`].
+    /// The model is not well formed, or the file cannot be written ([`write_model`]).
     pub fn write(&self, path: impl AsRef<Path>) -> Result<u64, FileError> {
         write_model(path.as_ref(), self)
     }

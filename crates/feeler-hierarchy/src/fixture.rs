@@ -154,7 +154,8 @@ pub(crate) fn hierarchy() -> Hierarchy {
     Hierarchy { info, faces, edges, vertices: vec![vertex], areas, nodes, hull }
 }
 
-/// A tree over areas 0, 1, …, in which each left child is a leaf.
+/// Nodes of a tree over the areas `0..n_areas` in which each left child is a leaf, so that its depth is
+/// `n_areas`.
 pub(crate) fn chain(n_areas: usize) -> Vec<Node> {
     let obb = Obb::fit(&[P3::origin(), P3::new(1.0, 2.0, 3.0)]);
     let node = |link: usize| Node {
@@ -174,7 +175,7 @@ pub(crate) fn chain(n_areas: usize) -> Vec<Node> {
     nodes
 }
 
-/// Two solids, three instances.
+/// A model of two solids, three instances and two components.
 pub(crate) fn model() -> Model {
     let instance = |solid| Instance {
         solid,

@@ -1,4 +1,5 @@
-//! Indices of the parts of a hierarchy, each with its own type so that they cannot be confused.
+//! Indices into the lists of a hierarchy. Each list has its own index type, so that indices cannot be
+//! confused.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +11,16 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Index of entry `n` of a list.
+            /// Creates the index of entry `n` of its list.
             ///
             /// # Panics
-            /// If `n` is 2³² or more; no file contains that many entries.
+            /// Panics if `n` is 2³² or more; no file contains that many entries.
             #[must_use]
             pub fn new(n: usize) -> Self {
                 Self(feeler_geom::count::index(n))
             }
 
-            /// Index into the list of all parts of this kind.
+            /// Returns the index as a `usize`, for its list in the hierarchy.
             #[must_use]
             #[inline]
             pub fn index(self) -> usize {
@@ -36,14 +37,14 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Index of a supermaximal face.
+    /// Index of a supermaximal face in [`Hierarchy::faces`](crate::Hierarchy::faces).
     FaceId;
-    /// Index of a supermaximal edge.
+    /// Index of a supermaximal edge in [`Hierarchy::edges`](crate::Hierarchy::edges).
     EdgeId;
-    /// Index of a vertex.
+    /// Index of a vertex in [`Hierarchy::vertices`](crate::Hierarchy::vertices).
     VertexId;
-    /// Index of an area.
+    /// Index of an area in [`Hierarchy::areas`](crate::Hierarchy::areas).
     AreaId;
-    /// Index of a node of a tree over areas.
+    /// Index of a node of the tree in [`Hierarchy::nodes`](crate::Hierarchy::nodes).
     NodeId;
 }

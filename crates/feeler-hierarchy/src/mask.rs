@@ -40,7 +40,7 @@
 
 use feeler_geom::{Curve, Surface};
 
-/// Type of a feature; the value is the number of its bit in unions of types.
+/// Type of a feature for the masks; its value is the index of the type's bit in unions of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum FeatureType {
@@ -91,9 +91,9 @@ const fn union(types: &[T]) -> u16 {
 
 /// Bits of all types.
 const ALL: u16 = (1 << NUM_TYPES) - 1;
-/// Convex types with a straight generator.
+/// Types that are convex in one direction and straight in the other (cylinders, cones, straight edges).
 const CONVEX_RULED: u16 = union(&[T::ConvexCylinder, T::ConvexCone, T::StraightEdge]);
-/// Concave types with a straight generator.
+/// Types that are concave in one direction and straight in the other (bores and conical holes).
 const CONCAVE_RULED: u16 = union(&[T::ConcaveCylinder, T::ConcaveCone]);
 /// Types that curve convexly in every direction.
 const ROUND: u16 = union(&[T::ConvexSphere, T::Vertex]);
@@ -131,9 +131,9 @@ impl FeatureType {
         1 << self as u8
     }
 
-    /// Returns the type of a face. `outward` is whether the outward normal is the natural normal `∂u × ∂v`,
-    /// which points into the tube on the inner sheet of a spindle torus
-    /// ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)).
+    /// Returns the type of a face. `outward` is whether the outward normal is the natural normal `∂u ×
+    /// ∂v`; `on_inner_sheet` is whether the face lies on the inner sheet of a spindle torus, where the
+    /// natural normal points into the tube ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)).
     #[must_use]
     pub fn of_surface(surface: &Surface, outward: bool, on_inner_sheet: bool) -> Self {
         let choose = |convex, concave| if outward { convex } else { concave };
@@ -157,8 +157,8 @@ impl FeatureType {
         }
     }
 
-    /// Returns the types with which this one can have a strict minimum. Numbers in the code refer to the
-    /// module's derivation.
+    /// Returns the union of the bits of the types with which this type can have a strict minimum. The
+    /// numbers in the code, such as (iv), refer to the derivation in the module's documentation.
     #[must_use]
     pub const fn strict_mask(self) -> u16 {
         let cleared = match self {
@@ -177,8 +177,9 @@ impl FeatureType {
         ALL & !cleared
     }
 
-    /// Returns the types with which this one can have a minimum that is not strict. Numbers in the code
-    /// refer to the module's derivation.
+    /// Returns the union of the bits of the types with which this type can have a minimum that is not
+    /// strict. The numbers in the code, such as (iv), refer to the derivation in the module's
+    /// documentation.
     #[must_use]
     pub const fn conformal_mask(self) -> u16 {
         let cleared = match self {
@@ -197,7 +198,8 @@ impl FeatureType {
     }
 }
 
-/// Strict masks, indexed by bit number; entries of unknown bits allow all types.
+/// [`FeatureType::strict_mask`] of each type, indexed by the type's bit; entries of unknown bits allow
+/// all types.
 const STRICT_MASKS: [u16; 16] = {
     let mut table = [ALL; 16];
     let mut i = 0;
@@ -208,7 +210,8 @@ const STRICT_MASKS: [u16; 16] = {
     table
 };
 
-/// Conformal masks, indexed by bit number; entries of unknown bits allow all types.
+/// [`FeatureType::conformal_mask`] of each type, indexed by the type's bit; entries of unknown bits
+/// allow all types.
 const CONFORMAL_MASKS: [u16; 16] = {
     let mut table = [ALL; 16];
     let mut i = 0;
@@ -219,7 +222,8 @@ const CONFORMAL_MASKS: [u16; 16] = {
     table
 };
 
-/// Returns whether the masks allow any type of `a` with any type of `b`.
+/// Returns whether the masks in `table` allow any of the types in the union `a` with any of those in the
+/// union `b`.
 fn any_allowed(table: &[u16; 16], a: u16, b: u16) -> bool {
     let mut rest = a;
     while rest != 0 {
@@ -238,7 +242,8 @@ pub fn strict_compatible(types_a: u16, types_b: u16) -> bool {
     any_allowed(&STRICT_MASKS, types_a, types_b) || has_unknown_bits(types_a, types_b)
 }
 
-/// Returns whether features with these types can have a minimum that is not strict (conformal). A pair of
+/// Returns whether features with these types (unions of [`FeatureType::bit`]) can have a minimum of
+/// their distance that is not strict (conformal). Unknown bits are compatible with everything. A pair of
 /// features may be culled only if both this function and [`strict_compatible`] return `false`.
 #[must_use]
 pub fn conformal_compatible(types_a: u16, types_b: u16) -> bool {

@@ -10,9 +10,9 @@ use feeler_geom::{Frame, Obb, P2, P3, PolyCone, Rect, RevolutionCone, Surface, V
 const NO_EDGE: u32 = u32::MAX;
 
 /// Creates the hierarchy of a square of the plane z = 0, which extends by `half` (mm) from the origin to
-/// each side, with material below to a depth of `half / 2`. It has one face and no edges or vertices, so
-/// minima are those of the plane as long as they lie inside the square. Returns `None` unless `half` is
-/// positive and finite.
+/// each side, with material below to a depth of `half / 2`. The hierarchy has one face and no edges or
+/// vertices, so its minima are those of the whole plane if their footpoints lie inside the square.
+/// Returns `None` unless `half` is positive and finite.
 #[must_use]
 pub fn plane(half: f64) -> Option<Hierarchy> {
     let frame = Frame::from_z(P3::origin(), V3::z(), Some(V3::x()))?;

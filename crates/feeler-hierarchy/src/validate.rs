@@ -22,19 +22,20 @@ pub const MAX_DEPTH: u32 = 64;
 /// few such numbers stay finite; with a larger value they could overflow.
 pub const MAX_NUMBER: f64 = 1e30;
 
-/// Maximum error of the squared length of axes and unit quaternions, and maximum deviation of axes from
-/// right angles. A larger value accepts skewed frames, a smaller one rejects files with rounded numbers.
+/// Maximum error of the squared length of axes and unit quaternions, and maximum deviation (rad) of axes
+/// from right angles. A larger value accepts skewed frames, a smaller one rejects files with rounded
+/// numbers.
 const AXIS_TOL: f64 = 1e-6;
 
-/// Maximum magnitude of periodic parameters, in periods. Up to this value wrapping keeps about half of
-/// the digits; a larger value leaves fewer.
+/// Maximum magnitude of periodic parameters, in periods. Up to this value, wrapping a parameter into one
+/// period keeps about half of its digits; a larger value leaves fewer.
 const MAX_PERIODS: f64 = 1e9;
 
 /// A defect of a model and its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {what}")]
 pub struct IllFormed {
-    /// The defective part, from the outside in: `solid 0: face 12: surface`.
+    /// Location of the defect in the model, from the outside in, such as `solid 0: face 12: surface`.
     pub at: String,
     /// Description of the defect.
     pub what: String,
@@ -68,7 +69,7 @@ pub fn check_well_formed(model: &Model) -> Check {
     Ok(())
 }
 
-/// Checks one solid's hierarchy; see [`check_well_formed`].
+/// Checks one solid's hierarchy by the rules of [`check_well_formed`].
 ///
 /// # Errors
 /// The first defect found.
@@ -103,7 +104,7 @@ pub fn check_hierarchy(h: &Hierarchy) -> Check {
 
 const NOT_FINITE: &str = "a number is not finite, or larger than 1e30";
 
-/// Adds the location to a defect.
+/// Adds a location to the defect of a failed check.
 trait AtLocation {
     fn at(self, place: impl Display) -> Self;
 }
@@ -152,8 +153,9 @@ fn check_motion(translation: &[f64; 3], rotation: &[f64; 4]) -> Check {
     require((norm_sq - 1.0).abs() <= AXIS_TOL, "must be a unit quaternion").at("rotation")
 }
 
-/// Checks that parents come first, so that the components form trees, and that every instance is in at
-/// most one.
+/// Checks the component with this index: its parent comes before it, so that the components form trees,
+/// and each of its instances is in no other component. `placed` marks the instances of earlier
+/// components.
 fn check_component(component: &Component, index: usize, placed: &mut [bool]) -> Check {
     let parent_first = component.parent.is_none_or(|p| (p as usize) < index);
     require(parent_first, "must come after its parent")?;
@@ -190,8 +192,8 @@ fn is_simple(surface: &Surface) -> bool {
     }
 }
 
-/// Checks the deviations of a canonical shape. `fits` is whether that shape is canonical and the
-/// feature's own is not.
+/// Checks the deviations of a canonical shape that a feature follows closely. `fits` is whether the
+/// shape is canonical and the feature's own surface or curve is free-form.
 fn check_near<T>(near: &NearCanonical<T>, fits: bool) -> Check {
     require(fits, "the approximating shape must be canonical, and the approximated one free-form")?;
     let off = [near.deviation, near.angle, near.curvature];
@@ -287,7 +289,8 @@ fn check_degree(degree: u32) -> Check {
     require((1..=MAX_DEGREE).contains(&degree), "the degree is out of range")
 }
 
-/// Checks breaks; returns the number of pieces between them.
+/// Checks the breaks of a spline or grid in one parameter; returns the number of Bézier pieces between
+/// them.
 fn check_breaks(breaks: &[f64]) -> Result<usize, IllFormed> {
     require(breaks.len() >= 2, "at least two breaks are needed")?;
     require(breaks.iter().all(|x| sized(*x)), NOT_FINITE).at("breaks")?;
@@ -341,8 +344,9 @@ fn check_range(curve: &Curve, t0: f64, t1: f64) -> Check {
     check_period(curve.period(), t0, t1)
 }
 
-/// Checks that a range is at most one period long, which keeps loops over periods short, and near enough
-/// to 0 for wrapping to keep digits.
+/// Checks that a parameter range is at most one period long, which keeps loops over periods short. Also
+/// checks that the range is near enough to 0 for wrapping to keep enough digits. Parameters without a
+/// period pass.
 fn check_period(period: Option<f64>, t0: f64, t1: f64) -> Check {
     let Some(period) = period else { return Ok(()) };
     require(t1 - t0 <= period * (1.0 + 1e-6), "the range is longer than the period")?;

@@ -21,7 +21,7 @@ const TEMPORARY_SUFFIX: &str = ".tmp";
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action}: {source}")]
 pub struct WriteError {
-    /// The operation that failed, as a verb phrase.
+    /// The operation that failed, as a verb phrase such as `write`.
     pub action: &'static str,
     /// Error of the operating system.
     pub source: io::Error,
@@ -42,8 +42,8 @@ pub struct Halt {
     _files: MutexGuard<'static, Vec<PathBuf>>,
 }
 
-/// Removes the temporary files of this process and blocks its writers. For a process that is about to
-/// exit in the middle of its work.
+/// Removes the temporary files of this process and blocks its writers until the guard is dropped. A
+/// process calls this function when it is about to exit in the middle of its work.
 pub fn halt_writers() -> Halt {
     let mut files = temporary_files();
     for path in files.drain(..) {
@@ -54,8 +54,8 @@ pub fn halt_writers() -> Halt {
 }
 
 /// Removes the temporary files of `.feeler` files that killed processes left in a folder, and returns
-/// their number. Files that a process is still writing stay. Returns 0 for a folder that cannot be
-/// listed.
+/// their number. Files that a running process is still writing are kept. Returns 0 for a folder that
+/// cannot be listed.
 pub fn remove_stale(folder: &Path) -> usize {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let left = entries.flatten().filter(|e| is_temporary(&e.file_name()));

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Names {
-    /// One.
+    /// One name, written as a text.
     One(String),
-    /// Several.
+    /// Several names, written as an array.
     Several(Vec<String>),
 }
 
 impl Names {
-    /// All names.
+    /// All names, one or several.
     #[must_use]
     pub fn all(&self) -> &[String] {
         match self {
@@ -26,20 +26,22 @@ impl Names {
     }
 }
 
-/// Content of a mechanism file: docs/INTERFACE.md, "Mechanisms".
+/// Content of a mechanism file; the format is described in docs/INTERFACE.md, "Mechanisms".
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MechanismFile {
     /// Path of a URDF with the joints, relative to this file.
     pub urdf: Option<String>,
-    /// Path of an assembly with all parts, relative to this file; links then name parts of it.
+    /// Path of an assembly with all parts, relative to this file; `links` then name parts of that
+    /// assembly.
     pub assembly: Option<String>,
-    /// Files of each link, or patterns of names or paths of the assembly's parts.
+    /// For each link, the files of its parts, or patterns of names or paths of parts of the assembly.
     pub links: BTreeMap<String, Names>,
     /// Joints, unless a URDF defines them.
     #[serde(default, rename = "joint")]
     pub joints: Vec<JointTable>,
-    /// Times (s) and values of the joints (degrees; mm for prismatic joints).
+    /// Under the key `times`, the times (s) of the motion; under the name of each joint that moves, the
+    /// joint's values at these times (degrees; mm for prismatic joints).
     pub motion: Option<BTreeMap<String, Vec<f64>>>,
     /// Pairs of links that are not checked, in addition to neighbours.
     #[serde(default)]
@@ -53,27 +55,28 @@ pub struct MechanismFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JointTable {
-    /// Name; default: the name of the link that the joint moves.
+    /// Name of the joint; default: the name of the link that it moves.
     pub name: Option<String>,
     /// Link that the joint moves.
     pub link: String,
     /// Parent link; default: the ground.
     pub parent: Option<String>,
-    /// Direction of the axis of a revolute joint.
+    /// Direction of the axis of a revolute joint, of any length; `None` for another joint.
     pub revolute: Option<[f64; 3]>,
-    /// Direction of a prismatic joint.
+    /// Direction of the translation of a prismatic joint, of any length; `None` for another joint.
     pub prismatic: Option<[f64; 3]>,
     /// A point of the axis (mm); default: the origin.
     #[serde(default)]
     pub point: [f64; 3],
-    /// Smallest and largest value (degrees, mm).
+    /// Smallest and largest value (degrees; mm for prismatic joints).
     pub limits: Option<[f64; 2]>,
     /// Joint that determines the value of this one.
     pub mimic: Option<String>,
-    /// Factor of the coupling: degrees or mm per degree or mm of the other joint.
+    /// Factor of the coupling to the joint `follows`: degrees or mm of this joint per degree or mm of
+    /// that one.
     #[serde(default = "one")]
     pub ratio: f64,
-    /// Constant part of the coupling (degrees, mm).
+    /// Value of this joint if the joint `follows` is at 0 (degrees; mm for prismatic joints).
     #[serde(default)]
     pub offset: f64,
 }
@@ -82,13 +85,13 @@ fn one() -> f64 {
     1.0
 }
 
-/// Name of the link of all parts that no joint moves.
+/// Name of the link that no joint moves, the default parent of joints.
 const GROUND: &str = "ground";
 
 /// Parses the text of a mechanism file.
 ///
 /// # Errors
-/// Returns [`MechanismError::File`] with the position and the expected content.
+/// Returns [`MechanismError::File`] with the position of the error in the text and the expected content.
 pub fn read(text: &str) -> Result<MechanismFile, MechanismError> {
     toml::from_str(text).map_err(|e| MechanismError::File(format!("the file is not a valid mechanism: {e}")))
 }

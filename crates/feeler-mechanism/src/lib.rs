@@ -13,19 +13,19 @@ pub mod urdf;
 use feeler_geom::{P3, Pose, Twist, V3};
 use feeler_runtime::{Path, PathPiece};
 
-/// Tree of links and joints.
+/// Mechanism: a tree of links and joints.
 #[derive(Clone, Debug, Default)]
 pub struct Mechanism {
-    /// Names of the links.
+    /// Names of the links; links are numbered in this order.
     pub links: Vec<String>,
     /// Joints, each after the joint that moves its parent.
     pub joints: Vec<Joint>,
 }
 
-/// Type of a joint.
+/// Type of a joint: the relative motion that it allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
-    /// Rigid connection.
+    /// Rigid connection without a value.
     Fixed,
     /// Rotation about an axis through a point; the value is an angle (rad).
     Revolute {
@@ -41,10 +41,10 @@ pub enum JointKind {
     },
 }
 
-/// Joint between two links.
+/// Joint that connects a link to its parent link.
 #[derive(Clone, Debug)]
 pub struct Joint {
-    /// Name.
+    /// Name of the joint, which messages and motions refer to.
     pub name: String,
     /// Index of the parent link.
     pub parent: usize,
@@ -54,7 +54,7 @@ pub struct Joint {
     pub origin: Pose,
     /// Type of the joint.
     pub kind: JointKind,
-    /// Smallest and largest value, if the joint has limits.
+    /// Smallest and largest value (rad; mm for prismatic joints); `None` if the joint has no limits.
     pub limits: Option<[f64; 2]>,
     /// Coupling to another joint, such as by gears; the joint then has no values of its own.
     pub mimic: Option<Mimic>,
@@ -64,27 +64,28 @@ pub struct Joint {
 /// `offset`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mimic {
-    /// Index of the other joint.
+    /// Index of the joint that determines the value.
     pub joint: usize,
-    /// Factor, in the units of both joints (rad, mm).
+    /// Factor: rad or mm of this joint per rad or mm of the other joint.
     pub ratio: f64,
-    /// Constant part of the value (rad, mm).
+    /// Value of this joint if the other joint is at 0 (rad; mm for prismatic joints).
     pub offset: f64,
 }
 
-/// Values of the joints over time, linear between times.
+/// Values of the joints over time, interpolated linearly between the given times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointTrajectory {
-    /// Times (s), increasing. The motion begins at the first one.
+    /// Times (s), increasing. The motion begins at the first of them.
     pub times: Vec<f64>,
-    /// Values of all joints of the mechanism, for each time.
+    /// For each time, the values of all joints of the mechanism (rad; mm for prismatic joints), in the
+    /// order of the joints.
     pub values: Vec<Vec<f64>>,
 }
 
 /// Error of a mechanism or of its motion.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MechanismError {
-    /// The file is not valid.
+    /// The text of a mechanism file or of a URDF is not valid, as the text states.
     #[error("{0}")]
     File(String),
     /// The name of a link or joint does not exist.
@@ -92,9 +93,9 @@ pub enum MechanismError {
     Unknown {
         /// Kind of the named object: link or joint.
         what: &'static str,
-        /// Name in the file.
+        /// Unknown name, as given.
         name: String,
-        /// Existing names.
+        /// Names that exist, as a list for the message.
         known: String,
     },
     /// A link has two parents, or joints form a loop.
@@ -103,10 +104,10 @@ pub enum MechanismError {
          `mimic`"
     )]
     Loop(String),
-    /// The axis of a joint has no direction.
+    /// The axis of the joint with this name has no direction.
     #[error("the axis of joint '{0}' has no direction; give three numbers that are not all 0")]
     Axis(String),
-    /// The value of a joint depends on itself.
+    /// The joint with this name follows itself, directly or through other joints.
     #[error("joint '{0}' mimics itself; name another joint, or omit `mimic`")]
     MimicsItself(String),
     /// A value exceeds the limits of its joint.
@@ -129,7 +130,7 @@ pub enum MechanismError {
 }
 
 impl JointKind {
-    /// Velocity of the child in its own frame, for a value that grows by 1 per unit of time.
+    /// Velocity of the child link in its own frame, while the joint's value grows by 1 per unit of time.
     #[must_use]
     pub fn twist(&self) -> Twist {
         match self {
@@ -139,7 +140,7 @@ impl JointKind {
         }
     }
 
-    /// Unit of values in files and messages, and its size in internal units (rad, mm).
+    /// Unit of the joint's values in files and messages, and the value of one such unit in rad or mm.
     #[must_use]
     pub fn unit(&self) -> (&'static str, f64) {
         match self {
@@ -166,7 +167,7 @@ impl Mechanism {
         position("joint", name, self.joints.iter().map(|j| j.name.as_str()))
     }
 
-    /// Sorts the joints, parents before children.
+    /// Sorts the joints, so that each comes after the joint that moves its parent.
     ///
     /// # Errors
     /// Returns [`MechanismError::Loop`] if the joints do not form a tree, and
@@ -210,8 +211,8 @@ impl Mechanism {
         Ok(self)
     }
 
-    /// Computes the values of all joints from those of the joints without a coupling; the values of
-    /// coupled joints are ignored.
+    /// Computes the values of all joints (rad, mm) from those of the joints without a coupling. `values`
+    /// has one entry for each joint; the entries of coupled joints are ignored.
     #[must_use]
     pub fn all_values(&self, values: &[f64]) -> Vec<f64> {
         let value = |mut k: usize| {
@@ -226,7 +227,7 @@ impl Mechanism {
         (0..self.joints.len()).map(value).collect()
     }
 
-    /// Checks that all values are within the limits of their joints.
+    /// Checks that the values of all joints (rad, mm) are within the limits of the joints.
     ///
     /// # Errors
     /// Returns [`MechanismError::Limit`] for the first value that is not.
@@ -244,7 +245,7 @@ impl Mechanism {
         Ok(())
     }
 
-    /// Poses of all links for the values of all joints.
+    /// Poses of all links (world) for the values of all joints (rad, mm).
     #[must_use]
     pub fn poses(&self, values: &[f64]) -> Vec<Pose> {
         let mut poses = vec![Pose::identity(); self.links.len()];
@@ -294,7 +295,7 @@ impl Mechanism {
             .collect()
     }
 
-    /// Joints between the ground and a link, in this order.
+    /// Indices of the joints from the ground to a link, in this order.
     #[must_use]
     pub fn chain(&self, link: usize) -> Vec<usize> {
         let mut chain = Vec::new();

@@ -30,7 +30,7 @@ fn a_urdf_in_millimetres_parents_first() {
     assert!(!arm.are_neighbours(arm.link("base").unwrap(), arm.link("hand").unwrap()));
 }
 
-/// Paths equal the poses of the joints at all times.
+/// At all times, the paths of links equal their poses computed from the values of the joints.
 #[test]
 fn paths_are_where_joints_put_links() {
     let arm = urdf::read(ARM).unwrap();

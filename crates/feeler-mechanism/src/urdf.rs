@@ -73,7 +73,8 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
     mechanism.sorted()
 }
 
-/// Pose of fixed-axis rotations: roll about x, then pitch about y, then yaw about z.
+/// Converts a pose of a URDF (m, rad) to mm. Its rotation is about fixed axes: roll about x, then pitch
+/// about y, then yaw about z.
 fn pose(origin: &urdf_rs::Pose) -> Pose {
     let [roll, pitch, yaw] = *origin.rpy;
     let about = |axis: V3, angle: f64| UnitQuaternion::from_scaled_axis(axis * angle);

@@ -2,16 +2,17 @@
 
 use feeler_geom::{P3, V3};
 
-/// A place where a particle and a wall touch or nearly touch, in the frame of the particle's position.
+/// Contact of a particle with a wall, or a small gap between them. Points and normals are in the frame
+/// in which the position of the particle was given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WallContact {
     /// Identity of the contact, which persists from step to step. Shear states are stored under it.
     pub id: u64,
-    /// Point of the wall.
+    /// Point of the wall's surface at which it is nearest to the particle, or overlapped most (mm).
     pub point: P3,
     /// Unit normal from the wall to the particle.
     pub normal: V3,
-    /// Distance between the surfaces along the normal; negative if they overlap.
+    /// Distance (mm) between the two surfaces along the normal; negative if they overlap.
     pub gap: f64,
     /// Principal curvatures of the wall at the point (1/mm), the larger one first. They are positive where
     /// the wall bulges towards the particle. One is infinite on an edge, both are infinite at a vertex.

@@ -1,4 +1,4 @@
-//! Durations of contacts, to which steps must be short.
+//! Durations of contacts. Time steps must be short compared with them.
 //!
 //! # Source
 //! Linear: half a period of the damped oscillator. Hertz: Landau and Lifshitz, *Theory of Elasticity*, §9,
@@ -9,8 +9,9 @@ use feeler_geom::math;
 use std::f64::consts::PI;
 
 impl Law {
-    /// Duration (s) of a head-on impact of bodies with an effective mass (kg) and radius (mm) at a speed
-    /// (mm/s). The duration of a Hertzian contact has no upper bound as the speed decreases.
+    /// Duration (s) of a head-on impact of two bodies with an effective mass (kg) and an effective
+    /// radius (mm) that approach each other at `speed` (mm/s). The duration of a Hertzian contact has no
+    /// upper bound as the speed decreases.
     #[must_use]
     pub fn contact_time(&self, mass: f64, radius: f64, speed: f64) -> f64 {
         match *self {
@@ -27,7 +28,8 @@ impl Law {
     }
 }
 
-/// Duration of a Hertzian impact, in units of maximum depth by speed: 2 ∫ dx / √(1 − x^(5/2)) from 0 to 1.
+/// Duration of a Hertzian impact, in units of the maximum depth divided by the speed: 2 ∫ dx / √(1 −
+/// x^(5/2)) from 0 to 1.
 const HERTZ_DURATION: f64 = 2.943_275_174;
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use feeler_geom::{V3, math};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Elastic material.
+/// Linearly elastic, isotropic material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Young's modulus (kg/(mm·s²) = kPa).
@@ -31,11 +31,11 @@ pub struct Material {
 /// Law of the force of a contact, as a function of its overlap and of the velocities of the two bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Springs and dashpots.
+    /// A linear spring and a dashpot, for the normal and for the shear force.
     Linear {
-        /// Normal stiffness (kg/s²).
+        /// Stiffness of the spring along the normal (kg/s²).
         normal: f64,
-        /// Shear stiffness (kg/s²).
+        /// Stiffness of the spring of the shear force (kg/s²).
         shear: f64,
         /// Coefficient of restitution of a head-on impact, above 0 and at most 1.
         restitution: f64,
@@ -67,13 +67,14 @@ pub struct ContactKinematics {
     pub overlap: f64,
     /// Unit normal, from the other body to the body that the force acts on.
     pub normal: V3,
-    /// Velocity (mm/s) of the body at the contact point, relative to the other body.
+    /// Velocity (mm/s) at the contact point of the body that the force acts on, relative to the other
+    /// body.
     pub velocity: V3,
-    /// Mean spin (rad/s) of the two bodies about the normal.
+    /// Mean of the angular velocities (rad/s) of the two bodies about the normal.
     pub twist: f64,
-    /// Effective radius R* (mm).
+    /// Effective radius R* (mm): 1/R* is the sum of the curvatures of the two bodies.
     pub radius: f64,
-    /// Effective mass m* (kg).
+    /// Effective mass m* (kg): 1/m* is the sum of the inverse masses of the two bodies.
     pub mass: f64,
 }
 
@@ -89,7 +90,7 @@ pub struct ShearState {
 }
 
 impl ShearState {
-    /// State of a new contact.
+    /// Creates the state of a new contact with the unit normal `normal`, without a shear force.
     #[must_use]
     pub fn new(normal: V3) -> Self {
         Self { force: V3::zeros(), normal, stiffness: 0.0 }
@@ -127,7 +128,7 @@ impl Law {
         Ok(law)
     }
 
-    /// Checks the parameters.
+    /// Checks that the parameters of the law are in range.
     ///
     /// # Errors
     /// A parameter is out of range.
@@ -146,8 +147,8 @@ impl Law {
         Ok(())
     }
 
-    /// Force (mN) on the body that the normal points to, over a step of `time` (s), with which `state` is
-    /// updated.
+    /// Computes the force (mN) on the body that the normal points to, and updates `state` over a step of
+    /// `time` (s).
     pub fn force(&self, contact: &ContactKinematics, state: &mut ShearState, time: f64) -> V3 {
         let n = contact.normal;
         let separating = contact.velocity.dot(&n);
@@ -178,7 +179,8 @@ impl Law {
         n * pressing + total
     }
 
-    /// Elastic normal force, normal damping, shear stiffness, shear damping and coefficient of friction.
+    /// Elastic normal force (mN), normal damping (kg/s), shear stiffness (kg/s²), shear damping (kg/s)
+    /// and coefficient of friction.
     fn coefficients(&self, contact: &ContactKinematics) -> (f64, f64, f64, f64, f64) {
         let mass = contact.mass;
         match *self {
@@ -199,16 +201,16 @@ impl Law {
     }
 }
 
-/// Damping ratio that gives a coefficient of restitution. It is exact for both laws: a contact ends when the
-/// overlap does, after a moment in which it pulls.
+/// Damping ratio of the dashpot that gives a coefficient of restitution. It is exact for both laws,
+/// because a contact ends when the overlap ends, although the force pulls for a moment before that.
 fn damping_ratio(restitution: f64) -> f64 {
     let ln = math::ln(restitution);
     -ln / (PI * PI + ln * ln).sqrt()
 }
 
-/// Effective radius (mm) of a sphere of a radius (mm) on a wall of given principal curvatures (1/mm): the
-/// geometric mean of the relative radii. Edges and vertices, whose curvature is infinite, count as flat, as
-/// in WALL.
+/// Effective radius (mm) of the contact of a sphere with a radius (mm) and a wall with principal
+/// curvatures (1/mm): the geometric mean of the relative radii. Edges and vertices, whose curvature is
+/// infinite, count as flat, as in WALL.
 pub(crate) fn radius_on_wall(radius: f64, curvatures: [f64; 2]) -> f64 {
     let relative = curvatures.map(|k| {
         let k = if k.is_finite() { k } else { 0.0 };
@@ -217,6 +219,7 @@ pub(crate) fn radius_on_wall(radius: f64, curvatures: [f64; 2]) -> f64 {
     1.0 / (relative[0] * relative[1]).sqrt()
 }
 
-/// Minimum relative curvature of a sphere in a hollow of equal radius, as a part of the sphere's curvature.
-/// At 0 the effective radius would be infinite; a larger value makes spheres in fitting hollows softer.
+/// Minimum of the sum of the curvatures of a sphere and of a hollow wall, as a part of the sphere's
+/// curvature. At 0 the effective radius would be infinite; a larger value makes spheres in fitting
+/// hollows softer.
 const MIN_RELATIVE_CURVATURE: f64 = 1e-3;

@@ -1,9 +1,9 @@
-//! Rotations by vectors.
+//! Rotations given by rotation vectors, and poses that they advance.
 
 use feeler_geom::{P3, Pose, V3, math};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 
-/// The rotation about a vector by its length (rad).
+/// Rotation about the direction of a vector by the vector's length (rad).
 pub(crate) fn rotation_by(v: &V3) -> UnitQuaternion<f64> {
     let half = 0.5 * v.norm();
     let (sin, cos) = math::sin_cos(half);
@@ -13,8 +13,8 @@ pub(crate) fn rotation_by(v: &V3) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::new(cos, w.x, w.y, w.z))
 }
 
-/// Pose of a rigid body after a time (s) with a spin (rad/s) and the velocity (mm/s) of a point, which is
-/// advanced, too.
+/// Pose of a rigid body after a time (s), given its angular velocity `spin` (rad/s) and the velocity
+/// (mm/s) of the point `center` (all in the world). `center` is moved with `velocity`, too.
 pub(crate) fn advanced_pose(pose: &Pose, velocity: &V3, spin: &V3, center: &mut P3, time: f64) -> Pose {
     let turn = rotation_by(&(*spin * time));
     let arm = pose.translation.vector - center.coords;
@@ -38,13 +38,13 @@ pub(crate) fn transported(v: &V3, from: &V3, to: &V3) -> V3 {
     }
 }
 
-/// Half angle (rad) up to which sin(h)/h is 1 to rounding: the next term of the series is h²/6. Up to 1e-8 a
-/// larger value changes nothing; at 0 the quotient is not defined.
+/// Half angle h (rad) up to which sin(h)/h is replaced by 1: the next term of the series is h²/6, which
+/// is below rounding. Values up to 1e-8 change nothing; at 0 the quotient is not defined.
 const SMALL_HALF_ANGLE: f64 = 1e-9;
 
-/// Negative cosine beyond which two directions count as opposite, so that any half-turn is the smallest
-/// rotation. Beyond it the rounding of 1 + cos dominates; a smaller value makes rotations near a half-turn
-/// coarse.
+/// Two directions count as opposite if the cosine of their angle is below minus this value; any
+/// half-turn is then the smallest rotation. Beyond it the rounding of 1 + cos dominates; a smaller value
+/// makes rotations near a half-turn coarse.
 const OPPOSITE_COS: f64 = 1.0 - 1e-9;
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use feeler_geom::P3;
 
-/// A sphere. Functions that take one name its frame; without a name it is the world.
+/// A sphere. Its coordinates are in the world, unless the function that takes or returns it states
+/// another frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
     /// Centre (mm).

@@ -13,7 +13,8 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name)
 }
 
-/// A solid as a wall that is active on its outside, and the deviation of its mesh.
+/// Wall of the display mesh of a solid, active on its outside, and the deviation (mm) of the mesh.
+/// `chord` is the maximum deviation requested (mm).
 fn wall(name: &str, chord: f64) -> (FacetWall, f64) {
     let model = feeler_import::prepare_step_with(
         &data(name),

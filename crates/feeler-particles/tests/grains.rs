@@ -47,7 +47,7 @@ fn facets(resolution: Resolution) -> Wall {
     wall.into()
 }
 
-/// A block with its top at 0.
+/// A block with its top at z = 0.
 fn block() -> Wall {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
     let model = feeler_import::load(&file).unwrap().0;
@@ -170,9 +170,9 @@ fn overlap_with_a_facet_is_that_of_the_expanding_polytope() {
     );
 }
 
-/// Maximum difference between a run with grains that are spheres and a run with spheres, and between the
-/// latter and one whose spheres start higher by rounding. Hertz's law, whose stiffness starts at 0,
-/// amplifies rounding.
+/// Maximum difference (see `apart`) between a run with grains that are spheres and a run with spheres,
+/// and between the latter and a run whose spheres start higher by rounding. Hertz's law, whose stiffness
+/// starts at 0, amplifies rounding.
 fn compared_with_spheres(between: Law, walls: impl Fn() -> Vec<Wall>, law: Law, mixed: bool) -> [f64; 2] {
     let run = |are_grains: [bool; 2], lifted: f64| {
         let mut world = world(G, Some(between));

@@ -42,7 +42,7 @@ fn body(grain: &NurbsGrain) -> Arc<Body> {
     Arc::new(Body::from_model(&model, 0).unwrap())
 }
 
-/// A block with its top at 0.
+/// A block with its top at z = 0.
 fn block() -> Wall {
     let body = file("box.step");
     let bounds = *body.bounds();
@@ -52,7 +52,7 @@ fn block() -> Wall {
     wall
 }
 
-/// A plate of 200 by 200 by 20 mm, made of triangles, with its top at 0.
+/// A plate of 200 by 200 by 20 mm, made of triangles, with its top at z = 0.
 fn plate() -> Wall {
     let corner = |k: u32| {
         let of = |bit: u32, low: f64, high: f64| if k & bit == 0 { low } else { high };
@@ -78,7 +78,7 @@ fn hertz() -> Law {
 }
 
 /// Maximum difference of positions and velocities of two runs, one of spheres and one of solids that are
-/// spheres in rotated coordinates. If `with_spheres`, some of the latter are spheres, too.
+/// spheres in rotated coordinates. If `with_spheres`, some particles of the second run are spheres, too.
 fn compared(law: Law, with_spheres: bool) -> f64 {
     let sphere = body(&NurbsGrain::sphere(1.5).unwrap());
     let mut worst = 0.0_f64;
@@ -355,8 +355,8 @@ fn sheet() -> Wall {
     ExactWall::new(Arc::new(Body::from_model(&model, 0).unwrap())).into()
 }
 
-/// Maximum distance between the first particles of two simulations within a number of steps, and the number
-/// of contacts with walls in the first simulation.
+/// Maximum distance (mm) between the first particles of two simulations within a number of steps, and
+/// the number of contacts with walls in the first simulation, summed over the steps.
 fn apart(worlds: &mut [Simulation; 2], steps: u32) -> (f64, usize) {
     let (mut worst, mut met) = (0.0_f64, 0);
     for _ in 0..steps {

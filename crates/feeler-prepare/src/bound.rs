@@ -1,4 +1,4 @@
-//! Computes boxes and cones of leaves.
+//! Computes the boxes of leaves, and the cones around the directions in their polars.
 //!
 //! # Source
 //! BREP §2.4.2, §3.3; MATH §7.
@@ -15,7 +15,7 @@ use crate::normals::{PieceOfEdge, side_normals};
 use crate::polar::extreme_rays;
 use crate::split::{FREE_FORM_FLATNESS, FacePart, parts, split_face};
 
-/// Leaf of the tree, before the tree is built.
+/// Leaf of the tree, before the tree is built: an area of a feature with its bounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
     pub(crate) feature: Feature,
@@ -34,10 +34,11 @@ pub(crate) struct Leaf {
 /// larger value leaves normals outside their cone; a smaller one causes more halvings.
 const NEGLIGIBLE_SLACK: f64 = 0.5 * feeler_geom::cone::HULL_DILATION;
 
-/// Maximum number of halvings of an edge between consecutive breaks or kinks of its curve.
+/// Maximum number of halvings of each interval of an edge between consecutive breaks of its curve.
 const MAX_HALVINGS: u32 = 10;
 
-/// Maximum number of halvings of an edge whose normals have no bound.
+/// Maximum number of halvings of such an interval if its tangents, or the normals of a face along it,
+/// have no bound.
 const MAX_UNBOUNDED_HALVINGS: u32 = 4;
 
 /// Computes all leaves of a solid.
@@ -80,8 +81,8 @@ struct Cones {
 }
 
 impl Cones {
-    /// Cones around the conical hull of the directions, dilated by the angle `slack` (rad). Returns
-    /// `None` if the result does not fit into a half-space.
+    /// Computes cones around the conical hull of the directions, dilated by the angle `slack` (rad).
+    /// Returns `None` if the result does not fit into a half-space.
     fn around(directions: &[V3], slack: f64) -> Option<Self> {
         let (mut poly, mut cap) = PolyCone::hull_and_cap(directions)?;
         if slack > NEGLIGIBLE_SLACK {
@@ -93,8 +94,8 @@ impl Cones {
     }
 }
 
-/// Maximum number of directions stored per leaf. Longer lists are replaced by the generators of their
-/// polyhedral cone.
+/// Maximum number of directions in [`Leaf::spread`]. Longer lists are replaced by the generators of
+/// their polyhedral cone.
 const MAX_SPREAD: usize = 8;
 
 impl Leaf {
@@ -182,7 +183,8 @@ fn edge_leaves(cx: &EdgeContext<'_>, out: &mut Vec<Leaf>) {
     }
 }
 
-/// Halves `[t0, t1]` until its tangents and the normals of each face along it are almost flat.
+/// Halves the interval `[t0, t1]` of an edge until the tangents, and the normals of each face along it,
+/// lie within the flatness, and appends the leaves to `out`. `depth` is the number of halvings so far.
 fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>) {
     let limit = 0.5 * cx.flatness * (1.0 + 1e-9);
     let flat = |c: &RevolutionCone| c.half_angle <= limit;
@@ -227,7 +229,8 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
     out.push(Leaf::new(cx.feature, rect, &hull, axes, cx.span.deviation, cones));
 }
 
-/// Axes along the chord and, for planar curves, perpendicular to it in the plane.
+/// Computes axes for the box of an edge's interval: along the chord and, for planar curves,
+/// perpendicular to it in the plane of the curve.
 fn edge_axes(curve: &Curve, t0: f64, t1: f64) -> Axes {
     let chord = curve.point(t1) - curve.point(t0);
     let across = match curve {

@@ -12,12 +12,12 @@ use feeler_geom::obb::Spans;
 use feeler_geom::{Obb, P3, V3};
 use nalgebra::{Matrix3, SymmetricEigen};
 
-/// World axes.
+/// Axes of the solid's frame.
 pub(crate) const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
 
-/// Returns the box around points (not empty) with the smallest surface among the suggested right-handed
-/// orthonormal axes, the world axes and the principal axes. Points that are not finite give an infinite
-/// box.
+/// Returns the box around points (not empty) with the smallest surface area. The candidate axes are the
+/// suggested ones (right-handed and orthonormal), the world axes and the principal axes of the points.
+/// Points that are not finite give an infinite box.
 pub(crate) fn boxed(points: &[P3], suggested: &[[V3; 3]]) -> Obb {
     if !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) {
         return Obb::fit(points);
@@ -45,7 +45,8 @@ fn same_directions(a: &[V3; 3], b: &[V3; 3]) -> bool {
     a.iter().all(|x| b.iter().any(|y| x.dot(y).abs() > 1.0 - 1e-15))
 }
 
-/// Right-handed principal axes of the points, largest spread first; the world axes for a single point.
+/// Computes the right-handed principal axes of the points, the axis of the largest spread first. Returns
+/// the world axes if the points coincide or are not finite.
 pub(crate) fn principal_axes(points: impl Iterator<Item = P3> + Clone) -> [V3; 3] {
     let (mut n, mut mean) = (0.0, V3::zeros());
     for p in points.clone() {
@@ -69,8 +70,8 @@ pub(crate) fn principal_axes(points: impl Iterator<Item = P3> + Clone) -> [V3; 3
     frame(column(0), column(1)).unwrap_or(WORLD)
 }
 
-/// Right-handed orthonormal axes with the first along `x` and the second in the plane of `x` and `y`;
-/// `None` if the two are nearly parallel or zero.
+/// Computes right-handed orthonormal axes, the first along `x` and the second in the plane of `x` and
+/// `y`. Returns `None` if `x` or `y` is zero, or if they are nearly parallel.
 pub(crate) fn frame(x: V3, y: V3) -> Option<[V3; 3]> {
     let x = x.try_normalize(1e-300)?;
     let y = y.try_normalize(1e-300)?;

@@ -1,13 +1,14 @@
-//! Splits a set into classes of possibly equal members, without comparing all pairs.
+//! Splits a set of items into classes whose members may be equal, without comparing all pairs of items.
 
 /// Returns classes of the items `0..keys.len()`; items that agree within `tolerance` in every key are
 /// always in one class. Classes are sorted by their first member, and their members ascend.
 ///
-/// Each key in turn sorts a class and cuts it between neighbours whose difference exceeds the tolerance.
-/// There are no buckets, hence no borders that could separate equal items. The cutting is repeated until
-/// no key cuts any more: O(n log n) per round, and each round but the last one makes more classes.
-/// Members of a class are not necessarily equal, because a chain of near neighbours stays together; the
-/// caller compares them with a reference.
+/// A class is sorted by each key in turn and cut between neighbours whose keys differ by more than the
+/// tolerance. Items are not sorted into buckets, so no bucket limit can separate equal items. The
+/// cutting is repeated until no key cuts any more: O(n log n) per round, and each round except the last
+/// one increases the number of classes. Members of a class are not necessarily equal, because a sequence
+/// of neighbours that are close to each other stays together; the caller compares them with a reference
+/// item.
 ///
 /// Non-finite keys are sorted to the end and never agree with any key.
 pub(crate) fn clusters<const K: usize>(keys: &[[f64; K]], tolerance: &[f64; K]) -> Vec<Vec<u32>> {

@@ -2,12 +2,14 @@
 //! parameters.
 //!
 //! # Source
-//! BREP Figure 2.4 (what must agree) and Table 2.3 (the isometries between parametrisations), MATH §5.
+//! BREP Figure 2.4 (the parameters that must agree) and Table 2.3 (the isometries between
+//! parametrisations), MATH §5.
 //!
 //! # Deviations
-//! Not the raw parameters are compared but the two surfaces, over the extent of the face that is
-//! re-expressed. Axes that differ by 1e-9 rad are a micrometre apart at a kilometre and a picometre at a
-//! millimetre. Table 2.3 has no isometry for spheres with different axes: [`SurfaceMap::Refit`].
+//! The points of the two surfaces are compared, not their raw parameters, over the extent of the face
+//! whose boundary is mapped. Axes that differ by 1e-9 rad are a micrometre apart at a kilometre and a
+//! picometre at a millimetre. Table 2.3 has no isometry for spheres with different axes:
+//! [`SurfaceMap::Refit`].
 
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{Curve, Frame, P2, Rect, Surface, V3, math};
@@ -28,18 +30,19 @@ impl UvMap {
     /// The identity map.
     pub(crate) const IDENTITY: Self = Self { m: [[1.0, 0.0], [0.0, 1.0]], t: [0.0, 0.0] };
 
-    /// Map `(su u + tu, sv v + tv)`.
+    /// Creates the map from `(u, v)` to `(su u + tu, sv v + tv)`.
     fn axes(su: f64, tu: f64, sv: f64, tv: f64) -> Self {
         Self { m: [[su, 0.0], [0.0, sv]], t: [tu, tv] }
     }
 
-    /// Image of a point.
+    /// Maps a point of the parameter plane.
     pub(crate) fn apply(&self, p: P2) -> P2 {
         let [mu, mv] = self.m;
         P2::new(mu[0] * p.x + mu[1] * p.y + self.t[0], mv[0] * p.x + mv[1] * p.y + self.t[1])
     }
 
-    /// Image of a boundary piece. The domain stays on its left: a reflection reverses the piece.
+    /// Maps a boundary piece of a trimmed domain. The domain stays on the left of the piece: a
+    /// reflection reverses it.
     pub(crate) fn piece(&self, piece: &TrimPiece) -> TrimPiece {
         let mut image = *piece;
         image.control = piece.control.map(|p| self.apply(p));
@@ -50,18 +53,20 @@ impl UvMap {
     }
 }
 
-/// Map from the parameters of one surface to those of an equal one.
+/// Map from the parameters of one surface to those of another surface that is the same set of points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SurfaceMap {
-    /// Affine map.
+    /// The parameters are related by an affine map.
     Affine(UvMap),
-    /// Boundary pieces must be refitted from their curves in space (spheres with different axes).
+    /// The parameters are not related by an affine map (spheres with different axes): boundary pieces
+    /// must be fitted again from their curves in space.
     Refit,
 }
 
 /// Returns the map from the parameters of the canonical surface `from` to those of `to`, with an upper
-/// bound of the displacement (mm) of points of `from` over `extent`. Returns `None` if the surfaces
-/// differ by more than `tol` (mm) there. The orientation is ignored.
+/// bound of the distance (mm) between a point of `from` in the parameter rectangle `extent` and its
+/// image on `to`. Returns `None` if the surfaces have different types or differ by more than `tol` (mm)
+/// over `extent`. The orientations of faces are ignored.
 pub(crate) fn surface_map(
     from: &Surface,
     to: &Surface,
@@ -141,19 +146,19 @@ fn plane_map(a: &Frame, b: &Frame, extent: &Rect) -> (SurfaceMap, f64) {
     (SurfaceMap::Affine(UvMap { m, t: [origin.x, origin.y] }), deviation)
 }
 
-/// Returns the sign that makes two unit directions agree and the remaining angle (rad), or `None` if that
-/// exceeds [`ANGLE_TOL`].
+/// Returns the sign by which `b` must be multiplied to point along `a`, and the angle (rad) between the
+/// lines along both unit vectors. Returns `None` if the angle exceeds [`ANGLE_TOL`].
 fn axis_angle(a: &V3, b: &V3) -> Option<(f64, f64)> {
     let angle = math::asin(a.cross(b).norm());
     (angle <= ANGLE_TOL).then_some((if a.dot(b) < 0.0 { -1.0 } else { 1.0 }, angle))
 }
 
-/// Angle of the first axis of `a` in the xy-plane of `b`, in (-π, π].
+/// Angle (rad) of the x axis of `a` in the xy-plane of `b`, in (-π, π].
 fn turn_of(a: &Frame, b: &Frame) -> f64 {
     math::atan2(a.x.dot(&b.y), a.x.dot(&b.x))
 }
 
-/// Distance from the point at height `v` on the axis of `a` to the axis of `b`.
+/// Distance (mm) from the point at height `v` on the z axis of `a` to the z axis of `b`.
 fn axis_offset(a: &Frame, b: &Frame, v: f64) -> f64 {
     let l = b.local(&a.point(0.0, 0.0, v));
     math::hypot(l.x, l.y)
@@ -162,9 +167,9 @@ fn axis_offset(a: &Frame, b: &Frame, v: f64) -> f64 {
 /// Map between the parameters of two equal curves: `t' = sign t + shift`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TMap {
-    /// 1 or −1.
+    /// 1 if the two curves run in the same direction, −1 if they run in opposite directions.
     pub(crate) sign: f64,
-    /// Offset of the parameter.
+    /// Parameter of the second curve at parameter 0 of the first one.
     pub(crate) shift: f64,
 }
 
@@ -172,12 +177,12 @@ impl TMap {
     /// The identity map.
     pub(crate) const IDENTITY: Self = Self { sign: 1.0, shift: 0.0 };
 
-    /// Image of a parameter.
+    /// Maps a parameter of the first curve to the second one.
     pub(crate) fn apply(&self, t: f64) -> f64 {
         self.sign * t + self.shift
     }
 
-    /// Parameter whose image is `t`.
+    /// Maps a parameter of the second curve to the first one.
     pub(crate) fn invert(&self, t: f64) -> f64 {
         (t - self.shift) * self.sign
     }
@@ -188,9 +193,10 @@ impl TMap {
     }
 }
 
-/// Returns the map from the parameters of `from` to those of `to`, with an upper bound of the
-/// displacement (mm) of its points over `range`. Canonical curves and conics are compared within `tol`
-/// (mm); splines are equal only if they are identical.
+/// Returns the map from the parameters of `from` to those of `to`, with an upper bound of the distance
+/// (mm) between points of `from` over the parameters `range` and their images on `to`. Returns `None` if
+/// the curves are not equal. Canonical curves and conics are compared within `tol` (mm); splines are
+/// equal only if they are identical.
 pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -> Option<(TMap, f64)> {
     if from == to {
         return Some((TMap::IDENTITY, 0.0));
@@ -238,9 +244,10 @@ pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -
     (deviation <= tol).then_some((map, deviation))
 }
 
-/// Returns the map between the parameters of two conics whose frames agree up to the signs of their axes,
-/// and the angle (rad) between the axes. Opposite first axes shift the parameter by half a turn, which
-/// only an ellipse allows.
+/// Returns the map between the parameters of two conics whose frames agree up to the signs of their
+/// axes, and the sum of the angles (rad) between their z axes and between their x axes. Returns `None`
+/// if the lines along the axes differ. Opposite x axes shift the parameter by half a turn, which only an
+/// ellipse allows.
 fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
     let (sign, tilt) = axis_angle(&a.z, &b.z)?;
     let (along, turn) = axis_angle(&a.x, &b.x)?;
@@ -248,9 +255,9 @@ fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
     Some((TMap { sign, shift }, tilt + turn))
 }
 
-/// Key of a surface: numbers that agree within [`key_tolerance`] for equal surfaces. The first number
-/// encodes the type. Positions are relative to `center`, so that that tolerance refers to the
-/// neighbourhood of the solid.
+/// Computes the key of an oriented surface: numbers that agree within [`key_tolerance`] for equal
+/// surfaces with equal orientation. The first number encodes the type. Positions are relative to
+/// `center`, the centre of the solid, so that the tolerance applies near the solid.
 pub(crate) fn surface_key(surface: &Surface, outward: bool, center: &feeler_geom::P3) -> [f64; 12] {
     let mut k = [0.0; 12];
     let side = if outward { 0.0 } else { 0.5 };
@@ -295,8 +302,9 @@ pub(crate) fn surface_key(surface: &Surface, outward: bool, center: &feeler_geom
     k
 }
 
-/// Key of a curve, like [`surface_key`]. Keys of conics other than circles omit the semi-axes and keys of
-/// splines the inner control points; [`curve_map`] decides.
+/// Computes the key of a curve, like [`surface_key`]. Keys of conics other than circles omit the
+/// semi-axes, and keys of splines the inner control points, so [`curve_map`] must decide whether curves
+/// with equal keys are equal.
 pub(crate) fn curve_key(curve: &Curve, center: &feeler_geom::P3) -> [f64; 12] {
     let mut k = [0.0; 12];
     match curve {
@@ -333,8 +341,8 @@ fn position_key(kind: f64, frame: &Frame, center: &feeler_geom::P3, k: &mut [f64
     k[7..10].copy_from_slice((frame.origin - center).as_slice());
 }
 
-/// Products of the components of a direction, which are equal for a direction and its opposite and
-/// continuous in both.
+/// Writes the products of the components of a direction to `out`. They are equal for a direction and its
+/// opposite, and continuous.
 fn axis_key(z: &V3, out: &mut [f64]) {
     out.copy_from_slice(&[z.x * z.x, z.y * z.y, z.z * z.z, z.x * z.y, z.y * z.z, z.z * z.x]);
 }

@@ -1,4 +1,4 @@
-//! Covers a trimmed domain with few tight rectangles.
+//! Covers a trimmed domain with few tight parameter rectangles.
 //!
 //! Planes are flat whatever their size, so that flatness alone would make one leaf of a disc with 200
 //! holes. A rectangle of any surface can contain little of the trimmed domain: the two bearing seats of a
@@ -22,19 +22,22 @@ use std::ops::Range;
 
 use cut::{Hull, best_cut, corners, size};
 
-/// Maximum distance of a chord from its arc, relative to the rectangle. It affects only tightness: a
-/// larger value gives looser rectangles, a smaller one more chords.
+/// Maximum distance of a chord from the arc of the boundary that it replaces, relative to the rectangle
+/// to cover. It affects only tightness: a larger value gives looser rectangles, a smaller one more
+/// chords.
 const CHORD_TOL: f64 = 2e-3;
 
-/// Maximum depth of the recursion: `2^-24` of a rectangle is smaller than any feature worth a leaf.
+/// Maximum number of successive cuts of a rectangle: `2^-24` of a rectangle is smaller than any feature
+/// worth a leaf.
 const MAX_DEPTH: u32 = 24;
 
-/// Rounding of parameters, relative to the rectangle. A larger value gives looser rectangles; a smaller
-/// one can leave points uncovered.
+/// Bound of the rounding of parameters, relative to the rectangle to cover. A larger value gives looser
+/// rectangles; a smaller one can leave points uncovered.
 const PARAMETER_ROUNDING: f64 = 1e-9;
 
-/// Fraction of the width of a rectangle that is left out on its right side when its area is computed. The
-/// value exceeds the rounding of chords; a smaller one lets a boundary along the right side count twice.
+/// Fraction of the width of a rectangle that is left out on its right side (at large u) when the area of
+/// the domain in it is computed. The value exceeds the rounding of chords; a smaller one lets a boundary
+/// along the right side count twice.
 const RIGHT_SIDE_MARGIN: f64 = 1e-7;
 
 /// Trimmed domain, prepared for covering.
@@ -48,25 +51,25 @@ pub(crate) struct Coverage<'a> {
 /// Costs that a cover minimises.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CoverCost {
-    /// Area, relative to the rectangle, that an additional leaf must save.
+    /// Area, relative to the rectangle to cover, that an additional leaf must save.
     pub(crate) leaf: f64,
-    /// Approximate width over height of the rectangle in space. The longer side is cut if no cut saves
-    /// area.
+    /// Approximate width (along u) over height (along v) of the rectangle in space. If no cut saves
+    /// area, the side that is longer in space is cut.
     pub(crate) aspect: f64,
 }
 
 /// Buffers reused between rectangles.
 #[derive(Debug, Default)]
 struct Lists {
-    /// Chords near each rectangle of the recursion, one rectangle after the other.
+    /// Chords near each rectangle on the current path of the recursion, one list after the other.
     chords: Vec<Chord>,
     /// Chords of one rectangle, clipped to it.
     clips: Vec<Chord>,
-    /// Heights at which the boundary crosses the right side of a rectangle.
+    /// Values of v at which the boundary crosses the right side of a rectangle.
     crossings: Vec<f64>,
-    /// Candidate positions of cuts.
+    /// Candidate positions of cuts along one parameter.
     positions: Vec<f64>,
-    /// Rectangles of the cover.
+    /// Rectangles of the cover found so far.
     rects: Vec<Rect>,
 }
 
@@ -98,8 +101,8 @@ impl<'a> Coverage<'a> {
         &lists.rects
     }
 
-    /// Returns the smallest rectangle within `rect` that contains all points of the domain in it, or
-    /// `None` if there are none.
+    /// Returns the smallest rectangle, up to the margin of the chords, that contains all points of the
+    /// domain in `rect`. Returns `None` if `rect` contains no point of the domain.
     pub(crate) fn shrink(&mut self, rect: &Rect) -> Option<Rect> {
         if !self.cells.may_touch(rect) {
             return None;
@@ -151,19 +154,22 @@ fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
 }
 
-/// Chord of the boundary with the domain on its left.
+/// Chord of an arc of the boundary, with the domain on its left, in coordinates in which the rectangle
+/// to cover is the unit square.
 #[derive(Clone, Copy, Debug)]
 struct Chord {
     from: P2,
     to: P2,
-    /// Maximum distance of the arc from the chord.
+    /// Maximum distance of the arc from the chord, including rounding.
     error: f64,
-    /// Whether `to` is the end of a piece: a corner or an extreme point.
+    /// Whether `to` is the end of a boundary piece, that is, a corner or an extreme point of the
+    /// boundary.
     corner: bool,
 }
 
 impl Chord {
-    /// Clips the chord to `r`, enlarged by the error of the chord.
+    /// Clips the chord to `r`, enlarged by the chord's error. Returns the ends of the clipped chord, or
+    /// `None` if the chord does not intersect the enlarged rectangle.
     fn clipped(&self, r: &Rect) -> Option<(P2, P2)> {
         let e = self.error;
         let (lo, hi) = (P2::new(r.u0 - e, r.v0 - e), P2::new(r.u1 + e, r.v1 + e));
@@ -188,16 +194,16 @@ impl Chord {
     }
 }
 
-/// Rectangle shrunk to its content.
+/// Rectangle of the recursion, shrunk to the part of the domain in it.
 struct Part {
     tight: Rect,
     /// Chords near the rectangle, as a range of the list of chords.
     chords: Range<usize>,
-    /// Cost of the rectangle as one leaf.
+    /// Cost of covering the rectangle by one leaf.
     own: f64,
-    /// Lower bound of the cost of any cover.
+    /// Lower bound of the cost of any cover of the domain in the rectangle.
     min_cost: f64,
-    /// Whether a division can save anything.
+    /// Whether cutting the rectangle can reduce the cost.
     divisible: bool,
 }
 
@@ -224,8 +230,8 @@ impl Local<'_> {
         self.cells.classify(uv) == Side::Inside
     }
 
-    /// Bounding box of the domain in `r`: of the boundary in `r` and of the corners of `r` that are
-    /// inside.
+    /// Computes the bounding box of the domain in `r`, which is that of the boundary in `r` and the
+    /// corners of `r` that are inside the domain. Returns `None` if `r` contains no point of the domain.
     fn tight(&self, r: &Rect, chords: &[Chord]) -> Option<Rect> {
         let mut hull = Hull::EMPTY;
         for c in chords {
@@ -238,9 +244,10 @@ impl Local<'_> {
         hull.closed(r, corners(r).map(|p| !hull.contains(&p) && self.inside(p.x, p.y)))
     }
 
-    /// Area of the domain in `r` (to the accuracy of the chords), by Green's theorem: `∮ (u - u0) dv`
-    /// along the boundary in `r` and along the part of the right side of `r` that is inside. A small
-    /// margin is left out on the right, so that a boundary along the right side does not count twice.
+    /// Computes the area of the domain in `r`, to the accuracy of the chords. By Green's theorem it is
+    /// `∮ (u - u0) dv` along the boundary in `r` and along the part of the right side of `r` that is
+    /// inside the domain. A small margin is left out on the right, so that a boundary along the right
+    /// side does not count twice.
     fn area(&self, r: &Rect, chords: &[Chord], crossings: &mut Vec<f64>) -> f64 {
         let r = &Rect { u1: r.u1 - RIGHT_SIDE_MARGIN * (r.u1 - r.u0), ..*r };
         let mut area = 0.0;
@@ -268,7 +275,9 @@ impl Local<'_> {
         area
     }
 
-    /// Shrinks `r` to its content; `None` if it contains nothing of the domain.
+    /// Shrinks `r` to the domain in it and bounds the cost of covering it. Returns `None` if `r`
+    /// contains no point of the domain. `chords` is the range of the chords near `r` in the list of
+    /// chords.
     fn part(&self, r: &Rect, chords: Range<usize>, depth: u32, lists: &mut Lists) -> Option<Part> {
         let tight = self.tight(r, &lists.chords[chords.clone()])?;
         let first = lists.chords.len();
@@ -293,7 +302,8 @@ impl Local<'_> {
         Some(Part { min_cost: (content + 2.0 * leaf).min(own) * (1.0 - 1e-9), divisible: true, ..one })
     }
 
-    /// Adds the rectangles of `part` to the cover and returns their cost if that is below `limit`.
+    /// Adds the rectangles that cover `part` to the cover and returns their cost. Returns `None`, and
+    /// adds no rectangle, if the cost is not below `limit`.
     fn split(&self, part: &Part, depth: u32, limit: f64, lists: &mut Lists) -> Option<f64> {
         if part.divisible {
             let (n_rects, n_chords) = (lists.rects.len(), lists.chords.len());
@@ -312,8 +322,8 @@ impl Local<'_> {
         })
     }
 
-    /// Like [`Local::split`], for two halves whose costs are added. A half is skipped if the lower bound
-    /// of the other one alone exceeds the limit.
+    /// Like [`Local::split`], for two halves whose costs are added. A half is skipped if its cost and
+    /// the lower bound of the other half's cost cannot be below the limit together.
     fn split_both(
         &self,
         halves: &[Option<Part>; 2],
@@ -335,7 +345,7 @@ impl Local<'_> {
         (cost < limit).then_some(cost)
     }
 
-    /// Returns the two halves of the best cut of a part.
+    /// Returns the two rectangles into which the best cut divides a part.
     fn cut(&self, part: &Part, lists: &mut Lists) -> (Rect, Rect) {
         let Lists { chords, clips, positions, .. } = lists;
         let chords = &chords[part.chords.clone()];

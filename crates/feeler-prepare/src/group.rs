@@ -29,9 +29,10 @@ use feeler_geom::{Curve, P3, Surface};
 
 use crate::coincide::TMap;
 
-/// Maximum deviation between equal surfaces or curves, relative to the diagonal of the solid. It is a
-/// tenth of the accuracy promised for distances and several orders above the rounding of coordinates with
-/// 12 digits. A larger value makes distances inaccurate; with a smaller one fewer features merge.
+/// Maximum distance between surfaces or curves that count as equal, relative to the diagonal of the
+/// solid's box. It is a tenth of the accuracy promised for distances and several orders above the
+/// rounding of coordinates with 12 digits. A larger value makes distances inaccurate; with a smaller one
+/// fewer features merge.
 pub(crate) const MERGE_TOL: f64 = 1e-8;
 
 /// Supermaximal features of a solid.
@@ -41,7 +42,7 @@ pub(crate) struct Features {
     pub(crate) faces: Vec<FaceGroup>,
     /// Supermaximal edges of every status except seams, in the order of their first source edges.
     pub(crate) edges: Vec<EdgeGroup>,
-    /// Vertices that are features.
+    /// Vertices that are features, that is, can carry an LMD or a quasi-LMD.
     pub(crate) vertices: Vec<VertexPick>,
 }
 
@@ -51,7 +52,7 @@ pub(crate) struct FaceGroup {
     pub(crate) surface: Surface,
     pub(crate) outward: bool,
     pub(crate) cells: TrimCells,
-    /// Source faces, each with its own domain if there are several.
+    /// Indices of the source faces; each has its own trimmed domain if there are several.
     pub(crate) members: Vec<(u32, Option<TrimCells>)>,
     /// Number of boundary loops of all members.
     pub(crate) n_loops: usize,
@@ -68,7 +69,7 @@ pub(crate) struct EdgeGroup {
     /// on the left comes first.
     pub(crate) sides: [(u32, bool); 2],
     pub(crate) role: Role,
-    /// Source edges with the maps of their parameters to those of `curve`.
+    /// Indices of the source edges, with the maps of their curves' parameters to those of `curve`.
     pub(crate) members: Vec<(u32, TMap)>,
 }
 
@@ -78,9 +79,9 @@ pub(crate) struct EdgeGroup {
 pub(crate) struct SpanGroup {
     pub(crate) t0: f64,
     pub(crate) t1: f64,
-    /// First source edge.
+    /// Index of the first source edge of the span.
     pub(crate) edge: u32,
-    /// Vertices at the ends.
+    /// Indices of the vertices at `t0` and `t1`.
     pub(crate) ends: [u32; 2],
     pub(crate) deviation: f64,
 }
@@ -96,7 +97,7 @@ pub(crate) enum Role {
     None,
 }
 
-/// Vertex that is a feature.
+/// Vertex that is a feature: can carry an LMD or a quasi-LMD.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VertexPick {
     pub(crate) vertex: u32,
@@ -104,8 +105,8 @@ pub(crate) struct VertexPick {
     pub(crate) quasi_only: bool,
 }
 
-/// Quantities that tolerances refer to: centre and diagonal of the box of the solid, and the merge
-/// tolerance (mm).
+/// Quantities of a solid to which tolerances are relative: the centre of its box, the diagonal `size` of
+/// its box (mm) and the merge tolerance `tol` (mm).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub(crate) center: P3,
@@ -113,7 +114,7 @@ pub(crate) struct Scale {
     pub(crate) tol: f64,
 }
 
-/// Groups the features of a solid.
+/// Groups the faces, edges and vertices of a solid into supermaximal features.
 pub(crate) fn group(solid: &Solid) -> Features {
     let size = solid.bounds.diagonal();
     let scale = Scale { center: solid.bounds.center(), size, tol: MERGE_TOL * size };
@@ -126,7 +127,8 @@ pub(crate) fn group(solid: &Solid) -> Features {
     Features { faces, edges, vertices }
 }
 
-/// Flags of edges that are not features: seams, and edges between two source faces of one supermaximal
+/// Returns a flag for each source edge: whether it is not a feature because it is a seam, or lies
+/// between two source faces of one supermaximal face. `face_of` is the supermaximal face of each source
 /// face.
 fn seams(solid: &Solid, face_of: &[u32]) -> Vec<bool> {
     let inside = |e: &feeler_brep::EdgeInfo| match e.sides.as_slice() {
@@ -136,13 +138,13 @@ fn seams(solid: &Solid, face_of: &[u32]) -> Vec<bool> {
     solid.edges.iter().map(|e| e.status == EdgeStatus::Seam || inside(e)).collect()
 }
 
-/// Builds the cells of a domain; `None` if its boundary contradicts itself.
+/// Builds the cells of a trimmed domain. Returns `None` if its boundary pieces contradict each other.
 fn consistent_cells(domain: &TrimDomain) -> Option<TrimCells> {
     let (cells, contradictions) = TrimCells::build(domain);
     contradictions.is_empty().then_some(cells)
 }
 
-/// Maximum measured distance (mm) of the edge from its faces.
+/// Maximum measured distance (mm) of the edge from the surfaces of its faces and from its trims on them.
 fn edge_deviation(edge: &feeler_brep::EdgeInfo) -> f64 {
     edge.sides.iter().fold(0.0, |m, s| s.pcurve.iter().fold(m.max(s.deviation), |m, p| m.max(p.deviation)))
 }

@@ -1,4 +1,5 @@
-//! Samples along an edge that serve as starts when its points are inverted on a Bézier surface.
+//! Samples along an edge from which Newton's method starts when points of the edge are inverted on a
+//! Bézier surface.
 
 use std::cell::Cell;
 
@@ -8,21 +9,23 @@ use feeler_geom::{Curve, P2, Surface, V2};
 use crate::group::EdgeGroup;
 use crate::normals::unwrapped;
 
-/// Maximum error of the linear interpolation between two samples at the sample between them, relative to
-/// the distance between the two in space. Newton converges from there because the start is an order of
-/// magnitude nearer than the neighbouring samples. With a larger value Newton can diverge; with a smaller
-/// one there are more samples.
+/// Maximum error of the linear interpolation between two samples, measured at the sample between them,
+/// relative to the distance between the two in space. Newton's method converges from the interpolated
+/// parameters because they are an order of magnitude nearer than the neighbouring samples. With a larger
+/// value Newton can diverge; with a smaller one there are more samples.
 const MAX_INTERPOLATION_ERROR: f64 = 0.05;
 
-/// Maximum number of halvings between two samples.
+/// Maximum number of halvings of the interval between two initial samples of an edge.
 const MAX_HALVINGS: u32 = 6;
 
-/// Maximum number of searches along one edge. If Newton hardly ever converges, a guide with its starts
-/// has little value.
+/// Maximum number of searches of the whole surface for the points of one source edge. Beyond it, points
+/// for which Newton's method does not converge keep their guess: if it hardly ever converges, more
+/// searches would not make the samples useful.
 const MAX_SEARCHES: u32 = 200;
 
-/// Samples `(t, u, v)` in ascending `t`, in the parameters of the supermaximal edge; empty for canonical
-/// surfaces.
+/// Computes the samples `(t, u, v)` of side `side` of a supermaximal edge: `t` is the parameter of the
+/// edge's curve in ascending order, and `u` and `v` are those of `surface`, the surface on that side.
+/// Returns no samples for canonical surfaces.
 pub(crate) fn guide(solid: &Solid, edge: &EdgeGroup, side: usize, surface: &Surface) -> Vec<[f64; 3]> {
     if surface.is_canonical() {
         return vec![];
@@ -53,7 +56,8 @@ pub(crate) fn guide(solid: &Solid, edge: &EdgeGroup, side: usize, surface: &Surf
     out
 }
 
-/// Side of the source edge that became side `side` of the supermaximal edge.
+/// Returns the side of the source edge `info` that became side `side` of the supermaximal edge.
+/// `reversed` is whether the curves of both run in opposite directions.
 fn source_side<'a>(
     edge: &EdgeGroup,
     side: usize,
@@ -64,7 +68,7 @@ fn source_side<'a>(
     info.sides.iter().find(|s| s.forward == forward).or_else(|| info.sides.get(side))
 }
 
-/// Samples along one source edge, in its own parameters.
+/// Computes samples along one side of one source edge, in the parameters of the source edge's curve.
 fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
     let mut out: Vec<[f64; 3]> = Vec::new();
     let mut sampler = Sampler { curve, surface, off: 0.0, searches: Cell::new(0) };
@@ -95,7 +99,7 @@ fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
 struct Sampler<'a> {
     curve: &'a Curve,
     surface: &'a Surface,
-    /// Distance (mm) from the surface that is accepted without a search.
+    /// Distance (mm) of a point from the surface up to which the result of Newton's method is accepted.
     off: f64,
     /// Number of searches of the whole surface so far.
     searches: Cell<u32>,
@@ -121,7 +125,8 @@ impl Sampler<'_> {
         unwrapped(self.surface, uv, guess)
     }
 
-    /// Adds the samples after `a` up to and including `b`.
+    /// Appends the samples after `a` up to and including `b` to `out`. `a` and `b` are the parameter of
+    /// the curve with the parameters of the surface, and `depth` is the number of halvings so far.
     fn refine(&self, a: (f64, P2), b: (f64, P2), depth: u32, out: &mut Vec<[f64; 3]>) {
         let t = 0.5 * (a.0 + b.0);
         if depth < MAX_HALVINGS && a.0 < t && t < b.0 {

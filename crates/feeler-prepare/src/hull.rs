@@ -1,10 +1,10 @@
 //! Computes a convex polytope that contains a solid and is tight along every direction.
 //!
-//! Extreme points of the solid along some directions span a polytope inside it. Along the normal of each
-//! facet the solid extends beyond this polytope by some factor, measured from an inner point. Scaled by
-//! the largest of these factors, the polytope contains the solid, and no extent along any direction grows
-//! by more than that factor. If the factor of a facet is too large, the extreme point along its normal is
-//! added.
+//! The convex hull of extreme points of the solid along some directions is a polytope inside the solid's
+//! convex hull. Along the normal of each facet, the extent of the solid, measured from an inner point,
+//! exceeds that of the polytope by some factor. Scaled about the inner point by the largest of these
+//! factors, the polytope contains the solid, and no extent along any direction grows by more than that
+//! factor. If the factor of a facet is too large, the extreme point along its normal is added.
 //!
 //! # Source
 //! MATH §18; sandwich algorithms for convex bodies.
@@ -14,24 +14,24 @@ use feeler_geom::{Extent, P3, V3};
 use feeler_hierarchy::{Hierarchy, extent};
 use std::collections::BTreeMap;
 
-/// Maximum factor by which the hull exceeds the solid. A larger value loosens the broad phase; a smaller
-/// one needs more points.
+/// Maximum ratio of an extent of the hull to that of the solid. A larger value loosens the broad phase;
+/// a smaller one needs more points.
 const MAX_FACTOR: f64 = 1.01;
 
-/// Tolerance between the bounds of an extent, relative to the distance of the facet. A larger value
-/// loosens the hull; a smaller one takes longer.
+/// Maximum difference between the bounds of an extent of the solid, relative to the distance of the
+/// facet from the centre. A larger value loosens the hull; a smaller one takes longer.
 const EXTENT_TOL: f64 = 1e-3;
 
-/// Maximum number of points; a ball takes about 400. If it is reached, the hull is scaled by the factor
-/// that is left.
+/// Maximum number of points of the hull; a ball takes about 400. If it is exceeded, the hull is scaled
+/// by the factor reached so far, which may be larger than [`MAX_FACTOR`].
 const MAX_POINTS: usize = 4000;
 
-/// Thickness of facets and distance of points, relative to the size, below which they are rounding. A
-/// smaller value admits facets of noise.
+/// Height of facets, and distance between points, below which they count as rounding, relative to the
+/// size of the solid. A smaller value admits facets of noise.
 const SLIVER: f64 = 1e-9;
 
-/// Half the thickness, relative to the size, that flat sheets get so that they have an inside. A larger
-/// value loosens the hull; a smaller one gives hulls without volume.
+/// Half the thickness, relative to the size of the solid, that is given to planar sheets so that their
+/// hull has an interior. A larger value loosens the hull; a smaller one gives hulls without volume.
 const SHEET_HALF_THICKNESS: f64 = 1e-6;
 
 /// Distance of the facets from the centre, relative to the size, up to which points count as flat: they get

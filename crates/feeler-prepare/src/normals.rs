@@ -15,16 +15,18 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use crate::group::{EdgeGroup, FaceGroup};
 
-/// Normals of one side along a piece of an edge.
+/// Bound of the outward normals of one face along a piece of an edge.
 #[derive(Clone, Debug)]
 pub(crate) struct SideNormals {
-    /// Directions whose conical hull contains the normals; `None` if there is no bound.
+    /// Directions whose conical hull contains the outward normals, up to `slack`; `None` if they have no
+    /// bound.
     pub(crate) generators: Option<Vec<V3>>,
     /// Angle (rad) by which normals may lie outside the hull because the edge deviates from its face.
     pub(crate) slack: f64,
 }
 
-/// Piece of an edge, as seen from one of its faces.
+/// Piece of a supermaximal edge: the interval from `t0` to `t1` of the parameter of its curve.
+/// `deviation` is the distance (mm) of the edge from its faces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PieceOfEdge<'a> {
     pub(crate) solid: &'a Solid,
@@ -36,12 +38,13 @@ pub(crate) struct PieceOfEdge<'a> {
     pub(crate) deviation: f64,
 }
 
-/// Maximum slack (rad), of the order of the flatness of an area: if the deviation is as large as the face
-/// itself, both are noise. A larger value gives looser cones; with a smaller one normals of inexact edges
-/// lie outside.
+/// Maximum of [`SideNormals::slack`] (rad), of the order of the flatness of an area. It limits the slack
+/// if the deviation of the edge is as large as the face itself, when both are noise. A larger value
+/// gives looser cones; with a smaller one normals of inexact edges lie outside.
 const MAX_SLACK: f64 = 0.05;
 
-/// Encloses the outward normals of `face`, which is side `side` of the edge, along the piece.
+/// Encloses the outward normals of `face` along a piece of an edge. The face is on side `side` of the
+/// edge.
 pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usize) -> SideNormals {
     let (hull, off) = (piece.hull, piece.deviation);
     let slack_at = |radius: f64| if off > 0.0 { (off / radius).min(MAX_SLACK) } else { 0.0 };
@@ -83,8 +86,9 @@ pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usiz
     SideNormals { generators, slack }
 }
 
-/// Parameter rectangle on a torus around a curve in the hull of points near it. `None` if the points
-/// surround the axis or the centre of the tube.
+/// Computes a parameter rectangle on a torus that contains the points of the curve from `t0` to `t1`.
+/// `hull` contains points whose convex hull contains that part of the curve. Returns `None` if the hull
+/// may surround the axis or the core circle of the torus.
 fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]) -> Option<Rect> {
     let Surface::Torus { frame, major, minor } = &face.surface else { return None };
     // On the inner sheet of a spindle torus the centre of the tube is beyond the axis.
@@ -137,7 +141,9 @@ fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]
     Some(rect)
 }
 
-/// Encloses the normals of a patch over parameter rectangles around the pieces of the pcurve.
+/// Returns directions whose conical hull contains the natural normals of a free-form surface along a
+/// piece of an edge, over parameter rectangles around the edge's pcurve. Returns `None` if the normals
+/// have no bound.
 fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Option<Vec<V3>> {
     let mut out = Vec::new();
     for rect in patch_rects(piece, surface, side) {
@@ -146,8 +152,9 @@ fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> 
     (!out.is_empty()).then_some(out)
 }
 
-/// Directions whose conical hull contains all natural normals of a surface over a rectangle. On patches a
-/// sliver is widened first, because its derivatives across would be lost in rounding.
+/// Returns directions whose conical hull contains all natural normals of a surface over a parameter
+/// rectangle, or `None` if the normals have no bound. A very narrow rectangle of a free form is widened
+/// first, because derivatives across it would be lost in rounding.
 pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
     let Surface::Bezier(_) = surface else { return surface.normal_generators(rect) };
     let natural = surface.natural_domain();
@@ -175,8 +182,9 @@ pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
     surface.normal_generators(&rect)
 }
 
-/// Minimum width of a rectangle of a patch whose normals are bounded, relative to the grid. A larger value
-/// gives looser cones; with a smaller one, rounding determines the bounds.
+/// Minimum width of a parameter rectangle over which the normals of a free-form surface are bounded,
+/// relative to the surface's natural domain. A larger value gives looser cones; with a smaller one,
+/// rounding determines the bounds.
 const MIN_WIDTH: f64 = 1e-4;
 
 fn patch_rects(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Vec<Rect> {
@@ -206,7 +214,8 @@ fn patch_rects(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Vec<R
     out
 }
 
-/// Side of the source edge that became side `side` of the supermaximal edge.
+/// Returns the side of the source edge `info` that became side `side` of the supermaximal edge.
+/// `reversed` is whether the curves of both run in opposite directions.
 fn own_side<'a>(
     info: &'a feeler_brep::EdgeInfo,
     piece: &PieceOfEdge<'_>,
@@ -217,7 +226,8 @@ fn own_side<'a>(
     info.sides.iter().find(|s| s.forward == forward).or_else(|| info.sides.get(side))
 }
 
-/// Adds parameter rectangles around the edge over `range` of its own curve.
+/// Appends parameter rectangles of `surface` that contain the pcurve of a source edge, over the interval
+/// `range` of the parameter of its curve.
 fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f64), out: &mut Vec<Rect>) {
     let natural = surface.natural_domain();
     for (k, p) in side.pcurve.iter().enumerate() {
@@ -263,16 +273,19 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
     }
 }
 
-/// Margin on both sides of the looked-up part of a piece, relative to the part. It is far above the error
-/// of the look-up, which is the square of that of the fitted piece. A larger value gives looser cones;
-/// with a smaller one normals can lie outside.
+/// Margin at both ends of the part of a pcurve's piece that corresponds to an interval of the edge,
+/// relative to the length of the part. It is far above the error of the computed ends, which is the
+/// square of the error of the fitted piece. A larger value gives looser cones; with a smaller one
+/// normals can lie outside.
 const PIECE_MARGIN: f64 = 0.02;
 
-/// Number of samples of the search along a piece.
+/// Number of intervals between the samples from which [`nearest_parameter`] starts. A larger value takes
+/// longer; with a smaller one Newton's method can converge to another point.
 const SEARCH_SAMPLES: u32 = 32;
 
-/// Parameter in [0, 1] of the point of a piece nearest to `uv`, measured on the surface: the nearest
-/// sample, refined by Newton within the neighbouring samples.
+/// Returns the parameter in [0, 1] of the point of a pcurve's piece nearest to `uv`, measured by the
+/// metric of the surface at `uv`. The nearest sample, or `guess` if that is nearer, is refined by
+/// Newton's method between the neighbouring samples.
 fn nearest_parameter(piece: &TrimPiece, surface: &Surface, uv: P2, guess: f64) -> f64 {
     let [e, f, g] = surface.metric(uv);
     let dot = |a: V2, b: V2| e * a.x * b.x + f * (a.x * b.y + a.y * b.x) + g * a.y * b.y;
@@ -299,7 +312,8 @@ fn nearest_parameter(piece: &TrimPiece, surface: &Surface, uv: P2, guess: f64) -
     if off(s) <= off(best) { s } else { best }
 }
 
-/// Returns `uv` shifted by whole periods to be near `near`.
+/// Returns `uv` shifted by whole periods of the surface's parameters to be as near to `near` as
+/// possible.
 pub(crate) fn unwrapped(surface: &Surface, uv: P2, near: P2) -> P2 {
     let one = |x: f64, n: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, n, p));
     P2::new(one(uv.x, near.x, surface.u_period()), one(uv.y, near.y, surface.v_period()))

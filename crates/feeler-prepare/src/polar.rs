@@ -6,23 +6,24 @@
 use feeler_geom::V3;
 use feeler_geom::frame::unit;
 
-/// Tolerance (sine of an angle) of the constraints. Flat and sharp-edged vertices have polars without an
-/// interior, which rounding must not empty. A larger value gives larger polars; with a smaller one flat
-/// vertices lose theirs.
+/// Tolerance (sine of an angle) by which a ray may violate a constraint of the polar. Flat and
+/// sharp-edged vertices have polars without an interior, which rounding must not make empty. A larger
+/// value gives larger polars; with a smaller one flat vertices lose theirs.
 const RAY_TOL: f64 = 1e-9;
 
-/// Tolerance (sine) of the second attempt, for files whose tangent planes agree only to single precision.
-/// It matches what the import accepts as a polar with a direction in it. A larger value gives larger
-/// polars; with a smaller one vertices of inexact files are lost.
+/// Like [`RAY_TOL`], for a second attempt if the first one finds no ray, for files whose tangent planes
+/// agree only to single precision. The value matches the tolerance with which the import decides that a
+/// polar contains a direction. A larger value gives larger polars; with a smaller one vertices of
+/// inexact files are lost.
 const NOISY_RAY_TOL: f64 = 1.1e-5;
 
 /// Sine of the angle below which two constraints have no well-defined common normal. With a larger value
 /// rays are missed; a smaller one gives rays of noise.
 const PARALLEL_TOL: f64 = 1e-7;
 
-/// Returns unit directions whose conical hull is `{d : ⟨d, v⟩ ≤ 0 for all v}`, up to the angle (rad)
-/// returned with them. Returns `None` if the polar is not pointed (it contains a line) or no ray was
-/// found; all directions must be assumed then.
+/// Returns unit directions whose conical hull is the polar `{d : ⟨d, v⟩ ≤ 0 for all v}` of the
+/// constraints `v`, and the angle (rad) by which it may deviate. Returns `None` if the polar is not
+/// pointed (it contains a line) or no ray was found; all directions must be assumed then.
 pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<(Vec<V3>, f64)> {
     let units: Vec<V3> = constraints.iter().filter_map(|v| unit(*v)).collect();
     if !spans_space(&units) {
@@ -61,7 +62,7 @@ fn spans_space(units: &[V3]) -> bool {
     units.iter().any(|c| n.dot(c).abs() > PARALLEL_TOL)
 }
 
-/// Returns whether the polar is a single direction (a flat vertex).
+/// Returns whether the polar of the constraints is a single direction, as at a vertex in a flat face.
 pub(crate) fn is_ray(constraints: &[V3]) -> bool {
     extreme_rays(constraints).is_some_and(|(rays, _)| rays.iter().all(|r| (r - rays[0]).norm() < 1e-3))
 }

@@ -15,8 +15,8 @@ use crate::group::{EdgeGroup, FaceGroup, Features, Role, VertexPick, group};
 use crate::guide::guide;
 use crate::sound::{SmallFault, Unsound};
 
-/// Smallest accepted flatness (rad). A smaller limit would admit options that produce more leaves than
-/// queries can use: a ball already has 10^5 leaves at this value.
+/// Minimum accepted [`Options::flatness`] (rad). A smaller limit would admit options that produce more
+/// leaves than queries can use: a ball already has 10^5 leaves at this value.
 const MIN_FLATNESS: f64 = 0.01;
 
 /// Reasons why a solid cannot be prepared.
@@ -28,7 +28,7 @@ pub enum PrepareError {
     /// The solid has no faces.
     #[error("solid #{entity} has no faces; export it again as a closed solid")]
     Empty {
-        /// Entity id of the solid.
+        /// Entity number of the solid in the input.
         entity: u64,
     },
     /// A face is unbounded, or its boundary contains non-finite numbers.
@@ -37,7 +37,7 @@ pub enum PrepareError {
          in the CAD system"
     )]
     Unbounded {
-        /// Entity id of the face.
+        /// Entity number of the face in the input.
         entity: u64,
     },
     /// The prepared shape is not a valid solid.
@@ -45,10 +45,11 @@ pub enum PrepareError {
     Unsound(#[from] Unsound),
 }
 
-/// Prepares several solids and stores them with their instances in a model.
+/// Prepares several solids and stores them with their instances in a model. `input` is the base name of
+/// the input file, and `input_hash` is the hash of its bytes. The model has no components.
 ///
 /// # Errors
-/// Same as [`prepare_solid`], for the first solid that fails.
+/// The error of [`prepare_solid`] for the first solid that cannot be prepared.
 pub fn prepare_model(
     input: &str,
     input_hash: u64,
@@ -71,7 +72,8 @@ pub fn prepare_model(
     })
 }
 
-/// Severity of a remark of the import for that of a remark on a solid or a file.
+/// Returns the remarks that were made while the solid was built. `subject` denotes the solid in
+/// messages, as `solid #12 'name'`.
 #[must_use]
 pub fn severity(severity: feeler_brep::Severity) -> Severity {
     match severity {
@@ -97,7 +99,8 @@ pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
 /// Prepares one solid: groups, splits and bounds its features and builds the tree above them.
 ///
 /// # Errors
-/// [`PrepareError`]; nothing else can fail for a [`Solid`] made by `feeler_brep`.
+/// The flatness is out of range, or the solid has no faces, an unbounded face or an invalid shape
+/// ([`PrepareError`]).
 pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, PrepareError> {
     prepare(solid, options).map(|(h, _)| h)
 }
@@ -168,9 +171,10 @@ fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
     kind.bit()
 }
 
-/// Maximum deviation, relative to the size of the solid, of a spline from the canonical shape that guides
-/// its solver. The value covers the ripples of fillets that modellers export as splines. With a larger
-/// value, closed forms do not determine where the minima are; with a smaller one, queries are slower.
+/// Maximum deviation, relative to the size of the solid, of a spline from the canonical shape that it
+/// follows closely and that gives its solver the starting points. The value covers the ripples of
+/// fillets that modellers export as splines. With a larger value, closed forms do not determine where
+/// the minima are; with a smaller one, queries are slower.
 const MAX_NEAR_CANONICAL_DEVIATION: f64 = 1e-5;
 
 fn near<T>(found: Nearly<T>, outward: bool) -> NearCanonical<T> {
@@ -251,7 +255,8 @@ fn inertia(i: &feeler_geom::mass::SolidInertia) -> Inertia {
     Inertia { centroid: i.centroid.into(), tensor: [row(0), row(1), row(2)] }
 }
 
-/// Counts and sizes of a solid. An edge of the file that was split where its status changes counts once.
+/// Computes the summary of a solid, except for its minimum thickness. An edge of the file that was split
+/// where its status changes counts once.
 fn info(solid: &Solid, features: &Features) -> SolidInfo {
     let mut by_source: Vec<(u64, u32)> = Vec::with_capacity(solid.edges.len());
     for (k, e) in solid.edges.iter().enumerate() {

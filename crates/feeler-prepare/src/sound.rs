@@ -18,7 +18,7 @@ use std::f64::consts::{PI, TAU};
 
 use line::{Crossing, Line, Target};
 
-/// Maximum number of lines tried, and number of conclusive lines that are enough.
+/// Maximum number of lines that are tried, and number of conclusive lines after which no more are tried.
 const LINE_LIMITS: (u64, u32) = (96, 24);
 
 /// Number of open lines from which the fault is measured ([`measure`]). A single line can hit a small fault
@@ -45,8 +45,8 @@ const MAX_VECTOR_AREA: f64 = 1e-3;
 /// rejected.
 const MAX_OVERLAP: f64 = 0.05;
 
-/// Minimum volume of a solid, relative to its area times its size. With a larger value thin parts are
-/// rejected; with a smaller one empty shells pass.
+/// Minimum volume of a solid, relative to the product of its surface area and its size. With a larger
+/// value thin parts are rejected; with a smaller one empty shells pass.
 const MIN_RELATIVE_VOLUME: f64 = 1e-9;
 
 /// Reasons why a prepared shape is not a valid solid.
@@ -58,9 +58,9 @@ pub enum Unsound {
          check that its faces close and are oriented outwards"
     )]
     Volume {
-        /// Volume (mm³).
+        /// Volume of the solid, with sign (mm³).
         volume: f64,
-        /// Area (mm²).
+        /// Surface area of the solid (mm²).
         area: f64,
     },
     /// The volume is larger than that of the bounding box.
@@ -69,33 +69,34 @@ pub enum Unsound {
          check for duplicated faces"
     )]
     Box {
-        /// Volume (mm³).
+        /// Volume of the solid (mm³).
         volume: f64,
-        /// Volume of the box (mm³).
+        /// Volume of the bounding box (mm³).
         box_volume: f64,
     },
-    /// Lines do not enter and leave equally often.
+    /// Several test lines enter and leave the solid different numbers of times.
     #[error(
         "{bad} of {lines} test lines do not enter and leave it equally often, for example at face #{face}; \
          check for missing, duplicated or reversed faces"
     )]
     Open {
-        /// Number of such lines.
+        /// Number of lines that enter and leave the solid different numbers of times.
         bad: u32,
-        /// Number of conclusive lines.
+        /// Number of conclusive lines, on which no crossing is ambiguous.
         lines: u32,
-        /// Entity id of a face that such a line crosses.
+        /// Entity number of a face at which a test line shows a fault.
         face: u64,
     },
-    /// The boundary covers itself.
+    /// The boundary encloses a part of the solid twice, or faces lie back to back and enclose nothing.
     #[error(
         "its surface covers itself: {percent:.0} % of its inside is enclosed twice, for example at face \
          #{face}; check for overlapping bodies or duplicated faces"
     )]
     Covered {
-        /// Fraction of the length of the lines within the solid (%).
+        /// Percentage of the length of the test lines inside the solid that is enclosed twice; 100 if
+        /// faces lie back to back.
         percent: f64,
-        /// Entity id of a face where such a line enters or leaves.
+        /// Entity number of a face at which a test line shows a fault.
         face: u64,
     },
 }
@@ -162,7 +163,8 @@ pub(crate) fn check(solid: &Solid, h: &Hierarchy) -> Result<Option<SmallFault>, 
     lines(h, size)
 }
 
-/// Returns whether open shells were given a back side: each of their faces occurs twice.
+/// Returns whether the solid is a sheet: an open shell that was given a back side, so that each of its
+/// faces occurs twice, with opposite orientations.
 fn is_sheet(solid: &Solid) -> bool {
     let faces = solid.faces.iter().zip(&solid.shell.faces);
     let mut sides: Vec<(u64, bool)> = faces.map(|(f, s)| (f.source, s.orientation)).collect();
@@ -266,19 +268,19 @@ fn is_closed(h: &Hierarchy) -> bool {
 /// Sums over all lines that were intersected with the boundary of the solid.
 #[derive(Debug, Default)]
 struct Sums {
-    /// Number of conclusive lines.
+    /// Number of conclusive lines so far.
     lines: u32,
     /// Number of lines that enter and leave the solid different numbers of times.
     open: u32,
-    /// Number of times that a line enters and leaves at the same point, outside the solid: faces that lie
-    /// back to back and enclose nothing.
+    /// Number of times that a line enters and leaves the solid at the same point, coming from outside:
+    /// faces that lie back to back and enclose nothing.
     empty: u32,
-    /// Length of the lines within the solid (mm, divided by the number of their crossings), and length over
-    /// which they have entered more than once or left more often than entered.
+    /// Total length (mm) of the lines inside the solid.
     inside: f64,
-    /// Length (mm) over which lines have entered more than once, or left more often than entered.
+    /// Total length (mm) over which lines have entered the solid more than once, or left it more often
+    /// than entered.
     covered_twice: f64,
-    /// Face at the last fault found.
+    /// Face at the most recent fault.
     faulty_face: FaceId,
 }
 
@@ -335,7 +337,7 @@ impl Sums {
     }
 }
 
-/// Index below `n` that differs from one `k` to the next and is evenly spread.
+/// Returns an index below `n`; for `k` = 0, 1, 2, … these indices are evenly spread and not in order.
 fn scattered(k: u64, n: usize) -> usize {
     // Multiples of the golden ratio, as fractions of 2³².
     let share = k.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -343,7 +345,7 @@ fn scattered(k: u64, n: usize) -> usize {
     usize::try_from((share * n) >> 32).unwrap_or(0)
 }
 
-/// Pseudo-random unit direction, a function of `k` only.
+/// Returns a pseudo-random unit direction that depends on `k` only.
 fn random_direction(k: u64) -> V3 {
     let (z, turn) = (2.0 * hashed(2 * k) - 1.0, TAU * hashed(2 * k + 1));
     let (sin, cos) = math::sin_cos(turn);

@@ -1,4 +1,4 @@
-//! Splits faces into almost flat rectangles.
+//! Splits faces into parameter rectangles over which normals are almost constant.
 //!
 //! # Source
 //! BREP §2.4.1 and Algorithm 3, MATH §6 "Almost flat".
@@ -17,24 +17,24 @@ use crate::cover::{CoverCost, Coverage};
 use crate::group::FaceGroup;
 use crate::normals::normals_over;
 
-/// Area, relative to a plane or an almost flat rectangle, that an additional leaf must save. With this
-/// value a triangle has at most three leaves; a disc and a quarter of an annulus have one. A larger value
-/// gives looser covers; a smaller one more leaves.
+/// Area, relative to the rectangle that is covered, that an additional leaf must save. With this value a
+/// triangle has at most three leaves; a disc and a quarter of an annulus have one. A larger value gives
+/// looser covers; a smaller one more leaves.
 const LEAF_COST: f64 = 0.1;
 
-/// Reduction of the leaf cost per hole: the cost is divided by one plus this times the number of holes,
-/// because holes should not be covered. With a smaller value holes are covered.
+/// Reduction of the leaf cost per hole: the cost is divided by `1 + COST_PER_HOLE * holes`, because
+/// holes should not be covered. With a smaller value holes are covered.
 const COST_PER_HOLE: f64 = 4.0;
 
 /// Maximum number of holes that reduce the cost of a leaf.
 const MAX_HOLES: usize = 1000;
 
-/// Maximum turn (rad) of a rectangle about the axis of a cone or torus. Where normals hardly turn (a flat
-/// cone, the top of a torus), whole rings would be flat enough but fill their boxes badly. A larger value
-/// gives looser boxes; a smaller one more leaves.
+/// Maximum angle (rad) about the axis of a cone or torus that a rectangle may cover. Where normals
+/// hardly turn (a flat cone, the top of a torus), whole rings would be flat enough but fill their boxes
+/// badly. A larger value gives looser boxes; a smaller one more leaves.
 const MAX_TURN: f64 = 0.8;
 
-/// Maximum number of halvings of a patch between consecutive breaks of the grid.
+/// Maximum number of halvings of a Bézier patch.
 const MAX_HALVINGS: u32 = 12;
 
 /// Maximum number of halvings of a patch whose normals have no bound because it contains a singular
@@ -42,21 +42,22 @@ const MAX_HALVINGS: u32 = 12;
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
 /// Maximum number of rectangles of one free-form face beyond one per patch. A face with a fold (its
-/// normals reverse along a curve) would exhaust the memory; if the limit is exceeded, all its patches are
-/// halved less often.
+/// normals reverse along a curve) would exhaust the memory; if the limit is exceeded, the face is split
+/// again with fewer halvings per patch.
 const MAX_PARTS: usize = 5_000;
 
-/// Maximum flatness (rad) of free-form areas, whatever the option. Their minima are found by iteration
-/// from a few starts per area, and with 0.8 a minimum of the reference search was missed (a face and an
-/// edge of two threads). Canonical areas are solved in closed form over their whole feature, so that
-/// their size affects only culling. A smaller value gives more leaves.
+/// Maximum flatness (rad) of free-form areas, also if the option is larger. Their minima are found by
+/// iteration from a few starts per area, and with 0.8 a minimum of the reference search was missed (a
+/// face and an edge of two threads). Canonical areas are solved in closed form over their whole feature,
+/// so that their size affects only culling. A smaller value gives more leaves.
 pub(crate) const FREE_FORM_FLATNESS: f64 = 0.5;
 
-/// Almost flat rectangle of a face.
+/// Parameter rectangle of a face over which normals are almost constant.
 #[derive(Clone, Debug)]
 pub(crate) struct FacePart {
     pub(crate) rect: Rect,
-    /// Directions whose conical hull contains the natural normals; `None` if there is no bound.
+    /// Directions whose conical hull contains the natural normals over the rectangle; `None` if they
+    /// have no bound.
     pub(crate) generators: Option<Vec<V3>>,
 }
 
@@ -108,21 +109,24 @@ pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
     out
 }
 
-/// Width over height of a rectangle in space, measured at its centre.
+/// Computes the ratio of the length along u to the length along v of a parameter rectangle in space,
+/// measured at its centre.
 fn aspect(surface: &Surface, rect: &Rect) -> f64 {
     let d = surface.derivs(P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1)));
     let a = d.du.norm() * (rect.u1 - rect.u0) / (d.dv.norm() * (rect.v1 - rect.v0));
     if a.is_finite() { a.clamp(1e-6, 1e6) } else { 1.0 }
 }
 
-/// Number of equal parts of `span`, each at most `limit`, up to rounding.
+/// Returns the smallest number of equal parts of an interval of length `span` that are at most `limit`
+/// long, up to rounding.
 pub(crate) fn parts(span: f64, limit: f64) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let n = (span / limit - 1e-9).ceil().clamp(1.0, 1e6) as u32;
     n
 }
 
-/// Divides `[a, b]` into `n` equal parts with exact ends.
+/// Divides `[a, b]` into `n` equal parts; adjacent parts have equal ends, and the last one ends exactly
+/// at `b`.
 fn divide(a: f64, b: f64, n: u32) -> impl Iterator<Item = (f64, f64)> {
     let at = move |k: u32| if k == n { b } else { a + (b - a) * (f64::from(k) / f64::from(n)) };
     (0..n).map(move |k| (at(k), at(k + 1)))
@@ -133,7 +137,9 @@ fn columns(domain: &Rect, limit: f64) -> Vec<Rect> {
     divide(domain.u0, domain.u1, n).map(|(u0, u1)| Rect { u0, u1, ..*domain }).collect()
 }
 
-/// Rows of latitude, each with as many columns as its longest parallel needs.
+/// Divides the domain of a sphere or torus into rows along v, and each row into columns along u whose
+/// number depends on the longest parallel of the row. Columns turn by at most `max_turn` (rad) about the
+/// axis.
 fn bands(domain: &Rect, flatness: f64, max_turn: f64) -> Vec<Rect> {
     let limit = flatness / SQRT_2;
     let mut out = Vec::new();
@@ -152,7 +158,7 @@ fn max_abs_cos(a: f64, b: f64) -> f64 {
     if (a / pi).ceil() <= (b / pi).floor() { 1.0 } else { math::cos(a).abs().max(math::cos(b).abs()) }
 }
 
-/// Cuts the domain at the breaks of a grid.
+/// Cuts the domain at the breaks of a free-form surface, into one rectangle for each Bézier patch.
 fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
     let (us, vs) = surface.breaks(domain);
     let stops = |a: f64, inner: &[f64], b: f64| -> Vec<f64> {
@@ -166,7 +172,7 @@ fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
     out
 }
 
-/// Parameters of the recursive halving of patches.
+/// Surface and limits of the recursive halving of Bézier patches.
 struct Halving<'a> {
     surface: &'a Surface,
     flatness: f64,
@@ -207,7 +213,8 @@ impl Halving<'_> {
     }
 }
 
-/// Normals on a grid over a rectangle. They only decide where to cut and when bounding is worthwhile.
+/// Unit normals of a surface at 4 × 4 points of a parameter rectangle; index 4 i + j is for step i along
+/// u and j along v. They only decide where to cut and when to bound the normals.
 struct Samples {
     normals: [V3; 16],
 }
@@ -220,7 +227,8 @@ impl Samples {
         Self { normals: std::array::from_fn(|k| surface.normal(at(k))) }
     }
 
-    /// Returns whether normals turn more along u than along v.
+    /// Returns whether the normals turn more along u than along v, or, if they turn equally, whether the
+    /// rectangle is longer along u.
     fn turn_more_along_u(&self, surface: &Surface, r: &Rect) -> bool {
         let at = |i: usize, j: usize| self.normals[4 * i + j];
         let (mut along_u, mut along_v) = (0.0, 0.0);

@@ -1,11 +1,12 @@
 //! Computes the minimum thickness of the material: the length of the shortest segment through it that is
 //! normal to the boundary at both ends. Such a segment is called a wall.
 //!
-//! Pairs of cells (nodes of the hierarchy, then ever smaller rectangles of its areas) are subdivided, the
-//! pair with the smallest lower bound first. Each is followed along its best parts down to cells that are
-//! small relative to their distance; what is not excluded there counts as a wall. A pair is discarded
-//! only if it provably contains no wall: no opposite normals, the wrong side, out of reach along the
-//! normals, or outside the trims.
+//! Pairs of cells (nodes of the hierarchy, then ever smaller rectangles of its areas) are subdivided,
+//! the pair with the smallest lower bound first. Each pair is followed along its most promising parts
+//! down to cells that are small relative to their distance; a pair of such cells that is not excluded
+//! counts as a wall. A pair is discarded only if it provably contains no wall: its cells have no
+//! opposite normals, do not reach each other through the material along their normals, or lie outside
+//! the trims.
 //!
 //! # Source
 //! MATH §19.
@@ -23,16 +24,17 @@ use self::core::{Core, across, core, extent, max_component, max_extent};
 use crate::cover::Coverage;
 use crate::normals::normals_over;
 
-/// Fraction of the smallest upper bound above which the lower bound of a pair closes it. Nearer to 1 is
-/// slower; a smaller value reports smaller walls than necessary.
+/// Fraction of the smallest upper bound of the thickness: pairs whose lower bound exceeds it are not
+/// subdivided. A value nearer to 1 is slower; a smaller one reports a smaller thickness than necessary.
 const CLOSING_RATIO: f64 = 0.995;
 
-/// Maximum relative difference between the bounds of a pair of small cells. A larger value reports
-/// smaller walls than necessary; a smaller one is slower.
+/// Maximum relative difference between the bounds of the thickness at a pair of small cells, which is
+/// not subdivided any more. A larger value reports a smaller thickness than necessary; a smaller one is
+/// slower.
 const MAX_BOUND_GAP: f64 = 0.004;
 
-/// Limits of small cells: their diagonal relative to the distance, and the half-angle (rad) of their
-/// normals.
+/// Limits of small cells, which need no subdivision: their diagonal relative to the thickness between
+/// them, and the half-angle (rad) of the cone around their normals.
 const SMALL_CELL: (f64, f64) = (0.1, 0.05);
 
 /// Minimum thickness, relative to the size of the solid, of walls that are searched for: at singular
@@ -40,26 +42,28 @@ const SMALL_CELL: (f64, f64) = (0.1, 0.05);
 /// points count as walls.
 const MIN_THICKNESS: f64 = 1e-6;
 
-/// Upper bound, relative to the size, below which the search ends. Such walls are folds and cusps, where
-/// every bound is poor. A larger value reports walls of 0; with a smaller one folds take long.
+/// Thickness, relative to the size of the solid: the search ends as soon as its upper bound is at most
+/// this. Such walls are folds and cusps, where every bound is poor. A larger value reports lower bounds
+/// far below the thickness; with a smaller one folds take long.
 const GIVE_UP_THICKNESS: f64 = 1e-5;
 
-/// Rounding of bounds, relative to the lengths involved. A larger value reports smaller walls; with a
-/// smaller one walls can be too large.
+/// Bound of rounding errors, relative to the lengths involved. A larger value reports a smaller
+/// thickness; with a smaller one the thickness can be too large.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// Maximum number of halvings of the rectangle of an area.
 const MAX_HALVINGS: u8 = 48;
 
-/// Maximum number of pairs that are bounded: a constant, and a number per area. If it is exceeded, the
+/// Limit of [`Search::spent`]: a constant, and an addition per area of the solid. If it is exceeded, the
 /// smallest lower bound of the open pairs is the result.
 const BUDGET: (usize, usize) = (240_000, 40);
 
-/// Cost of bounding a part of a free-form surface, in pairs.
+/// Cost of bounding the normals of a part of a free-form surface, as a number of bounded pairs of cells.
 const FREE_FORM_COST: usize = 150;
 
-/// Angle (rad) added to the turn of normals when the extents of a cell are weighted by it, so that cells
-/// that are flat in every direction are still cut where they are longer. It affects only speed.
+/// Angle (rad) added to the turn of the normals, by which the lengths of a cell are weighted when the
+/// cut is chosen, so that cells that are flat in every direction are cut across the longer one. It
+/// affects only speed.
 const FLAT_TURN: f64 = 1e-3;
 
 /// Computes [`min_thickness`](feeler_hierarchy::SolidInfo::min_thickness). The result is infinite for sheets,
@@ -71,33 +75,35 @@ pub(crate) fn wall(h: &Hierarchy) -> f64 {
     Search::new(h).run()
 }
 
-/// Origin of a cell.
+/// Part of the boundary that a cell contains: all faces below a node of the hierarchy, or a parameter
+/// rectangle of a face that was made by `halvings` halvings of an area.
 #[derive(Clone, Copy, Debug)]
 enum CellSource {
     Node(NodeId),
     Piece { face: FaceId, rect: Rect, halvings: u8 },
 }
 
-/// Part of the boundary.
+/// Part of the solid's boundary with its bounds, in the frame of the solid.
 struct Cell {
     source: CellSource,
     obb: Obb,
-    /// Cone around the outward normals.
+    /// Cone around the outward normals of the cell.
     cap: RevolutionCone,
     core: Core,
-    /// Parts of the cell, once computed.
+    /// Indices of the two parts of the cell, once computed; `None` for a part without any point of a
+    /// face.
     parts: Option<[Option<u32>; 2]>,
 }
 
 /// Two cells, possibly the same one twice, that may contain a wall.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// Lower bound of the thickness of their walls (mm).
+    /// Lower bound of the thickness (mm) of the walls between the cells.
     near: f64,
-    /// Upper bound of the thickness (mm).
+    /// Upper bound of the thickness (mm) of the walls between the cells.
     far: f64,
     cells: [u32; 2],
-    /// Number of pairs bounded before this one.
+    /// [`Search::spent`] when the pair was bounded; it makes the order of equal pairs deterministic.
     serial: usize,
 }
 
@@ -110,11 +116,12 @@ struct Search<'a> {
     cells: Vec<Cell>,
     coverage: BTreeMap<FaceId, Coverage<'a>>,
     size: f64,
-    /// Rounding of lengths (mm).
+    /// Bound of the rounding of lengths (mm).
     slack: f64,
-    /// Smallest upper bound of the pairs of small cells (mm).
+    /// Smallest upper bound of the thickness (mm) found at pairs of small cells.
     upper: f64,
-    /// Number of pairs bounded, in units of the budget.
+    /// Work done so far: number of bounded pairs of cells, plus [`FREE_FORM_COST`] for each bounded part
+    /// of a free-form surface. It is limited by [`BUDGET`].
     spent: usize,
 }
 
@@ -179,7 +186,8 @@ impl<'a> Search<'a> {
         lower
     }
 
-    /// Returns whether the remainder of a pair counts as a wall.
+    /// Returns whether a pair is not subdivided any more and counts as a wall: its cells are small and
+    /// its bounds are close, or a cell has been halved the maximum number of times.
     fn is_small(&self, pair: &Pair) -> bool {
         let [a, b] = pair.cells.map(|i| &self.cells[i as usize]);
         let whole = |c: &Cell| match c.source {
@@ -193,8 +201,8 @@ impl<'a> Search<'a> {
         (close && narrow && small(a) && small(b)) || whole(a) || whole(b)
     }
 
-    /// Lateral distance (mm) between the centres of two cells, across the axis of the normals of one of
-    /// them, whichever gives less.
+    /// Distance (mm) between the centres of a pair's two cells, measured perpendicular to the axis of
+    /// one cell's cone of normals, whichever cell gives less.
     fn aside(&self, pair: &Pair) -> f64 {
         let [a, b] = pair.cells.map(|i| &self.cells[i as usize]);
         let d = b.obb.center - a.obb.center;
@@ -202,7 +210,9 @@ impl<'a> Search<'a> {
         aside(&a.cap.axis).min(aside(&b.cap.axis))
     }
 
-    /// Subdivides the cell of a pair that is larger or less flat, and returns the pairs of its parts.
+    /// Subdivides one cell of a pair, the larger or less flat one, and returns the pairs of its parts
+    /// with the other cell that may contain a wall. A pair of a cell with itself is divided into the
+    /// pairs of its parts.
     fn open(&mut self, pair: &Pair) -> Vec<Pair> {
         let [a, b] = pair.cells;
         let mut out = Vec::new();
@@ -251,7 +261,8 @@ impl<'a> Search<'a> {
         parts
     }
 
-    /// Adds the cell of a node; `None` if the node contains no face.
+    /// Adds the cell of a node of the hierarchy and returns its index. Returns `None` if the node
+    /// contains no face.
     fn node(&mut self, i: NodeId) -> Option<u32> {
         let node = &self.h.nodes[i.index()];
         if node.types & FeatureType::FACES == 0 {
@@ -307,9 +318,10 @@ impl<'a> Search<'a> {
         index
     }
 
-    /// Bounds the walls between two cells. Returns `None` if they provably contain no wall thicker than
-    /// the minimum and within reach. `d` points from the first cell to the second one and `n` is the
-    /// outward normal in the first: a wall of thickness τ has `d = -τ n`.
+    /// Bounds the thickness of the walls between two cells. Returns `None` if there is provably no wall
+    /// that is thicker than [`MIN_THICKNESS`] and thinner than the smallest upper bound so far. In the
+    /// code, `d` points from the first cell to the second one and `n` is the outward normal in the first
+    /// one: a wall of thickness τ has `d = -τ n`.
     fn pair(&mut self, i: u32, j: u32) -> Option<Pair> {
         self.spent += 1;
         let (a, b) = (&self.cells[i as usize], &self.cells[j as usize]);
@@ -407,18 +419,18 @@ impl<'a> Search<'a> {
 
 /// Points of two arcs of one circle between which a chord can be normal to the circle at both ends.
 enum ArcPoints {
-    /// No points.
+    /// Such points do not exist.
     None,
-    /// Only a common point.
+    /// The ends can only be one common point of the arcs.
     Same,
-    /// A common point or opposite points.
+    /// The ends can be one common point, or opposite points of the circle.
     Any,
 }
 
 impl Search<'_> {
-    /// Relates two cells on tori with the same circle, or returns `None` for other cells. A wall between
-    /// them runs along normals of both, so that the chord between the points of the circle is normal to
-    /// the circle at both ends.
+    /// Relates two cells on tori with the same core circle by their arcs of the circle, or returns
+    /// `None` for other cells. A wall between the cells is normal to both tori, so the chord between the
+    /// corresponding points of the core circle is normal to the circle at both ends.
     fn one_circle(&self, a: &Cell, b: &Cell) -> Option<ArcPoints> {
         let of = |c: &Cell| match c.source {
             CellSource::Piece { face, rect, .. } => match &self.h.faces[face.index()].surface {
@@ -451,8 +463,9 @@ impl Search<'_> {
     }
 }
 
-/// Distance, relative to the size, above which two axes or centres define a direction from one to the other.
-/// A larger value gives looser bounds; with a smaller one, rounding determines directions.
+/// Distance between two axes or centres, relative to the size of the solid, above which it defines a
+/// direction from one to the other. A larger value gives looser bounds; with a smaller one, rounding
+/// determines directions.
 const MIN_OFFSET: f64 = 1e-6;
 
 /// Tolerance (rad) for the rounding of angles on a circle. A larger value gives looser bounds; with a
@@ -464,7 +477,7 @@ const CIRCLE_ANGLE_TOL: f64 = 1e-9;
 /// bounds.
 const MAX_USEFUL_HALF_ANGLE: f64 = 1.5;
 
-/// Halves a rectangle across the direction in which it is less flat.
+/// Halves a parameter rectangle across the parameter along which it is longer and less flat.
 fn halves(surface: &Surface, r: &Rect) -> [Rect; 2] {
     let middle = r.center();
     let open = |a: P2, b: P2| {

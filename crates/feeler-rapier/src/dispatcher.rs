@@ -16,18 +16,19 @@ use rapier3d_f64::parry::shape::Shape;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Largest acceleration (mm/s²) that the bounds of steps allow, which is that of gravity. A larger value
-/// gives more contacts; with a smaller one, bodies at rest are not covered.
+/// Largest acceleration (mm/s²) for which the contacts of a step suffice: that of gravity. A larger
+/// value gives more contacts; with a smaller one, bodies at rest that begin to fall may miss a contact.
 pub(crate) const GRAVITY: f64 = 9_810.0;
-/// Time of a step (s) without [`ExactDispatcher::install`]. A larger value gives more contacts; with a
-/// smaller one, bodies at rest are not covered.
+/// Duration of a step (s) that is assumed without [`ExactDispatcher::install`]. A larger value gives
+/// more contacts; with a smaller one, bodies at rest that begin to fall may miss a contact.
 const DEFAULT_STEP: f64 = 1e-3;
-/// Largest depth of contacts (mm) by default. A larger value is slower; with a smaller one, deeply
+/// Default of the largest depth of contacts (mm). A larger value is slower; with a smaller one, deeply
 /// interfering solids have no contacts.
 const DEFAULT_MAX_DEPTH: f64 = 1.0;
 
-/// Query dispatcher that computes exact contacts of exact shapes. A pair of an exact shape and one of
-/// Rapier's shapes uses the display mesh, and other pairs are passed on. Clones share their counters.
+/// Query dispatcher that computes exact contacts of exact shapes. For a pair of an exact shape and one
+/// of Rapier's shapes, Rapier computes the contacts with the display mesh. Pairs of Rapier's shapes are
+/// passed on to the next dispatcher. Clones share their counters.
 #[derive(Clone, Debug)]
 pub struct ExactDispatcher {
     /// Largest depth of contacts (mm), limited by the thickness of the solids.
@@ -57,8 +58,8 @@ impl Default for ExactDispatcher {
 }
 
 impl ExactDispatcher {
-    /// Number of updates with an interference without contacts, because it is deeper than the solids are
-    /// thick.
+    /// Number of updates in which two solids interfered but had no contact, because the interference was
+    /// deeper than the solids are thick.
     #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.counters.unexplained.load(Ordering::Relaxed)
@@ -70,8 +71,8 @@ impl ExactDispatcher {
         self.counters.failed.load(Ordering::Relaxed)
     }
 
-    /// Whether an exact shape was near one of Rapier's shapes, so that contacts with its display mesh
-    /// were computed.
+    /// Whether an exact shape has been near one of Rapier's shapes, so that contacts with the display
+    /// mesh of the exact shape were computed.
     #[must_use]
     pub fn has_met_others(&self) -> bool {
         self.counters.has_warned.load(Ordering::Relaxed)
@@ -85,8 +86,8 @@ impl ExactDispatcher {
         }
     }
 
-    /// Shapes for Rapier's own dispatcher, with display meshes in place of exact shapes; `None` without an
-    /// exact shape.
+    /// Returns the two shapes for Rapier's own dispatcher, with display meshes in place of exact shapes;
+    /// `None` if neither is exact.
     fn displayed<'s>(&self, g1: &'s dyn Shape, g2: &'s dyn Shape) -> Option<(&'s dyn Shape, &'s dyn Shape)> {
         let exact = [g1, g2].map(|g| g.as_shape::<ExactShape>());
         if exact.iter().all(Option::is_none) {
@@ -107,12 +108,13 @@ impl ExactDispatcher {
     }
 }
 
-/// The two shapes if both are exact, otherwise `None`.
+/// Returns the two shapes as exact shapes; `None` unless both are exact.
 fn exact<'s>(g1: &'s dyn Shape, g2: &'s dyn Shape) -> Option<(&'s ExactShape, &'s ExactShape)> {
     Some((g1.as_shape::<ExactShape>()?, g2.as_shape::<ExactShape>()?))
 }
 
-/// Queries a new pair once.
+/// Queries two exact shapes once, without cached data. `pos12` is Rapier's pose (m) of B in the frame of
+/// A.
 fn query_once(
     a: &ExactShape,
     b: &ExactShape,

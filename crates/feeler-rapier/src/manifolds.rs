@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Rapier's manifold with one contact, because a manifold has one normal and each minimum has its own.
 pub type Manifold = ContactManifold<ContactManifoldData, ContactData>;
 
-/// Contact state of two colliders between steps.
+/// State of the contacts of two colliders that persists from step to step.
 #[derive(Debug)]
 pub(crate) struct PairMemory {
     tracker: ContactTracker,
@@ -24,14 +24,14 @@ pub(crate) struct PairMemory {
     spare: Vec<Manifold>,
 }
 
-/// Parameters of a step for the narrow phase.
+/// Parameters of the contacts of one step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     /// Largest distance (mm) of contacts.
     pub prediction: f64,
-    /// Largest depth (mm).
+    /// Largest depth (mm) of contacts.
     pub depth: f64,
-    /// Displacement (mm) that forces add to the last motion in one step.
+    /// Displacement (mm) by which forces can change the motion from one step to the next.
     pub forced_displacement: f64,
 }
 
@@ -41,14 +41,15 @@ impl PairMemory {
         Self { tracker, ids: Vec::new(), ids_before: Vec::new(), spare: Vec::new() }
     }
 
-    /// Returns whether the state belongs to these bodies, by identity.
+    /// Whether the state belongs to these two bodies, compared by address, not by content.
     pub(crate) fn is_of(&self, a: &Arc<Body>, b: &Arc<Body>) -> bool {
         let [own_a, own_b] = self.tracker.bodies();
         Arc::ptr_eq(own_a, a) && Arc::ptr_eq(own_b, b)
     }
 
-    /// Fills manifolds with the contacts of a step, and with the impulses of contacts of the previous step.
-    /// Returns false if the solids interfere and no contact has a negative gap.
+    /// Replaces `manifolds` by those of the contacts of a step; contacts of the previous step keep their
+    /// impulses. `pose` is Rapier's pose (m) of B in the frame of A. Returns false if the solids
+    /// interfere and no contact has a negative gap.
     ///
     /// # Errors
     /// Errors of [`ContactTracker::update`]; the list of manifolds is empty then.
@@ -88,7 +89,7 @@ fn fill(manifold: &mut Manifold, c: &StepContact, pose: &math::Pose) {
     manifold.local_n1 = normal;
     manifold.local_n2 = pose.rotation.inverse() * -normal;
     (manifold.subshape1, manifold.subshape2) = split(c.id);
-    // The indices of Rapier's packed features have 30 bits.
+    // Indices in Rapier's packed features have 30 bits.
     let [f1, f2] = c.features.map(|(_, index)| PackedFeatureId::face(index & FEATURE_INDEX_MASK));
     let (p1, p2) = (units::point(&c.local_a), units::point(&c.local_b));
     let contact = TrackedContact::new(p1, p2, f1, f2, c.gap * METRES);
@@ -108,13 +109,13 @@ pub fn contact_id(manifold: &Manifold) -> u64 {
     u64::from(manifold.subshape1) | u64::from(manifold.subshape2) << u32::BITS
 }
 
-/// Splits an identity into its lower and upper half.
+/// Splits an identity into its lower and its upper 32 bits.
 #[expect(clippy::cast_possible_truncation, reason = "the halves of the number are wanted")]
 fn split(id: u64) -> (u32, u32) {
     (id as u32, (id >> u32::BITS) as u32)
 }
 
-/// Mask of the index in a packed feature.
+/// Mask of the bits of the index in one of Rapier's packed features.
 const FEATURE_INDEX_MASK: u32 = (1 << 30) - 1;
 
 impl WorkspaceData for PairMemory {
@@ -122,7 +123,7 @@ impl WorkspaceData for PairMemory {
         TypedWorkspaceData::Custom
     }
 
-    /// Copies the contacts; the tracker computes its culling state again.
+    /// Clones the contacts; the clone's tracker computes its culling state anew.
     fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
         Box::new(Self {
             tracker: self.tracker.clone(),

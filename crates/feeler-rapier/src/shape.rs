@@ -12,11 +12,13 @@ use rapier3d_f64::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayI
 use rapier3d_f64::parry::shape::{FeatureId, Shape, ShapeType, TypedShape};
 use std::sync::Arc;
 
-/// Default chord error of a display mesh, relative to the solid's size. Rays and contacts with Rapier's
-/// shapes are less exact with a larger value; the mesh has more triangles with a smaller one.
+/// Default chord error (largest distance from the solid) of a display mesh, relative to the solid's
+/// size. Rays and contacts with Rapier's shapes are less exact with a larger value; the mesh has more
+/// triangles with a smaller one.
 const DEFAULT_CHORD_RATIO: f64 = 1e-3;
-/// Assumed thickness of a solid without a measured thickness, relative to its size, for the detection of
-/// fast bodies.
+/// Thickness that is assumed for a solid without a measured thickness, relative to its size. Rapier uses
+/// it in continuous collision detection to find fast bodies;
+/// [`ExactDispatcher::install`](crate::ExactDispatcher::install) disables that detection.
 const DEFAULT_THICKNESS_RATIO: f64 = 1e-2;
 
 /// Exact shape of a CAD solid, in its own coordinates. Clones share the solid.
@@ -32,12 +34,12 @@ pub enum ShapeError {
     /// The display mesh could not be computed.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// The display mesh has no triangles.
+    /// The display mesh of the solid with this name has no triangles.
     #[error("'{0}': the display mesh has no triangles; prepare the file again and check its remarks")]
     Empty(String),
 }
 
-/// Factor from mm³ to m³.
+/// Factor from mm³, the unit of feeler's volumes, to m³, the unit of Rapier's densities.
 const CUBIC_METRES_PER_CUBIC_MM: f64 = 1e-9;
 
 impl ExactShape {
@@ -75,14 +77,14 @@ impl ExactShape {
         &self.body
     }
 
-    /// Display mesh (m).
+    /// Display mesh, in metres.
     #[must_use]
     pub fn display(&self) -> &TriMesh {
         &self.display
     }
 
-    /// Builder of a collider with this shape. With a density (kg/m³), mass and inertia are those of the
-    /// exact solid.
+    /// Returns a builder of a collider with this shape. If a density (kg/m³) is set on the builder, mass
+    /// and inertia are those of the exact solid.
     pub fn collider(&self) -> ColliderBuilder {
         ColliderBuilder::new(SharedShape::new(self.clone()))
     }
@@ -123,12 +125,12 @@ impl Shape for ExactShape {
         Box::new(self.clone())
     }
 
-    /// Scaling is not supported.
+    /// Returns `None`, because scaling is not supported.
     fn scale_dyn(&self, _scale: Vector, _num_subdivisions: u32) -> Option<Box<dyn Shape>> {
         None
     }
 
-    /// Mass properties of the exact solid; 0 for a sheet.
+    /// Mass properties of the exact solid for a density (kg/m³), in Rapier's units; 0 for a sheet.
     fn mass_properties(&self, density: Real) -> MassProperties {
         let info = &self.body.hierarchy().info;
         let Some(inertia) = info.inertia else { return MassProperties::default() };
@@ -167,7 +169,7 @@ impl Shape for ExactShape {
     }
 
     fn compute_aabb(&self, position: &Pose) -> Aabb {
-        // As tight as the solid's extents, instead of the box of its box.
+        // This box is as tight as the extents of the rotated solid, not the box of a rotated box.
         let b = self.body.posed_bounds(&units::exact_pose(position));
         Aabb::new(units::point(&b.min), units::point(&b.max))
     }

@@ -24,12 +24,12 @@ pub fn rapier_pose(p: &Pose) -> math::Pose {
     math::Pose::from_parts(direction(&p.translation.vector) * METRES, rotation)
 }
 
-/// Converts a point to metres.
+/// Converts a point from millimetres to metres.
 pub(crate) fn point(p: &P3) -> math::Vector {
     direction(&p.coords) * METRES
 }
 
-/// Converts a vector without unit.
+/// Converts a direction, which has no unit, without scaling it.
 pub(crate) fn direction(v: &V3) -> math::Vector {
     math::Vector::new(v.x, v.y, v.z)
 }

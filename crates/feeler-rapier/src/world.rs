@@ -6,16 +6,16 @@ use rapier3d_f64::dynamics::{IntegrationParameters, SpringCoefficients};
 use rapier3d_f64::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use rapier3d_f64::pipeline::PhysicsWorld;
 
-/// Parameters of a simulation with close fits.
+/// Parameters of a simulation of solids with close fits, for [`ExactDispatcher::install`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CloseFitParameters {
-    /// Time of a step (s).
+    /// Duration of a step (s).
     pub step: f64,
-    /// Distance (mm) within which contacts are computed; larger than the motion of a step.
+    /// Distance (mm) within which contacts are computed; it must be larger than the motion of a step.
     pub reach: f64,
-    /// Part of a penetration that a step corrects, from 0 to 1.
+    /// Part of a penetration that each solver iteration of a step corrects, from 0 to 1.
     pub correction: f64,
-    /// Number of iterations of the solver, each for a part of the step.
+    /// Number of iterations of Rapier's solver in a step, each for an equal part of the step's duration.
     pub iterations: usize,
 }
 
@@ -26,20 +26,21 @@ impl Default for CloseFitParameters {
     }
 }
 
-/// Penetration (mm) that Rapier does not correct. Parts sink in by it with a larger value; contacts
-/// alternate between open and closed with a smaller one.
+/// Penetration (mm) that Rapier does not correct. With a larger value, parts sink in by that amount;
+/// with a smaller one, contacts alternate between open and closed.
 const ALLOWED_PENETRATION: f64 = 1e-5;
-/// Damping ratio of contacts, large enough that their softness does not make them bounce. They bounce
-/// with a smaller value.
+/// Damping ratio of the springs by which Rapier corrects penetrations. It is large enough that contacts
+/// do not bounce; with a smaller value they do.
 const DAMPING_RATIO: f64 = 10.0;
 
 impl ExactDispatcher {
-    /// Sets a world up: contacts of exact shapes are computed here, those of other shapes by Rapier.
+    /// Sets a world up so that this dispatcher computes the contacts of exact shapes, and Rapier those
+    /// of other shapes.
     ///
-    /// Rapier's defaults are for stacks of boxes: contacts are updated after 50 mm of motion only, and those
-    /// with normals within 5° are merged. Both are disabled, because exact contacts are few and change in
-    /// each step. [`CloseFitParameters::correction`] determines the stiffness of contacts; no penetration
-    /// is tolerated. Continuous collision detection is disabled.
+    /// Rapier's defaults are for stacks of boxes: contacts are updated after 50 mm of motion only, and
+    /// those with normals within 5° are merged. Both are disabled, because exact contacts are few and
+    /// change in each step. [`Fit::correction`] determines the stiffness of contacts; only penetrations
+    /// up to 1e-5 mm are not corrected. Continuous collision detection is disabled.
     pub fn install(&self, world: &mut PhysicsWorld, fit: &CloseFitParameters) {
         let mut dispatcher = self.clone();
         dispatcher.forced_displacement = GRAVITY * fit.step * fit.step;
@@ -62,9 +63,9 @@ impl ExactDispatcher {
     }
 }
 
-/// Softness with which a step corrects [`CloseFitParameters::correction`] of a penetration. A spring with
-/// the angular frequency ω and the damping ratio ζ corrects the part ω h / (ω h + 2 ζ) in each part h of
-/// the step.
+/// Softness of contacts for [`Fit::correction`]. A spring with the angular frequency ω and the damping
+/// ratio ζ corrects the part ω h / (ω h + 2 ζ) of a penetration in each solver iteration, which covers
+/// the duration h.
 fn softness(fit: &CloseFitParameters) -> SpringCoefficients<f64> {
     let h = fit.step / f64::from(u32::try_from(fit.iterations.max(1)).unwrap_or(u32::MAX));
     let part = fit.correction.clamp(0.0, MAX_CORRECTION);
@@ -72,6 +73,7 @@ fn softness(fit: &CloseFitParameters) -> SpringCoefficients<f64> {
     SpringCoefficients { natural_frequency: omega / std::f64::consts::TAU, damping_ratio: DAMPING_RATIO }
 }
 
-/// Largest part of a penetration that a part of a step corrects. A correction of all of it needs an infinite
+/// Largest part of a penetration that one solver iteration corrects; larger values of
+/// [`Fit::correction`] are reduced to it. A correction of the whole penetration would need an infinite
 /// stiffness.
 const MAX_CORRECTION: f64 = 0.99;

@@ -69,7 +69,8 @@ fn masses_are_those_of_the_exact_solid() {
     assert!((tensor.x_axis.x / across - 1.0).abs() < 1e-12, "{tensor:?}");
 }
 
-/// With recycled contacts, the gap would be that of an earlier step.
+/// Gaps are those of the present step. If Rapier recycled contacts, they would be those of an earlier
+/// step.
 #[test]
 fn contacts_are_those_of_every_step() {
     let (block, ball) = (solid("box"), solid("ball"));
@@ -142,11 +143,12 @@ fn a_brick_slides_over_the_seam_of_flush_blocks() {
     }
 }
 
-/// Number of last steps of a pin, in which it is at rest.
+/// Number of steps at the end of a run, in which the pin is at rest.
 const AT_REST: usize = 200;
 
-/// A pin of 19.9 mm in a blind bore of 20 mm is released under tilted gravity. The number of contacts
-/// changes constantly, which Rapier supports only with a workspace.
+/// Releases a pin of 19.9 mm in a blind bore of 20 mm under tilted gravity. The number of contacts
+/// changes constantly, which Rapier supports only with a workspace. Returns the world, the smallest gap
+/// (m) and the largest number of contacts.
 fn pin_in_bore(steps: usize) -> (Dropped, f64, usize) {
     let down = 9.81 * Vector::new(0.3, -0.1, -1.0).normalize();
     let mut d = dropped(&solid("blind-bore"), &solid("pin"), 0.03, down);

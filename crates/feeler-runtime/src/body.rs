@@ -1,4 +1,4 @@
-//! A loaded hierarchy, ready for queries.
+//! Bodies: loaded hierarchies, prepared for queries.
 //!
 //! A body consists of the stored data and of derived data that every query needs and that a file should not
 //! store twice: the oriented-sphere primitive of each canonical feature, its extent, the areas of each
@@ -57,12 +57,12 @@ pub enum BodyError {
     Reference {
         /// Name of the solid.
         name: String,
-        /// Kind of the item that contains the reference.
+        /// Kind of the item that contains the invalid reference, such as "edge" or "area".
         what: &'static str,
-        /// Index of that item.
+        /// Index of that item among those of its kind.
         index: usize,
     },
-    /// A number that must be finite is not.
+    /// A number of the hierarchy that must be finite is NaN or infinite.
     #[error("solid '{name}': {what} is not finite")]
     NotFinite {
         /// Name of the solid.
@@ -73,7 +73,7 @@ pub enum BodyError {
     /// The model has no solid with this index.
     #[error("the model has {count} distinct solids, numbered from 0; solid {solid} does not exist")]
     NoSolid {
-        /// The requested index.
+        /// The requested index of a solid.
         solid: usize,
         /// Number of distinct solids of the model.
         count: usize,
@@ -86,7 +86,7 @@ pub enum BodyError {
     TooLarge {
         /// Name of the solid.
         name: String,
-        /// Number of its areas.
+        /// Number of areas of the solid.
         count: usize,
     },
 }
@@ -100,23 +100,23 @@ pub struct Body {
     hierarchy: Hierarchy,
     /// Faces, then edges, then vertices.
     features: Vec<FeatureData>,
-    /// Areas sorted by feature.
+    /// All areas, sorted by the features that they belong to.
     areas: Vec<AreaId>,
-    /// Leaf node of each area.
+    /// Leaf node of each area, by [`AreaId`].
     leaf_of_area: Vec<NodeId>,
-    /// Feature of each area.
+    /// Feature of each area, by [`AreaId`].
     feature_of_area: Vec<FeatureId>,
-    /// Sort key of each area.
+    /// Sort key of each area, by [`AreaId`].
     sort_keys: Vec<SortKey>,
-    /// See [`Body::whole_of`].
+    /// Feature of each area that may be solved as a whole: see [`Body::whole_of`].
     whole_of_area: Vec<Option<FeatureId>>,
     /// Nodes for traversals.
     tree: Vec<TreeNode>,
-    /// Nodes of the tree of faces.
+    /// Nodes of the tree of faces: see [`Body::faces`].
     faces: Vec<FaceNode>,
-    /// See [`Body::regions`].
+    /// Centres and radii of the regions: see [`Body::regions`].
     regions: Vec<(P3, f64)>,
-    /// See [`Body::axes`].
+    /// Axes that several features share: see [`Body::axes`].
     axes: Vec<Axis>,
     /// Conservative box in the solid's own frame.
     bounds: Aabb,
@@ -128,11 +128,11 @@ pub struct Body {
     face_edges: Vec<Box<[EdgeId]>>,
     edge_arcs: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
-    /// See [`Body::hull`].
+    /// Polytope around the solid: see [`Body::hull`].
     hull: Option<Arc<Polytope>>,
     samples: Samples,
     deviation: f64,
-    /// See [`Body::max_bend`].
+    /// Largest curvature of the faces: see [`Body::max_bend`].
     max_bend: f64,
 }
 
@@ -280,7 +280,7 @@ fn sort_keys(features: &[FeatureData], areas: &[AreaId]) -> Vec<SortKey> {
 }
 
 impl Body {
-    /// Constructs a body without the points on its shells.
+    /// Constructs a body whose `shell_points` are not computed yet.
     pub(crate) fn without_shell_points(hierarchy: Hierarchy) -> Result<Self, BodyError> {
         check(&hierarchy)?;
         let order = FeatureOrder::new(&hierarchy);
@@ -396,13 +396,14 @@ impl Body {
         (types, Allowance::new(data.deviation, spread, inverse_extent))
     }
 
-    /// Upper bound of the absolute curvatures (1/mm) of the faces; infinite if a face is free-form.
+    /// Upper bound of the absolute normal curvatures (1/mm) of all faces; infinite if a face is
+    /// free-form.
     pub(crate) fn max_bend(&self) -> f64 {
         self.max_bend
     }
 
-    /// Largest absolute curvature (1/mm) of an area of a face; 0 for an edge or a vertex. For a free-form
-    /// face see [`CurvatureBounds::bend`].
+    /// Largest absolute normal curvature (1/mm) of an area of a face; 0 for an area of an edge or a
+    /// vertex. For a free-form face it is the estimate [`CurvatureBounds::bend`].
     pub(crate) fn bend_of_area(&self, area: AreaId) -> f64 {
         let data = self.data(self.area(area).feature);
         let is_free =
@@ -413,7 +414,7 @@ impl Body {
         self.curvature_bounds_of(area).bend()
     }
 
-    /// Screw motion that maps a feature to itself.
+    /// Screw motion that maps a free-form feature to itself; `None` if no such motion was found.
     pub(crate) fn helix(&self, feature: Feature) -> Option<&Helix> {
         self.data(feature).helix.as_deref()
     }
@@ -424,7 +425,8 @@ impl Body {
         &self.hierarchy
     }
 
-    /// Conservative bounding box in the frame of the solid.
+    /// Bounding box (mm) in the frame of the solid. It contains the solid up to the deviation of its
+    /// trims.
     #[must_use]
     pub fn bounds(&self) -> &Aabb {
         &self.bounds
@@ -453,12 +455,12 @@ impl Body {
         self.hierarchy.info.volume.abs() <= MAX_SHEET_VOLUME * size * size * size
     }
 
-    /// Largest absolute coordinate (mm).
+    /// Largest absolute coordinate (mm) of the bounding box, in the frame of the solid.
     pub(crate) fn reach(&self) -> f64 {
         self.reach
     }
 
-    /// Largest deviation of any trim, span or vertex (mm).
+    /// Largest deviation (mm) of a trim, of a span of an edge, or of a vertex.
     pub(crate) fn deviation(&self) -> f64 {
         self.deviation
     }
@@ -468,14 +470,14 @@ impl Body {
         self.tree.iter().map(|n| (n.obb.center, n.obb.radius(), n.children())).collect()
     }
 
-    /// Centres and radii (mm) of the regions of the tree, followed by those of the tree of faces. The
-    /// region with number `i` is at `i - 1`. The regions of either tree cover the solid up to
-    /// [`Body::deviation`].
+    /// Centres and radii (mm) of balls around the regions of the tree, followed by those of the tree of
+    /// faces, in the frame of the solid. The region with number `i` is at index `i - 1`. The regions of
+    /// either tree cover the solid up to [`Body::deviation`].
     pub(crate) fn regions(&self) -> &[(P3, f64)] {
         &self.regions
     }
 
-    /// Axes of features ([`FeatureData::axis`]).
+    /// Axes of revolution and normals of planes, to which [`FeatureData::axis`] refers.
     pub(crate) fn axes(&self) -> &[Axis] {
         &self.axes
     }
@@ -505,7 +507,7 @@ impl Body {
         Aabb { min, max }
     }
 
-    /// A point of each shell with its outward normal.
+    /// A point of each shell, in the interior of a face, with its outward normal (frame of the solid).
     pub(crate) fn shell_points(&self) -> &[(P3, V3)] {
         &self.shell_points
     }
@@ -517,17 +519,17 @@ impl Body {
         self.concave();
     }
 
-    /// Trimming curves in space, as arcs.
+    /// Trimming curves of all faces in space, cut into short arcs. They are computed at the first call.
     pub(crate) fn edge_arcs(&self) -> &EdgeArcs {
         self.edge_arcs.get_or_init(|| EdgeArcs::new(self))
     }
 
-    /// Edges of a face, ascending.
+    /// Edges that bound a face, ascending.
     pub(crate) fn edges_of_face(&self, face: FaceId) -> &[EdgeId] {
         &self.face_edges[face.index()]
     }
 
-    /// Whether a trimming piece of a face is a concave edge.
+    /// Whether the trimming piece of a face with this index lies on a concave edge.
     pub(crate) fn is_concave(&self, face: FaceId, piece: usize) -> bool {
         self.concave()[face.index()][piece]
     }
@@ -541,12 +543,12 @@ impl Body {
         self.samples.get(self, area)
     }
 
-    /// Normals at the points of the grid of a free-form area.
+    /// Outward normals at the points of the grid of a free-form area.
     pub(crate) fn normals_of(&self, area: AreaId) -> &Normals {
         self.samples.normals(self, area)
     }
 
-    /// Samples with derivatives along an area of an edge.
+    /// Points and derivatives at equal parameter steps along an area of an edge.
     pub(crate) fn curve_samples_of(&self, area: AreaId) -> &CurveSamples {
         let data = self.area(area);
         let Feature::Edge(e) = data.feature else { unreachable!("an area of an edge") };
@@ -563,18 +565,19 @@ impl Body {
         self.samples.segments(self, edge)
     }
 
-    /// Third derivatives over a free-form area with respect to its unit-box parameters.
+    /// Balls around the third derivatives (uuu, uuv, uvv, vvv) over a free-form area with respect to its
+    /// unit-box parameters; for an edge only the first one.
     pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::VectorBall; 4] {
         self.samples.third_derivatives(self, area)
     }
 
-    /// Bundles of normals of a free-form face's area, one for each piece; empty unless its patch has a
-    /// pole.
+    /// Bundles of normals of an area of a free-form face, one for each piece of the area; empty unless
+    /// its patch has a pole.
     pub(crate) fn normal_bundles_of(&self, area: AreaId) -> &[NormalBundle] {
         self.samples.bundles(self, area)
     }
 
-    /// Bounds of the curvatures of a free-form face's area.
+    /// Bounds of the normal curvatures of an area of a free-form face.
     pub(crate) fn curvature_bounds_of(&self, area: AreaId) -> &CurvatureBounds {
         self.samples.curvature_bounds(self, area)
     }
@@ -613,10 +616,11 @@ impl Body {
         self.leaf_of_area[area.index()]
     }
 
-    /// Primitive of a feature (by its position), or of the canonical feature that it follows, and the
-    /// largest distance (mm) of the feature from it. The signed distance from the primitive is that from
-    /// the feature, up to this distance. Returns `None` for spindle tori too, whose inner sheets touch the
-    /// spheres on the other side of the axis.
+    /// Primitive of a feature, or of the canonical feature that it follows, and the largest distance
+    /// (mm) of the feature from the primitive's surface. Signed distances from the primitive and from
+    /// the feature differ by at most this distance. Returns `None` for free-form features that follow no
+    /// canonical one, and for spindle tori, whose inner sheets touch the spheres on the other side of
+    /// the axis.
     pub(crate) fn sphere_envelope(&self, feature: FeatureId) -> Option<(&Primitive, f64)> {
         let data = &self.features[feature.index()];
         let (primitive, off) = match (&data.primitive, &data.near) {
@@ -629,8 +633,9 @@ impl Body {
         (!spindle).then_some((primitive, off))
     }
 
-    /// Position of an area's feature in [`Body::features`] if it may be solved as a whole ([`SolveClass`]):
-    /// it is canonical, follows a canonical feature, or is an edge of few areas.
+    /// Position of an area's feature in [`Body::features`] if it may be solved as a whole
+    /// ([`SolveClass`]): it is canonical, follows a canonical feature, or is an edge of few areas.
+    /// `None` for other features.
     pub(crate) fn whole_of(&self, area: AreaId) -> Option<FeatureId> {
         self.whole_of_area[area.index()]
     }
@@ -650,12 +655,12 @@ impl Body {
         self.sort_keys[area.index()]
     }
 
-    /// Area at a position in the order of features.
+    /// Area at a position among the areas sorted by feature.
     pub(crate) fn area_at(&self, position: usize) -> AreaId {
         self.areas[position]
     }
 
-    /// Class of an area's feature: see [`FeatureData::form`].
+    /// Class of an area's feature, which decides how its pairs are solved ([`FeatureData::form`]).
     pub(crate) fn form_of(&self, area: AreaId) -> SolveClass {
         feature::class_of_kind(self.sort_keys[area.index()].kind)
     }
@@ -673,7 +678,8 @@ impl Body {
         &self.tree
     }
 
-    /// Nodes of the tree of faces, which the search for crossings traverses.
+    /// Nodes of the tree of faces; the search for crossings traverses this tree instead of the
+    /// hierarchy.
     pub(crate) fn faces(&self) -> &[FaceNode] {
         &self.faces
     }
@@ -696,6 +702,7 @@ pub(crate) fn index(n: usize) -> u32 {
     u32::try_from(n).expect("a hierarchy has fewer than 2^32 items of any kind")
 }
 
+/// Indices of `n` items.
 fn ids(n: usize) -> Range<u32> {
     0..index(n)
 }
@@ -714,7 +721,7 @@ fn edges_of_faces(hierarchy: &Hierarchy) -> Vec<Box<[EdgeId]>> {
     of_faces.into_iter().map(Vec::into_boxed_slice).collect()
 }
 
-/// Outward unit normal of a face at parameters.
+/// Outward unit normal of a face at the parameters `uv` of its surface.
 pub(crate) fn outward_normal(face: &Face, uv: P2) -> V3 {
     let n = face.surface.normal(uv);
     if face.outward { n } else { -n }

@@ -1,6 +1,7 @@
 //! Switches and measurements for developers of the query, public with the feature `diagnostics`.
 //!
-//! Without the feature they can neither be set nor read; the results of queries are the same.
+//! Without the feature, callers can neither set the switches nor read the measurements. The results of
+//! queries are the same with and without it.
 
 #![cfg_attr(not(feature = "diagnostics"), expect(unreachable_pub, reason = "public with the feature"))]
 
@@ -9,7 +10,7 @@ use std::time::Duration;
 /// Method of a query. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// Tests all pairs of features instead of traversing the hierarchies, which is slow.
+    /// Whether to test all pairs of features, which is slow, instead of traversing the hierarchies.
     pub brute_force: bool,
     /// Optimisations in use.
     pub savings: Savings,
@@ -44,16 +45,18 @@ impl Default for Savings {
 pub struct Effort {
     /// Pairs of supermaximal features among the pairs of leaves.
     pub feature_pairs: u64,
-    /// Critical pairs found by the solves; of canonical features only those that may be minima.
+    /// Critical pairs that the solves have found. For two canonical features, only pairs that may be
+    /// minima are counted.
     pub candidates: u64,
-    /// Pairs that passed the tests of trims, polars and second order, before deduplication.
+    /// Critical pairs that passed the tests of trims, polars and second order, before deduplication.
     pub accepted: u64,
-    /// Evaluations in Newton iterations over free-form features.
+    /// Evaluations of the equations in Newton iterations over free-form features.
     pub evaluations: u64,
-    /// Evaluations in those iterations that ended in a minimum. With a perfect prediction from the minima
-    /// of the previous query there would be one for each iteration.
+    /// Part of `evaluations` in iterations that ended in a minimum. Perfect predictions from the minima
+    /// of the previous query would reduce it to one evaluation for each iteration.
     pub evaluations_to_minima: u64,
-    /// Solves that stopped before they reached rounding and were not excluded.
+    /// Solves that stopped before their error was as small as rounding, and whose result was not
+    /// excluded.
     pub stalled: u64,
     /// Minima found by the certificate only, before deduplication.
     pub certified_added: u64,
@@ -90,8 +93,8 @@ pub struct PhaseTimes {
     pub interference: Duration,
 }
 
-/// Stopwatch with the feature `diagnostics`; without it all times are zero, because some platforms, such as
-/// WebAssembly in a page, have no clock.
+/// Stopwatch with the feature `diagnostics`. Without the feature, all times are zero, because some
+/// platforms, such as WebAssembly in a page, have no clock.
 #[derive(Debug)]
 pub(crate) struct Clock {
     #[cfg(feature = "diagnostics")]

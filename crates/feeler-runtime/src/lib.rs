@@ -10,9 +10,11 @@
 //! [`ContactPair::query`] runs these stages (BREP Figure 4.1):
 //!
 //! 1. `cull` traverses both hierarchies and returns the pairs of leaves that can contain a minimum. The
-//!    traversal starts from its last front, because margins of culling tests outlast small motions.
+//!    traversal starts at the pairs of nodes at which the previous one stopped (the front), because
+//!    their culling tests remain valid during small motions.
 //! 2. `solve` computes the critical pairs of the features in these leaves. With
-//!    [`QueryOptions::certified`], `certify` proves that none is missing.
+//!    [`QueryOptions::certified`], `certify` proves that no critical pair that may be a minimum is
+//!    missing.
 //! 3. `accept` keeps the critical pairs that are minima. Both footpoints must lie in the trims and the
 //!    direction in both polars (`footpoint`), and the distance must have a minimum of second order.
 //!    `conformal` replaces connected sets of equal minima by samples.

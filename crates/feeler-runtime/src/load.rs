@@ -8,8 +8,9 @@ impl Body {
     /// Prepares a hierarchy for queries.
     ///
     /// # Errors
-    /// [`BodyError`] if an index is out of range, a box is not finite, or there are more than 2²⁸ areas.
-    /// The loader of a file checks indices and numbers already, but a hierarchy can be built in code.
+    /// [`BodyError`] if an index is out of range, a box is not finite, or the hierarchy has more than
+    /// 2²⁸ areas. The loader of a file checks indices and numbers already, but a hierarchy can be built
+    /// in code.
     pub fn new(hierarchy: Hierarchy) -> Result<Self, BodyError> {
         let mut body = Self::without_shell_points(hierarchy)?;
         body.shell_points = shell_points(&body);
@@ -17,11 +18,12 @@ impl Body {
         Ok(body)
     }
 
-    /// Prepares a solid of a model for queries, by its index among the distinct solids
-    /// ([`Instance::solid`](feeler_hierarchy::Instance)).
+    /// Prepares a solid of a model for queries. `solid` is its index in `model.solids`, which
+    /// [`Instance::solid`](feeler_hierarchy::Instance) contains for each instance.
     ///
     /// # Errors
-    /// As for [`Body::new`], and [`BodyError::NoSolid`] if the model has no such solid.
+    /// The errors of [`Body::new`], and [`BodyError::NoSolid`] if the model has no solid with this
+    /// index.
     pub fn from_model(model: &Model, solid: usize) -> Result<Self, BodyError> {
         let count = model.solids.len();
         let hierarchy = model.solids.get(solid).ok_or(BodyError::NoSolid { solid, count })?;

@@ -64,15 +64,15 @@ struct QueryState {
     pressed: pressed::Scratch,
     contact_ids: ContactIds,
     motion_tracker: MotionTracker,
-    /// `tolerance` of the options with which `front` and `decision` were computed.
+    /// [`QueryOptions::tolerance`] (mm) with which `front` and `decision` were computed.
     tolerance_option: Option<f64>,
     /// The last query that was computed, as long as its results are valid.
     last_query: Option<LastQuery>,
     /// Whether the bodies of the last query are farther apart than its `d_max`, and so separated.
     is_beyond_reach: bool,
-    /// The step of a simulator that the current query is for.
+    /// Step of a simulator that the current query is for; `None` unless [`ContactPair::query_step`] runs.
     step: Option<Widening>,
-    /// Dilations with which pairs of the last step were culled.
+    /// Dilations of the polars with which the pairs of nodes of the last step were culled.
     dilations: Option<Dilations>,
     samples: Vec<Sample>,
     sampling: SampleScratch,
@@ -101,7 +101,7 @@ struct LastQuery {
 }
 
 impl LastQuery {
-    /// Context of the query, without culling.
+    /// Context of this query, without its culling tests.
     fn context<'a>(&self, [a, b]: [&'a Body; 2], tol: Tolerances) -> Context<'a> {
         Context {
             a,
@@ -117,16 +117,17 @@ impl LastQuery {
     }
 }
 
-/// Largest displacement in one step, in sizes of B, after which a traversal starts from the last front.
-/// It affects speed only: a larger value updates fronts of which little remains, a smaller one traverses
-/// from the roots although the front is nearly valid.
+/// Largest displacement of B relative to A between two queries, in sizes of B, after which the traversal
+/// still starts from the last front. It affects speed only: a larger value updates fronts of which little
+/// remains, a smaller one traverses from the roots although the front is nearly valid.
 const MAX_FRONT_MOTION: f64 = 0.1;
-/// Largest motion, in tolerances, that counts as rounding of the poses, so that the last results are
-/// reused. A larger value ignores small motions; a smaller one computes the results of bodies that move
-/// as one again.
+/// Largest relative motion, as a multiple of the tolerance, that may count as rounding of the poses, so
+/// that the last results are reused. A larger value ignores small motions; a smaller one recomputes the
+/// results of bodies that move as one.
 const MAX_REUSE_MOTION: f64 = 0.1;
-/// Largest accumulated displacement, in sizes of B, and rotation (rad) before the accumulation restarts.
-/// A larger value loses small motions in rounding of the sums; a smaller one causes more cold traversals.
+/// Largest accumulated displacement of B relative to A, in sizes of B, and largest accumulated rotation
+/// (rad) before the accumulation restarts at zero. A larger value loses small motions in rounding of the
+/// sums; a smaller one causes more cold traversals.
 const MAX_ACCUMULATED_MOTION: f64 = 1e4;
 
 impl ContactPair {
@@ -185,8 +186,9 @@ impl ContactPair {
         self.query_relative(pose_ab, [pose_a, pose_b], options)
     }
 
-    /// Like [`ContactPair::query`], for a relative pose with less rounding than the poses in the world,
-    /// which only take the results to the world.
+    /// Like [`ContactPair::query`], but with the relative pose `pose_ab` given, because it has less rounding
+    /// than one computed from the world poses `poses` of A and B. Those only transform the results to world
+    /// coordinates.
     pub(crate) fn query_relative(
         &mut self,
         pose_ab: Pose,
@@ -206,10 +208,10 @@ impl ContactPair {
         Ok(&self.state.contacts)
     }
 
-    /// Computes the contacts that a step of a simulator may need: minima, quasi-minima, contacts of extended
-    /// faces, and samples of nearly conformal pairs (module `step_set`). `options.quasi_angle` is ignored,
-    /// because `step` determines the dilations. The verdict is not computed; [`ContactPair::decide`] computes
-    /// it.
+    /// Computes the contacts that a step of a simulator may need: minima, quasi-minima, contacts of faces
+    /// extended beyond their concave edges, and samples of nearly conformal pairs of features (module
+    /// `step_set`). `options.quasi_angle` is ignored, because `step` determines the dilations of the polars.
+    /// The verdict is not computed; [`ContactPair::decide`] computes it.
     pub(crate) fn query_step(
         &mut self,
         pose_a: &Pose,
@@ -227,8 +229,8 @@ impl ContactPair {
         Ok(StepResults { bodies, contacts, kept, samples })
     }
 
-    /// Checks the options, the minimum thicknesses and the coordinates. Returns the range of the
-    /// coordinates and the options with a finite `d_max`.
+    /// Checks the options, the minimum thicknesses of the bodies and the size of the coordinates. Returns
+    /// whether the bodies are beyond reach of each other, and the options with a finite `d_max`.
     fn check(
         &self,
         pose_ab: &Pose,
@@ -239,7 +241,8 @@ impl ContactPair {
         Ok((coordinate_range(&self.a, &self.b, pose_ab, options)?, options.bounded()))
     }
 
-    /// Stores the results of bodies that are farther apart than `d_max`: no minimum, separated.
+    /// Stores the results for bodies that are farther apart than `d_max`: no minimum, and the verdict
+    /// `Separated`.
     fn report_beyond_reach(&mut self, options: &QueryOptions) {
         self.clear_results();
         self.forget();
@@ -249,9 +252,9 @@ impl ContactPair {
         self.state.is_beyond_reach = true;
     }
 
-    /// Checks whether rounding of coordinates (mm) is at most a tenth of the tolerance of these options.
-    /// It is for callers that compose the poses of a query from other poses: an offset that both bodies
-    /// share cancels in the query, but not in products of poses.
+    /// Checks whether the rounding of numbers as large as `coordinates` (mm) is at most a tenth of the
+    /// tolerance of `options`. It is for callers that compose the poses of a query from other poses: an
+    /// offset that both bodies share cancels in the query, but not in products of poses.
     ///
     /// # Errors
     /// [`QueryError::CoordinatesTooLarge`].
@@ -259,7 +262,7 @@ impl ContactPair {
         check_coordinates(coordinates, self.a.size().max(self.b.size()), options.tolerance)
     }
 
-    /// Removes the results of the last query; the next query computes its results anew.
+    /// Removes the results of the last query, so that the next query cannot report them again.
     pub(crate) fn clear_results(&mut self) {
         self.state.clear_results();
     }
@@ -273,13 +276,13 @@ impl ContactPair {
         self.verdict()
     }
 
-    /// Counts another query at the same poses: increases the ages of the contacts.
+    /// Counts another query at the same poses, which increases the ages of the contacts by 1.
     pub(crate) fn increase_ages(&mut self) {
         self.state.increase_ages();
     }
 
-    /// Checks that the depth of contacts and the tolerance are small against the minimum thicknesses, so
-    /// that the two sides of a wall are distinguished.
+    /// Checks that [`QueryOptions::penetration`] and [`QueryOptions::tolerance`] are small compared with the
+    /// minimum thicknesses of the bodies, so that the two sides of a thin wall are distinguished.
     fn check_thickness(&self, options: &QueryOptions) -> Result<(), QueryError> {
         let penetration = options.penetration;
         let [min_thickness_a, min_thickness_b] = [self.a.min_thickness(), self.b.min_thickness()];
@@ -304,8 +307,8 @@ impl ContactPair {
         self.state.forget_culling();
     }
 
-    /// Starts a new motion after a jump, like [`ContactPair::forget`]. Pairs of nodes whose margins
-    /// exceed the jump remain culled.
+    /// Starts a new motion after a jump of a body, like [`ContactPair::forget`], except that pairs of nodes
+    /// whose margins exceed the jump remain culled.
     pub(crate) fn forget_motion(&mut self) {
         self.state.contact_ids.clear();
         self.state.forget_decision();
@@ -325,8 +328,8 @@ impl ContactPair {
         &self.state.contacts
     }
 
-    /// Smallest distance (mm) of the last query; `None` without a minimum within `d_max`.
-    /// Quasi-minima do not count, because they are not minima.
+    /// Smallest signed distance (mm) of the contacts of the last query; `None` without a minimum within
+    /// `d_max`. Quasi-minima do not count, because they are not minima.
     #[must_use]
     pub fn min_distance(&self) -> Option<f64> {
         self.state.contacts.iter().find(|l| l.kind != ContactKind::Quasi).map(|l| l.distance)
@@ -361,9 +364,9 @@ impl ContactPair {
     }
 
     /// Largest distance (mm) of a corner of a conformal set of the last query from the nearest sample of
-    /// the set.
+    /// the same set.
     ///
-    /// It is 0 unless a set has more corners than samples are kept (32 without
+    /// It is 0 unless a set has more corners than the maximum number of samples (32 without
     /// [`QueryOptions::conformal_spacing`]). It is also 0 with [`QueryOptions::load_bearing`], which
     /// keeps few samples intentionally. Sets on splines do not count, because their corners are not
     /// computed.
@@ -372,7 +375,7 @@ impl ContactPair {
         self.state.conformal.loss
     }
 
-    /// Tolerances of the last query.
+    /// Tolerances that the last query used (before the first query: those at coinciding frames).
     #[must_use]
     pub fn tolerances(&self) -> Tolerances {
         self.state.tolerances
@@ -421,13 +424,13 @@ impl QueryState {
         self.is_beyond_reach = false;
     }
 
-    /// Clears the front, the data of the verdict and the last query.
+    /// Clears the front, the data that verdicts reuse, and the last query.
     fn forget_culling(&mut self) {
         self.front.clear();
         self.forget_decision();
     }
 
-    /// Clears the data of the verdict and the last query.
+    /// Clears the data that verdicts reuse, and the last query.
     fn forget_decision(&mut self) {
         self.decision.clear();
         self.last_query = None;
@@ -438,8 +441,8 @@ impl QueryState {
         self.contacts.iter_mut().for_each(|l| l.age = l.age.saturating_add(1));
     }
 
-    /// Reports the last results again if the query has the same options and, up to rounding, the same
-    /// relative pose. Returns whether it does.
+    /// Reports the last results again if this query has the options, the step and, up to rounding, the
+    /// relative pose of the last one. Returns whether it has; otherwise the last query is cleared.
     fn reuse_results(
         &mut self,
         bodies: [&Body; 2],
@@ -458,10 +461,12 @@ impl QueryState {
         false
     }
 
-    /// Whether the relative pose equals that of the last query up to rounding of the poses.
+    /// Whether the relative pose `pose_ab` equals that of the last query up to rounding. The world poses
+    /// `poses` of A and B determine this rounding.
     fn is_same_pose(&self, [_, b]: [&Body; 2], last: &LastQuery, pose_ab: &Pose, poses: [&Pose; 2]) -> bool {
         let moved = last.pose_ab.inv_mul(pose_ab);
-        // Twice the sine of half the angle, for points up to the corner of B's box.
+        // Upper bound of the displacement of B's points by the rotation: 2 sin(angle / 2) times their
+        // distance from B's origin, which the corners of B's box can exceed by up to a factor of 2.
         let turned = 2.0 * moved.rotation.imag().norm() * 2.0 * b.reach();
         let from_origin = poses.iter().map(|p| p.translation.vector.norm()).sum::<f64>();
         let rounding = self.tolerances.eps + 8.0 * f64::EPSILON * from_origin;
@@ -471,7 +476,7 @@ impl QueryState {
         moved.translation.vector.norm() + turned <= rounding
     }
 
-    /// Reports the results of the last query for new world poses.
+    /// Reports the results of the query `last` for new world poses of A and B.
     fn report_again(&mut self, bodies: [&Body; 2], last: LastQuery, [pose_a, pose_b]: [&Pose; 2]) {
         let Stats { certified_pairs, undecided_pairs, .. } = self.stats;
         self.stats = Stats { certified_pairs, undecided_pairs, ..Stats::default() };
@@ -491,7 +496,7 @@ impl QueryState {
         self.last_query = Some(LastQuery { poses: [*pose_a, *pose_b], ..last });
     }
 
-    /// Computes the results of a query.
+    /// Computes the results of a query for the relative pose `pose_ab` and the world poses of A and B.
     fn compute(&mut self, bodies: [&Body; 2], pose_ab: &Pose, poses: [&Pose; 2], options: &QueryOptions) {
         self.clear_results();
         let clock = Clock::start();
@@ -567,8 +572,8 @@ impl QueryState {
         }
     }
 
-    /// Accumulates the motion since the last query, and clears the data of earlier queries after a large
-    /// one. Returns the displacement (mm) since the last query.
+    /// Accumulates the motion of B relative to A since the last query, and clears the reused data after a
+    /// large motion. Returns the displacement (mm) since the last query.
     fn advance_motion(&mut self, ctx: &Context<'_>, options: &QueryOptions) -> f64 {
         let step = self.motion_tracker.advance(&ctx.pose_ab);
         let displacement = step.displacement;
@@ -587,7 +592,7 @@ impl QueryState {
         displacement
     }
 
-    /// Finds the pairs of leaves that can contain a minimum.
+    /// Finds the pairs of leaves that can contain a minimum, and stores them in `leaf_pairs`.
     fn traverse(&mut self, ctx: &Context<'_>, options: &QueryOptions) {
         if let Some(cull) = &ctx.cull {
             let moved = self.motion_tracker.total();
@@ -598,8 +603,9 @@ impl QueryState {
         }
     }
 
-    /// Solves for the critical pairs of the pairs of leaves and, if `decide` is set, searches for
-    /// evidence of interference, in parallel if requested. Returns the finding and the times of both.
+    /// Computes the critical pairs of the features in `leaf_pairs` and, if `decide` is set, searches for
+    /// evidence of interference; both run in parallel if the options request it. Returns the finding of the
+    /// search (`Apart` without `decide`), the time of the solves and the time of the search.
     fn solve_and_decide(
         &mut self,
         ctx: &Context<'_>,
@@ -624,8 +630,11 @@ impl QueryState {
         (finding, solves, interference)
     }
 
-    /// Accepts the critical pairs that are minima, adds samples of conformal sets, and removes minima at
-    /// negative distances that are not confirmed as pressed contacts.
+    /// Stores the critical pairs that are minima in `accepted`, adds samples of conformal sets, and removes
+    /// minima at negative distances that are not confirmed as pressed contacts.
+    ///
+    /// `by_step` is `ctx` with the angle of the step as quasi-angle. `is_apart`: the verdict has found no
+    /// interference. `displacement` (mm): motion of B relative to A since the last query.
     fn accept_minima(
         &mut self,
         ctx: &Context<'_>,
@@ -650,8 +659,9 @@ impl QueryState {
         );
     }
 
-    /// Confirms evidence of touching by witnesses near the minima and, if there is neither evidence nor a
-    /// contact, searches for contacts that the solves have missed. Returns the resulting finding.
+    /// Checks the finding of the verdict against the minima. Touching solids interfere if a witness is found
+    /// near a minimum. If there is neither evidence of touching nor a contact, contacts that the solves have
+    /// missed are searched for. Returns the resulting finding.
     fn confirm_finding(&mut self, ctx: &Context<'_>, mut finding: Finding) -> Finding {
         if finding == Finding::Touch {
             let witness = verdict::confirm_contacts(ctx, &self.accepted, &mut self.decision);
@@ -666,7 +676,9 @@ impl QueryState {
         finding
     }
 
-    /// Merges duplicates of the accepted minima, adds the samples of a step, and assigns identities.
+    /// Merges duplicates of the accepted minima into `kept`, adds the samples of a step, and assigns
+    /// identities. `by_step` is `ctx` with the angle of the step as quasi-angle; `displacement` (mm) is the
+    /// motion of B relative to A since the last query.
     fn keep_contacts(
         &mut self,
         ctx: &Context<'_>,
@@ -724,7 +736,7 @@ impl QueryState {
 
 /// Searches for contacts that the solves have missed, between solids without a crossing and without a
 /// contact, and adds them to `found`. Returns `true` if the search finds no contact but cannot exclude
-/// one; [`BandScratch::open`] then lists the pairs that are not excluded.
+/// one; [`BandScratch::open`] then lists the pairs of features whose contact is not excluded.
 fn misses_contacts(
     ctx: &Context<'_>,
     pairs: &[AreaPair],
@@ -740,8 +752,8 @@ fn misses_contacts(
     found.len() == before && !band.open.is_empty()
 }
 
-/// Whether the smallest distance of the minima, which are sorted by distance, is at most the tolerance `tol`.
-/// Quasi-minima are ignored.
+/// Whether the smallest distance of the minima `kept`, which are sorted by distance, is at most the
+/// tolerance [`Tolerances::tol`]. Quasi-minima are ignored.
 fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
     kept.iter().find(|k| k.kind != ContactKind::Quasi).is_some_and(|k| k.distance <= tol.tol)
 }
@@ -799,7 +811,7 @@ fn build_verdict(
     }
 }
 
-/// Appends the minima as contacts in world coordinates, with their identities.
+/// Appends the minima `kept` to `out` as contacts in world coordinates, with their identities.
 fn report(
     ctx: &Context<'_>,
     kept: &[Accepted],
@@ -831,8 +843,9 @@ fn report(
     }));
 }
 
-/// Smallest and largest normal curvature (1/mm) of a feature at a footpoint with the outward direction
-/// `n`, in the solid's frame.
+/// Smallest and largest normal curvature (1/mm) of a feature at the footpoint `place`, positive where the
+/// solid is convex and infinite across an edge and at a vertex. `n` is the outward direction there, in the
+/// frame of `body`.
 pub(crate) fn curvature(body: &Body, feature: Feature, place: &FeatureRef, n: &V3) -> [f64; 2] {
     let sorted = |x: f64, y: f64| if x <= y { [x, y] } else { [y, x] };
     match feature {

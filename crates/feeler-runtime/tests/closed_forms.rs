@@ -43,7 +43,7 @@ fn crossed_cylinders() {
 #[test]
 fn cone_over_a_block() {
     let (cone, block) = (body(&fixtures::cone(1.0, 2.0)), body(&fixtures::block([-5.0; 3], [5.0; 3])));
-    // Upside down: the apex points down at the block.
+    // The cone is upside down: its apex points down at the block.
     let l = query(&block, &cone, &at(0.0, 0.0, 0.0), &turned(0.3, 0.2, 7.25, 180.0, 0.0, 0.0), &within(1.0));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 0.25).abs() < 1e-13, "{l:?}");
@@ -56,11 +56,11 @@ fn torus_and_ball() {
     let l = query(&torus, &ball, &at(0.0, 0.0, 0.0), &at(3.0, 4.0, 1.75), &within(1.0));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 0.25).abs() < 1e-13, "{l:?}");
-    // Off-centre in the hole: only one side is within d_max.
+    // Off-centre in the hole, only one side of the hole is within d_max.
     let l = query(&torus, &ball, &at(0.0, 0.0, 0.0), &at(2.9, 0.0, 0.0), &within(1.0));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 0.6).abs() < 1e-13, "{l:?}");
-    // In the centre: a circle of minima in the hole.
+    // In the centre of the hole, there is a circle of minima.
     let l = query(&torus, &ball, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.0), &within(4.0));
     assert!(l.len() > 2 && l.iter().all(|l| l.kind == ContactKind::Conformal), "{l:?}");
     assert!((l[0].distance - 3.5).abs() < 1e-12, "{l:?}");
@@ -82,7 +82,7 @@ fn crossed_spools() {
 #[test]
 fn corner_over_a_face_and_edges_across() {
     let a = body(&fixtures::block([-1.0; 3], [1.0; 3]));
-    // Balanced on a corner, as tall as the diagonal.
+    // The cube is balanced on a corner, so that its height is its diagonal.
     let up = nalgebra::UnitQuaternion::rotation_between(
         &feeler_geom::V3::new(1.0, 1.0, 1.0),
         &feeler_geom::V3::z(),
@@ -106,7 +106,7 @@ fn corner_over_a_face_and_edges_across() {
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 0.1).abs() < 1e-13, "{l:?}");
     assert_eq!((l[0].feature_a.kind, l[0].feature_b.kind), (FeatureKind::Edge, FeatureKind::Edge), "{l:?}");
-    // Corner to corner.
+    // The solids face each other corner to corner.
     let l = query(&a, &a, &at(0.0, 0.0, 0.0), &turned(2.3, 2.2, 2.1, 0.0, 0.0, 0.0), &within(0.5));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - (0.09_f64 + 0.04 + 0.01).sqrt()).abs() < 1e-13, "{l:?}");
@@ -122,7 +122,7 @@ fn corner_over_a_face_and_edges_across() {
 fn reentrant_corners() {
     let a = body(&fixtures::notched_cube(2.0));
     let b = body(&fixtures::sphere(0.2));
-    // In the notch, nearest to the three walls at 0.3 each.
+    // In the notch, each of the three walls is at a distance of 0.3.
     let l = query(&a, &b, &at(0.0, 0.0, 0.0), &at(1.5, 1.5, 1.5), &within(0.35));
     assert_eq!(l.len(), 3, "{l:?}");
     for l in &l {
@@ -140,7 +140,8 @@ fn dilations_only_change_the_gap() {
     assert!((l[0].normal - feeler_geom::V3::y()).norm() < 1e-15, "{l:?}");
 }
 
-/// Nearest distances at any distance, in both orders, and of a solid in the void of another one.
+/// Without a limit of the distance, the smallest distance is found in both orders of the solids, also
+/// for a solid in the void of another one.
 #[test]
 fn nearest_distances() {
     let (ball, hollow) = (body(&fixtures::sphere(2.0)), body(&fixtures::hollow_sphere(50.0, 40.0)));

@@ -16,7 +16,8 @@ fn all_conformal(l: &[Contact]) -> bool {
     !l.is_empty() && l.iter().all(|l| l.kind == ContactKind::Conformal)
 }
 
-/// A pin of radius 1.9 in a bore of 2, longer and shorter than it, coaxial and nearly so.
+/// A pin of radius 1.9 in a bore of radius 2: longer and shorter than the bore, coaxial and nearly
+/// coaxial.
 #[test]
 fn pin_in_a_bore() {
     let block = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
@@ -57,7 +58,7 @@ fn tilted_pin_in_a_bore() {
         let pose = at(0.0, 0.0, 2.0) * turned(0.0, 0.0, 0.0, tilt, 0.0, 0.0) * at(0.0, 0.0, -5.0);
         let l = query(&block, &pin, &at(0.0, 0.0, 0.0), &pose, &within(0.2));
         assert!(!l.is_empty(), "tilt {tilt}");
-        // At the end of the bore the axis is off by 2 tan(tilt).
+        // At the end of the bore, the axes are 2 tan(tilt) apart.
         let expected = 0.1 - 2.0 * math::tan(tilt.to_radians());
         assert!(
             (l[0].distance - expected).abs() < 2e-4 * tilt + 2e-6,
@@ -81,7 +82,7 @@ fn parallel_faces() {
             assert!(l.iter().any(|l| (l.point_a - p).norm() < 1e-6), "corner {p}: {l:#?}");
         }
     };
-    // Inside, over an edge, over a corner.
+    // The upper face is inside the lower one, overlaps an edge of it, or overlaps a corner.
     for (x, y) in [(0.0, 0.0), (1.5, 0.2), (1.7, -1.6)] {
         let l = query(&a, &b, &at(0.0, 0.0, 0.0), &at(x, y, 0.25), &within(0.5));
         assert!(all_conformal(&l), "{l:#?}");
@@ -92,7 +93,7 @@ fn parallel_faces() {
         let (x0, x1, y0, y1) = (clip(x - 1.0), clip(x + 1.0), clip(y - 1.0), clip(y + 1.0));
         corners(&l, &[(x0, y0), (x0, y1), (x1, y0), (x1, y1)]);
     }
-    // A cross.
+    // The faces form a cross.
     let long = body(&fixtures::block([-5.0, -0.5, 0.0], [5.0, 0.5, 1.0]));
     let l = query(&a, &long, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.25), &within(0.5));
     assert!(all_conformal(&l), "{l:#?}");
@@ -130,12 +131,12 @@ fn nearly_parallel_faces() {
 fn one_dimensional_sets() {
     let plate = body(&fixtures::block([-5.0, -5.0, -1.0], [5.0, 5.0, 0.0]));
     let cylinder = body(&fixtures::cylinder(1.0, 8.0));
-    // Lying on the plate, partly beyond its border.
+    // The cylinder lies on the plate, partly beyond its border.
     let pose = turned(0.0, 0.0, 0.0, 0.0, 0.0, 30.0) * turned(0.0, 3.0, 1.25, 90.0, 0.0, 0.0);
     let l = query(&plate, &cylinder, &at(0.0, 0.0, 0.0), &pose, &within(0.5));
     assert!(all_conformal(&l) && l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13), "{l:#?}");
     assert!(l.iter().all(|l| l.feature_b.kind == FeatureKind::Face), "{l:#?}");
-    // Torus on the plate.
+    // A torus lies on the plate.
     let torus = body(&fixtures::torus(2.0, 0.5));
     let l = query(&plate, &torus, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.75), &within(0.5));
     assert!(
@@ -204,7 +205,7 @@ fn few_samples_keep_the_hull() {
             let exact = 2.0 * a + h * b;
             assert!((extent(&l, (x, y)) - exact).abs() < 1e-6, "{exact} along {x}, {y}: {l:#?}");
         }
-        // A disc over a hole: a ring.
+        // A disc over a hole: the set is a ring.
         let l = query(&holed, &disc, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 4.0 + gap), &within(0.2));
         assert!(all_conformal(&l) && l.len() <= 32, "{l:#?}");
         let eighth = math::cos(PI / 8.0);
@@ -214,7 +215,7 @@ fn few_samples_keep_the_hull() {
         }
         assert!(l.iter().any(|l| (l.point_a.xy().coords.norm() - 2.0).abs() < 1e-6), "the hole: {l:#?}");
     }
-    // A pin in a bore: both rims.
+    // A pin in a bore: the samples are on both rims.
     let l = query(&holed, &pin, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, -3.0), &within(0.2));
     assert!(all_conformal(&l) && l.len() <= 32, "{l:#?}");
     for z in [0.0, 4.0] {

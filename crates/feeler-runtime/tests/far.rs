@@ -35,7 +35,7 @@ fn limit_of(error: QueryError) -> f64 {
     }
 }
 
-/// Pose with an additional offset in the world.
+/// Pose with an additional translation `offset` (mm) in world coordinates.
 fn with_offset(pose: Pose, offset: V3) -> Pose {
     Pose::from_parts((pose.translation.vector + offset).into(), pose.rotation)
 }
@@ -62,7 +62,7 @@ fn the_limit_is_that_of_the_tolerance() {
             assert!((found[0].distance - (distance - 2.0)).abs() < 1e-15 * distance, "{found:?}");
         }
     }
-    // A larger tolerance allows more.
+    // A larger tolerance allows larger coordinates.
     let coarse = QueryOptions { tolerance: Some(0.1), ..everything() };
     let found = pair.query(&here, &at(1e13, 0.0, 0.0), &coarse).expect("within the tolerance");
     assert!((found[0].distance - 1e13).abs() < 3.0, "{found:?}");

@@ -64,7 +64,7 @@ fn crossing_bars_and_flush_faces() {
         );
     }
     assert_eq!(status(&bar, &bar, &at(0.0, 0.0, 0.0)), Status::Interfering, "identical solids");
-    // Flush faces, then a peg that fills its hole.
+    // Solids with flush faces, then a peg that fills its hole.
     assert_eq!(status(&bar, &bar, &at(10.0, 0.0, 0.0)), Status::Touching, "end to end");
     assert_eq!(status(&bar, &bar, &at(3.0, 1.0, 0.0)), Status::Touching, "side by side");
     assert_eq!(status(&bar, &bar, &at(3.0, 0.9, 0.0)), Status::Interfering, "overlapping");
@@ -82,7 +82,7 @@ fn crossing_bars_and_flush_faces() {
 #[test]
 fn random_poses_against_points() {
     type Inside = fn(f64, f64, f64) -> f64;
-    // Positive depth inside, exact or a lower bound.
+    // Depth (mm) of a point in each solid, positive inside: exact or a lower bound.
     let solids: [(Arc<Body>, Inside); 4] = [
         (body(&fixtures::block([-1.0, -0.8, -0.5], [1.0, 0.8, 0.5])), |x, y, z| {
             (1.0 - x.abs()).min(0.8 - y.abs()).min(0.5 - z.abs())
@@ -140,7 +140,7 @@ fn a_cone_dips_into_a_ring() {
         Translation3::new(1.27397122496456, 1.67369440189248, -0.86904019771626),
         UnitQuaternion::from_quaternion(turn),
     );
-    // Depth of points of the cone in the ring's tube.
+    // Depth (mm) of points of the cone in the tube of the ring.
     let hypot = feeler_geom::math::hypot;
     let depth = |p: feeler_geom::P3| 0.4 - hypot(hypot(p.x, p.y) - 1.2, p.z);
     let deepest = (0..720 * 150).map(|k| {

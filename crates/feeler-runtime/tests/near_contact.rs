@@ -40,7 +40,7 @@ fn with_ellipsoids(mut source: SolidSource, halves: &[V3]) -> Arc<Body> {
     body(&source)
 }
 
-/// Distance of a point inside an ellipsoid from its boundary; negative outside.
+/// Distance (mm) of a point from the boundary of an ellipsoid, positive inside and negative outside.
 fn depth(half: &V3, p: &P3) -> f64 {
     let sq = half.component_mul(half);
     let level = |t: f64| V3::from_fn(|i, _| half[i] * p[i] / (t + sq[i])).norm_squared() - 1.0;
@@ -200,7 +200,8 @@ fn support(kind: usize, rng: &mut SmallRng) -> (P3, V3) {
     (p, n.normalize())
 }
 
-/// A pair after a query of two bodies, the second one at a pose, in either order.
+/// A pair after a query of two bodies, the second one at the given pose; `swap` exchanges the roles of A
+/// and B.
 fn queried([a, b]: [&Arc<Body>; 2], pose_b: &Pose, swap: bool, options: &QueryOptions) -> ContactPair {
     let still = Pose::identity();
     let ([a, b], [pose_a, pose_b]) =
@@ -384,7 +385,7 @@ fn points_beside_poles_are_on_their_side() {
     assert!(open <= POINTS / 100, "{open} points are undecided");
 }
 
-/// Number of points of a test.
+/// Number of random points that a test classifies.
 const POINTS: usize = 250_000;
 
 /// The verdict computed after a query equals that of a query with a verdict, at random poses from a gap

@@ -20,7 +20,8 @@ fn pressed(penetration: f64) -> QueryOptions {
     QueryOptions { penetration, ..QueryOptions::within(0.1) }
 }
 
-/// Minima of a new pair, after a check that footpoints, normal and distance are consistent.
+/// Returns the minima of a new pair after checking that footpoints, normals and distances are
+/// consistent.
 fn minima(
     a: &Arc<Body>,
     b: &Arc<Body>,
@@ -54,14 +55,14 @@ fn balls_pressed_into_all_features() {
     let apple = body(&fixtures::apple(2.0, 3.0));
     for depth in [1e-3, 0.05, 0.3, 0.9] {
         let out = 1.0 - depth;
-        // Solid, centre of the ball, direction to it.
+        // Solid, centre of the ball, and unit direction from the solid to the centre.
         let cases: [(&Arc<Body>, V3, V3); 8] = [
             (&block, V3::new(0.3, -0.8, 3.0 + out), V3::z()),
             (&block, V3::new(3.0, 0.2, 3.0) + V3::new(root, 0.0, root) * out, V3::new(root, 0.0, root)),
             (&block, V3::repeat(3.0 + out / 3.0_f64.sqrt()), V3::repeat(1.0 / 3.0_f64.sqrt())),
             (&cylinder, V3::new(0.0, 2.0 + out, 3.0), V3::y()),
             (&torus, V3::new(5.0, 0.0, 1.5 + out), V3::z()),
-            // Half-way up a cone of 45 degrees.
+            // The point is half-way up a cone of 45 degrees.
             (&cone, V3::new(1.5 + out * root, 0.0, 1.5 + out * root), V3::new(root, 0.0, root)),
             // In a cavity.
             (&hollow, V3::new(4.0 - out, 0.0, 0.0), -V3::x()),
@@ -176,7 +177,7 @@ fn contacts_keep_their_identity() {
                 .iter()
                 .find(|l| l.id == id)
                 .unwrap_or_else(|| panic!("{k}: ended at {gap}: {found:#?}"));
-            // One feature is a plane: along its normal, the distance equals the gap.
+            // One feature is a plane, and for motions along its normal the distance equals the gap.
             if l.normal.z.abs() > 1.0 - 1e-12 {
                 assert!((l.distance - gap).abs() < 1e-9, "{k}: {} at {gap}", l.distance);
             }

@@ -47,7 +47,7 @@ fn smooth_edges_have_quasi_minima_only() {
 #[test]
 fn touching_corners() {
     let a = body(&fixtures::block([-1.0; 3], [1.0; 3]));
-    // A corner on a corner, with B rotated about the diagonal.
+    // A corner of B touches a corner of A; B is rotated about the diagonal.
     let diagonal = V3::new(1.0, 1.0, 1.0).normalize();
     let turn = nalgebra::UnitQuaternion::from_scaled_axis(diagonal * 0.7);
     let corner = P3::new(1.0, 1.0, 1.0);
@@ -57,7 +57,7 @@ fn touching_corners() {
     assert_eq!(l.len(), 1, "{l:#?}");
     // If a corner and an edge that ends there both have the minimum, the edge is reported.
     assert!(l[0].distance.abs() < 1e-13 && l[0].normal.min() > -1e-9, "{l:#?}");
-    // A corner of B on the middle of an edge of A.
+    // A corner of B touches the middle of an edge of A.
     let t = V3::new(1.0, 1.0, 0.2) - turn * -corner.coords;
     let pose = Pose::from_parts(nalgebra::Translation3::from(t), turn);
     let l = query(&a, &a, &Pose::identity(), &pose, &QueryOptions::within(0.5));

@@ -65,7 +65,7 @@ impl Drift {
     }
 }
 
-/// Contacts without the members that depend on earlier queries.
+/// Copies of contacts without the members that depend on earlier queries.
 fn without_history(l: &[Contact]) -> Vec<Contact> {
     l.iter().map(|l| Contact { id: 0, age: 0, ..*l }).collect()
 }
@@ -381,7 +381,7 @@ fn caches_of_distant_pairs_are_removed() {
     assert_eq!(scene.events()[0].kind, EventKind::Began);
 }
 
-/// Bound of the motion that a body of [`Drift`] makes in a step.
+/// Upper bound of the motion of a body of [`Drift`] in a step.
 const DRIFT: StepBound = StepBound { rotation: 0.06, displacement: 0.3 };
 
 /// Contacts of all near pairs after each of some tracked steps of drifting bodies.

@@ -46,12 +46,12 @@ impl Spindle {
         Surface::Torus { frame: level(0.0), major: self.major, minor: self.minor }
     }
 
-    /// Radius of the inner sheet at a height.
+    /// Distance (mm) of the inner sheet from the axis at a height (mm).
     fn radius(&self, z: f64) -> f64 {
         (self.minor * self.minor - z * z).sqrt() - self.major
     }
 
-    /// The solid inside the inner sheet, cut off at both heights.
+    /// A barrel: the solid inside the inner sheet, cut off at the heights ± `cut`.
     fn barrel(&self) -> SolidSource {
         let mut b = SourceBuilder::new();
         let (h, r) = (self.cut, self.radius(self.cut));
@@ -83,7 +83,7 @@ impl Spindle {
         b.finish("bore")
     }
 
-    /// The outer sheet with a hole along the axis.
+    /// A bored apple: the solid inside the outer sheet, with a hole along the axis.
     fn bored_apple(&self, hole: f64) -> SolidSource {
         let mut b = SourceBuilder::new();
         let h = (self.minor * self.minor - (hole - self.major) * (hole - self.major)).sqrt();
@@ -184,10 +184,10 @@ fn minima_of_both_sheets() {
                 nearest,
             );
         }
-        // Solids next to each other.
+        // The solids are next to each other.
         let small = body(&fixtures::sphere(0.2));
         let turn = rng.random_range(0.0..std::f64::consts::TAU);
-        // A footpoint on the sheet, and the distance along the normal.
+        // The expected contact has a footpoint on the sheet and a given distance along its normal.
         let z = 0.8 * s.cut * rng.random_range(-1.0..1.0);
         let (rho, offset) = (s.radius(z), 0.2 + gap);
         let (lean, rise) = ((rho + s.major) / s.minor, z / s.minor);

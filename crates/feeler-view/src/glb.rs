@@ -10,17 +10,17 @@ use feeler_geom::{P3, V3};
 use serde_json::{Value, json};
 use std::io;
 
-/// Component type of coordinates (this and the following are codes of glTF).
+/// Code of glTF for the component type of coordinates (32-bit floating point).
 const FLOAT: u32 = 5126;
-/// Component type of indices.
+/// Code of glTF for the component type of indices (32-bit integers).
 const UNSIGNED_INT: u32 = 5125;
-/// Buffer target of vertex attributes.
+/// Code of glTF for buffers of vertex attributes.
 const ARRAY_BUFFER: u32 = 34962;
-/// Buffer target of indices.
+/// Code of glTF for buffers of indices.
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
-/// Primitive mode of line segments.
+/// Code of glTF for line segments.
 const LINES: u32 = 1;
-/// Primitive mode of triangles.
+/// Code of glTF for triangles.
 const TRIANGLES: u32 = 4;
 
 /// Factor from mm, the unit of solids, to m, the unit of glTF.
@@ -67,7 +67,8 @@ impl Parts {
         self.put(&bytes, ELEMENT_ARRAY_BUFFER, accessor)
     }
 
-    /// Mesh of a shape, relative to its centre.
+    /// Appends the mesh of a shape, in coordinates relative to the shape's centre, and returns its JSON
+    /// description.
     fn mesh(&mut self, shape: &Shape) -> Value {
         let middle = shape.middle();
         let from = |p: &P3| p - middle;
@@ -88,7 +89,7 @@ impl Parts {
     }
 }
 
-/// Encodes a scene of a picture as a file.
+/// Encodes a scene of a picture as the bytes of a binary glTF file.
 ///
 /// # Errors
 /// Returns an error if the file exceeds 4 GiB.
@@ -106,7 +107,8 @@ pub fn glb(picture: &Picture, scene: &PictureScene) -> io::Result<Vec<u8>> {
         })
         .collect();
     let node = |p: &PicturePart| {
-        // Meshes are stored relative to the centre of their shape.
+        // Coordinates of meshes are relative to the centre of their shape, so the pose is applied to
+        // that centre.
         let at = p.pose.transform_point(&picture.shapes[p.shape].middle());
         let [.., x, y, z, w] = to_values(&p.pose);
         let mut node = json!({
@@ -146,7 +148,8 @@ pub fn glb(picture: &Picture, scene: &PictureScene) -> io::Result<Vec<u8>> {
     container(serde_json::to_vec(&document)?, parts.bytes)
 }
 
-/// File header and two chunks, each padded to a multiple of four bytes.
+/// Joins the file header, the JSON document and the binary data to one file; each chunk is padded to a
+/// multiple of four bytes.
 fn container(mut document: Vec<u8>, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     document.resize(document.len().next_multiple_of(4), b' ');
     bytes.resize(bytes.len().next_multiple_of(4), 0);

@@ -1,7 +1,7 @@
 //! Encoding of a picture as text: a JSON document and arrays of numbers, compressed, in base 64.
 //!
-//! In this form, no part of a picture can be taken for markup or script, which matters for names above
-//! all.
+//! Browsers cannot take any part of a picture in this form for markup or script, which matters
+//! especially for names from files.
 
 use crate::picture::{
     BallFrame, Balls, Picture, PictureMinimum, PictureMotion, PicturePair, PicturePart, PictureScene, Show,
@@ -23,7 +23,8 @@ use std::io::{self, Write as _};
 struct Arrays(Vec<u8>);
 
 impl Arrays {
-    /// Appends an array and returns its location: type, first byte and count.
+    /// Appends an array and returns its JSON description: the type of its numbers (`kind`), its first
+    /// byte and its number of items.
     fn put<const N: usize>(&mut self, kind: &str, items: impl Iterator<Item = [u8; N]>) -> Value {
         self.0.resize(self.0.len().next_multiple_of(8), 0);
         let start = self.0.len();
@@ -43,7 +44,7 @@ impl Arrays {
         self.put("f64", items.into_iter().map(f64::to_le_bytes))
     }
 
-    /// Appends points of a shape, relative to its centre.
+    /// Appends points as 32-bit numbers, relative to `middle`, the centre of their shape.
     fn points<'a>(&mut self, middle: &P3, points: impl IntoIterator<Item = &'a P3>) -> Value {
         let vectors: Vec<V3> = points.into_iter().map(|p| p - middle).collect();
         self.vectors(&vectors)
@@ -152,7 +153,8 @@ fn scene(scene: &PictureScene, arrays: &mut Arrays) -> Value {
     })
 }
 
-/// Encodes positions relative to the box around all of them, and values relative to the largest one.
+/// Encodes the balls of a scene: positions relative to the box around all positions of all frames, and
+/// values relative to the largest value.
 fn balls(balls: &Balls, arrays: &mut Arrays) -> Value {
     let centers = || balls.frames.iter().flat_map(|f| &f.centers);
     let values = || balls.frames.iter().flat_map(|f| &f.values);

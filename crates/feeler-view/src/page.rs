@@ -12,8 +12,9 @@ const THREE: &str = include_str!("../assets/three.min.js");
 const THREE_LICENSE: &str = include_str!("../assets/three.LICENSE");
 const SCRIPT: &str = include_str!("../assets/view.js");
 
-/// Builds a page from a title and a body, which is markup. A picture is placed above the body. A click
-/// on an element with the attribute `data-show="K"` displays show number K of the picture.
+/// Builds a page from a title (text) and a body (HTML markup). A picture is placed above the body. A
+/// click on an element of the body with the attribute `data-show="K"` displays the view with index K of
+/// [`Picture::shows`].
 ///
 /// # Errors
 /// Returns an error if the names of the picture exceed 4 GiB.

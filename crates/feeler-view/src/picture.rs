@@ -23,88 +23,89 @@ pub struct Picture {
 /// Placed parts, and the results of measurements.
 #[derive(Clone, Debug, Default)]
 pub struct PictureScene {
-    /// Name, displayed if there are several scenes.
+    /// Name of the scene, displayed if the picture has several scenes.
     pub name: String,
-    /// Parts.
+    /// Placed solids of the scene.
     pub parts: Vec<PicturePart>,
     /// Measured pairs of parts.
     pub pairs: Vec<PicturePair>,
-    /// Motion of the parts.
+    /// Motion of the parts; `None` if they do not move.
     pub motion: Option<PictureMotion>,
-    /// Balls in addition to the parts.
+    /// Moving balls in addition to the parts; `None` without balls.
     pub balls: Option<Balls>,
 }
 
-/// Placed solid.
+/// Placed solid of a scene.
 #[derive(Clone, Debug)]
 pub struct PicturePart {
     /// Names from the root of the assembly, joined by `/`.
     pub path: String,
-    /// Index of the shape.
+    /// Index of the part's shape in [`Picture::shapes`].
     pub shape: usize,
     /// Pose that maps the part's own coordinates to those of the scene, or of its track if the part
     /// moves.
     pub pose: Pose,
-    /// Track of the scene's motion that the part follows.
+    /// Index of the track of the scene's motion that the part follows; `None` if it does not move.
     pub track: Option<usize>,
-    /// Colour.
+    /// Colour of the part.
     pub tint: Tint,
 }
 
 /// Colour of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tint {
-    /// Colour of the part itself.
+    /// Colour that the page assigns to the part's shape.
     #[default]
     Own,
-    /// Colour of an old version.
+    /// Colour for parts of the old version in a comparison.
     Old,
-    /// Colour of a new version.
+    /// Colour for parts of the new version in a comparison.
     New,
-    /// Colour of the part itself, but transparent.
+    /// Like `Own`, but transparent.
     Glass,
 }
 
 /// Two parts that were measured against each other.
 #[derive(Clone, Debug)]
 pub struct PicturePair {
-    /// Indices of the parts.
+    /// Indices of the two parts in the scene.
     pub parts: [usize; 2],
     /// Status of the pair in one word, such as `touching`.
     pub status: String,
     /// Local minima, sorted by distance.
     pub minima: Vec<PictureMinimum>,
-    /// Number of minima that are left out.
+    /// Number of further minima, which `minima` omits.
     pub more: usize,
-    /// Witness point inside both parts (mm).
+    /// Witness point inside both parts (mm); `None` if they do not interfere.
     pub witness: Option<P3>,
 }
 
 /// A local minimum of the distance.
 #[derive(Clone, Debug)]
 pub struct PictureMinimum {
-    /// Distance (mm).
+    /// Distance (mm) of the footpoints.
     pub distance: f64,
-    /// Footpoints (mm).
+    /// Footpoints on the first and on the second part (mm).
     pub points: [P3; 2],
-    /// Features of the footpoints.
+    /// Descriptions of the faces, edges or vertices that contain the footpoints.
     pub features: [String; 2],
-    /// Kind of the minimum in one word.
+    /// Kind of the minimum in one word, such as `strict`.
     pub kind: &'static str,
 }
 
-/// Poses as functions of time.
+/// Poses of the parts of a scene as functions of time.
 #[derive(Clone, Debug, Default)]
 pub struct PictureMotion {
     /// Times of the poses, in the unit `unit`.
     pub times: Vec<f64>,
     /// Displayed unit of the times: `s`, or empty for steps.
     pub unit: &'static str,
-    /// Name and unit of `margin`, if it is not a distance.
+    /// Name and unit of `margin`; `None` if it is a distance in mm.
     pub curve: Option<[&'static str; 2]>,
     /// Poses of each track, one for each time.
     pub tracks: Vec<Vec<Pose>>,
-    /// Smallest distance (mm) at each time, `None` beyond the reach; 0 if parts interfere.
+    /// Smallest distance (mm) of the parts at each time: `None` beyond the largest measured distance, 0
+    /// if parts interfere.
     pub margin: Vec<Option<f64>>,
     /// Indices of the times at which parts interfere.
     pub interfering: Vec<usize>,
@@ -112,7 +113,7 @@ pub struct PictureMotion {
     pub minima: Vec<Vec<[P3; 2]>>,
 }
 
-/// Moving balls that appear and disappear, and the surfaces that are drawn instead of them.
+/// Moving balls that appear and disappear, and the surfaces that are drawn instead of some of them.
 #[derive(Clone, Debug, Default)]
 pub struct Balls {
     /// Radius of each ball (mm).
@@ -124,16 +125,16 @@ pub struct Balls {
     pub shape_of: Vec<Option<u32>>,
     /// Balls that are present, one frame for each time of the motion.
     pub frames: Vec<BallFrame>,
-    /// Name and unit of the value that determines the colour.
+    /// Name and unit of the value that determines the colour of a ball.
     pub value: [&'static str; 2],
 }
 
-/// Balls at one time. All lists have the same length, except that `turns` may be empty.
+/// Balls that are present at one time. All lists have the same length, except that `turns` may be empty.
 #[derive(Clone, Debug, Default)]
 pub struct BallFrame {
-    /// Indices of the balls.
+    /// Indices of the balls that are present, into [`Balls::radii`].
     pub numbers: Vec<u32>,
-    /// Centres (mm).
+    /// Centres of the balls (mm).
     pub centers: Vec<P3>,
     /// Rotations from the coordinates of the shapes to those of the scene; may be empty.
     pub turns: Vec<UnitQuaternion<f64>>,
@@ -144,7 +145,7 @@ pub struct BallFrame {
 /// Triangulated surface, counter-clockwise from outside.
 #[derive(Clone, Debug, Default)]
 pub struct TriangleSurface {
-    /// Vertices.
+    /// Vertices, in units of the ball's radius.
     pub points: Vec<P3>,
     /// Outward unit normals at the vertices.
     pub normals: Vec<V3>,
@@ -152,10 +153,10 @@ pub struct TriangleSurface {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// View that a row of a table displays.
+/// View of a scene that a row of the page's table displays when it is clicked.
 #[derive(Clone, Debug)]
 pub struct Show {
-    /// Index of the scene.
+    /// Index of the scene in [`Picture::scenes`].
     pub scene: usize,
     /// Displayed content of the scene.
     pub what: What,
@@ -164,28 +165,29 @@ pub struct Show {
 /// Displayed content of a scene.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// Everything.
+    /// The whole scene.
     All,
     /// A measured pair: an index into the scene's pairs, and the step of the motion at which it was
     /// measured, if parts move.
     Pair(usize, Option<usize>),
-    /// Parts with these indices.
+    /// The parts of the scene with these indices.
     Parts(Vec<usize>),
-    /// Points (mm) that a remark refers to.
+    /// Points (mm) to which a remark refers.
     Places(Vec<P3>),
-    /// Step of the motion.
+    /// The scene at the time of the motion with this index.
     Step(usize),
 }
 
 /// WebAssembly runtime for pages, and the models of a picture with one scene.
 #[derive(Clone, Debug)]
 pub struct Live {
-    /// Script of the package, for pages without modules.
+    /// JavaScript of the WebAssembly package, for pages without modules.
     pub script: String,
-    /// WebAssembly of the package.
+    /// Bytes of the package's WebAssembly file.
     pub wasm: Vec<u8>,
-    /// `.feeler` files.
+    /// Bytes of `.feeler` files, one for each model.
     pub models: Vec<Vec<u8>>,
-    /// Model of each part of the scene, and its solid in that model.
+    /// For each part of the scene, the index of its model in `models` and the index of its solid in that
+    /// model.
     pub parts: Vec<[usize; 2]>,
 }

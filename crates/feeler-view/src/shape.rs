@@ -6,15 +6,15 @@ use feeler_geom::{Obb, P2, P3, V3};
 use feeler_hierarchy::{Face, Feature, Hierarchy, NodeId};
 use std::collections::BTreeMap;
 
-/// Line segment (mm).
+/// Line segment between two points (mm).
 pub type LineSegment = [P3; 2];
 
 /// Drawn shape of one solid, in its own coordinates (mm).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// Name of the solid.
+    /// Name of the solid, as displayed.
     pub name: String,
-    /// Mesh of its surface.
+    /// Mesh of the solid's surface.
     pub mesh: Mesh,
     /// Edges between faces, and boundaries of faces.
     pub edges: Vec<LineSegment>,
@@ -26,7 +26,7 @@ pub struct Shape {
     pub cones: Vec<(P3, Vec<V3>)>,
     /// Type of the surface of each supermaximal face, and the entity number of its first source face.
     pub faces: Vec<(&'static str, u64)>,
-    /// Vertices of the surface of a deformable object at each time of the motion.
+    /// Vertices of the mesh at each time of the motion, for a deformable object; empty for a rigid one.
     pub frames: Vec<SurfaceFrame>,
 }
 
@@ -35,7 +35,7 @@ pub struct Shape {
 pub struct SurfaceFrame {
     /// Positions (mm), one for each vertex of the mesh.
     pub points: Vec<P3>,
-    /// Outward unit normals.
+    /// Outward unit normals, one for each vertex of the mesh.
     pub normals: Vec<V3>,
 }
 
@@ -44,7 +44,7 @@ impl Shape {
     /// hierarchy if `with_layers` is set.
     ///
     /// # Errors
-    /// See [`mesh`].
+    /// Those of [`mesh`].
     pub fn new(solid: &Hierarchy, chord: f64, with_layers: bool) -> Result<Self, MeshError> {
         let mesh = mesh(solid, chord)?;
         let edges = outlines(&mesh);
@@ -86,11 +86,13 @@ impl Shape {
     }
 }
 
-/// Cosine of the angle between normals below which a side within one face is drawn as a crease. Smooth
-/// faces get lines with a larger value; creases are not drawn with a smaller one.
+/// Cosine of the angle between the normals of two triangles of one face below which their common side is
+/// drawn as a crease. Smooth faces get lines with a larger value; creases are not drawn with a smaller
+/// one.
 const CREASE_COS: f64 = 0.9;
 
-/// Sides of triangles between two faces, at the boundary of a face, or at a crease.
+/// Line segments of a mesh to draw: sides of triangles between two faces, at an open boundary, or at a
+/// crease.
 fn outlines(mesh: &Mesh) -> Vec<LineSegment> {
     struct SideOf {
         /// Face of the first triangle at the side.
@@ -118,10 +120,12 @@ fn outlines(mesh: &Mesh) -> Vec<LineSegment> {
     drawn.map(points).filter(|[p, q]| p != q).collect()
 }
 
-/// Number of segments along a side of an area.
+/// Number of line segments that draw a side of an area. A larger value gives larger pages; with a
+/// smaller one, bent borders are drawn with corners.
 const SEGMENTS_PER_SIDE: u32 = 12;
 
-/// Borders between leaf areas of one face: the sides of the areas at lower parameters, inside the trims.
+/// Line segments of the borders between leaf areas of one face. Of each area, the sides at its smaller u
+/// and v are drawn, as far as they are inside the trims.
 fn area_borders(solid: &Hierarchy) -> Vec<LineSegment> {
     let mut out = Vec::new();
     for area in &solid.areas {

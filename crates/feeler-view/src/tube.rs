@@ -5,16 +5,18 @@ use crate::shape::{Shape, SurfaceFrame};
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-/// Number of sides of a tube.
+/// Number of sides of a tube's cross-section. A larger value gives larger pages; with a smaller one,
+/// tubes have visible sides.
 const SIDES: usize = 10;
 
-/// Number of rings of a round end.
+/// Number of rings of vertices of a tube's round end. A larger value gives larger pages; with a smaller
+/// one, ends have visible corners.
 const CAP_RINGS: usize = 3;
 
 impl Shape {
-    /// Creates a tube with round ends around a deformable line, given by its points at each time, the
-    /// same number each time. It has ten sides. A closed line continues from its last point to its first
-    /// one.
+    /// Creates a tube of a radius (mm) with round ends around a deformable line. `lines` are the points
+    /// of the line at each time, the same number at each time. The tube has ten sides. A closed line
+    /// continues from its last point to its first one.
     ///
     /// # Panics
     /// Panics if the tube has 2³² vertices or more.
@@ -48,7 +50,8 @@ impl Shape {
     }
 }
 
-/// Rings of points around a line, and around its ends if it is open.
+/// Vertices of a tube at one time: rings of points around each point of the line, and those of the round
+/// ends if the line is open.
 fn rings(line: &[P3], radius: f64, is_closed: bool) -> SurfaceFrame {
     let mut frame = SurfaceFrame::default();
     let n = line.len();

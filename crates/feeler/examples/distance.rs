@@ -9,7 +9,7 @@ use feeler::{Body, ContactPair, Pose, QueryOptions};
 use std::error::Error;
 use std::sync::Arc;
 
-/// The first solid of a file with its pose in the file.
+/// Returns the first solid of a STEP file, and its pose in the file.
 fn first_solid(path: &str) -> Result<(Arc<Body>, Pose), Box<dyn Error>> {
     let model = feeler::prepare_step(path)?;
     for remark in &model.remarks {

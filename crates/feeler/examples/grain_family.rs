@@ -10,7 +10,7 @@ use feeler::grains::convex::Grain;
 use feeler::grains::drawn::{GrainSurface, drawn};
 use std::fmt::Write as _;
 
-/// Semi-axes on the positive and negative sides, and exponents.
+/// Semi-axes (mm) on the positive and on the negative sides, and exponents, of each grain.
 const FAMILY: [([f64; 3], [f64; 3], [f64; 2]); 6] = [
     ([1.0, 0.8, 0.6], [1.0, 0.8, 0.6], [1.0, 1.0]),
     ([1.0, 0.8, 0.6], [1.0, 0.8, 0.6], [0.3, 0.3]),

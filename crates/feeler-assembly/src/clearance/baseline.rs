@@ -17,7 +17,7 @@ struct KnownFinding {
 }
 
 impl KnownFinding {
-    /// The order of the two parts is irrelevant.
+    /// Stores the paths of two parts in alphabetical order, so that the given order is irrelevant.
     fn new(a: &str, b: &str, finding: Finding) -> Self {
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         Self { a: a.to_owned(), b: b.to_owned(), finding }
@@ -25,12 +25,12 @@ impl KnownFinding {
 }
 
 impl Baseline {
-    /// Adds a finding about two parts, by their paths in either order.
+    /// Adds a finding about two parts, given by their paths in either order.
     pub fn insert(&mut self, a: &str, b: &str, finding: Finding) {
         self.0.insert(KnownFinding::new(a, b, finding));
     }
 
-    /// Whether the baseline contains a finding about two parts, by their paths in either order.
+    /// Whether the baseline contains a finding about two parts, given by their paths in either order.
     #[must_use]
     pub fn contains(&self, a: &str, b: &str, finding: Finding) -> bool {
         self.0.contains(&KnownFinding::new(a, b, finding))

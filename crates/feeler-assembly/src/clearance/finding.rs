@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// The interiors intersect.
+    /// The interiors of the parts intersect.
     Interferes,
-    /// Whether the interiors intersect is undecided.
+    /// It is undecided whether the interiors of the parts intersect.
     Undecided,
     /// The pair could not be measured.
     Failed,

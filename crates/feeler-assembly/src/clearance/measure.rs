@@ -7,10 +7,10 @@ use feeler_runtime::{
     UndecidedPoint, Witness,
 };
 
-/// Nearest minimum of two parts that is not a quasi-minimum.
+/// Nearest minimum of the distance of two parts, quasi-minima excluded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestContact {
-    /// Distance (mm).
+    /// Distance (mm) of the minimum.
     pub distance: f64,
     /// Footpoints on both parts (mm, world).
     pub points: [P3; 2],
@@ -23,15 +23,15 @@ pub struct NearestContact {
 pub struct PairMeasurement {
     /// Indices of the parts, ascending.
     pub parts: [usize; 2],
-    /// Relation of the parts.
+    /// Relation of the parts, such as touching or interfering.
     pub status: Status,
-    /// Nearest minimum within `d_max`.
+    /// Nearest minimum within the `d_max` of the check; `None` if there is no minimum within it.
     pub nearest: Option<NearestContact>,
-    /// Number of minima within `d_max`.
+    /// Number of all minima within `d_max`, also of those that `contacts` omits.
     pub contact_count: usize,
     /// The nearest minima, at most [`ClearanceOptions::max_contacts`](crate::ClearanceOptions::max_contacts).
     pub contacts: Vec<Contact>,
-    /// Tolerance of the query: lengths below it (mm) count as zero.
+    /// Tolerance of the query (mm): lengths below it count as zero.
     pub tolerance: f64,
     /// Common regions of touching parts.
     pub regions: Vec<ContactRegion>,
@@ -39,7 +39,7 @@ pub struct PairMeasurement {
     pub witness: Option<Witness>,
     /// Pairs of faces of interfering parts that cross.
     pub crossing_faces: Vec<(FeatureRef, FeatureRef)>,
-    /// Points at which interference is undecided.
+    /// Points at which it is undecided whether the parts interfere.
     pub undecided: Vec<UndecidedPoint>,
     /// Error of the query; the other members are then meaningless, apart from `parts`.
     pub error: Option<QueryError>,
@@ -52,12 +52,12 @@ impl PairMeasurement {
         self.witness.map_or(0.0, |w| w.inside_a + w.inside_b)
     }
 
-    /// Whether the parts are farther apart than `d_max`.
+    /// Whether the parts have turned out to be farther apart than `d_max`.
     pub(super) fn is_beyond_reach(&self) -> bool {
         self.status == Status::Separated && self.nearest.is_none() && self.error.is_none()
     }
 
-    /// Queries a pair and collects its results.
+    /// Measures the parts with the indices `which`. An error of the query is stored in the result.
     pub(super) fn new(
         which: [usize; 2],
         parts: &[AssemblyPart],

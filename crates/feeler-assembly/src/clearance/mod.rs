@@ -1,4 +1,4 @@
-//! Pairs of parts that touch, interfere or come too close.
+//! Clearance check: finds pairs of parts that touch, interfere or are too close.
 
 pub(crate) mod baseline;
 mod finding;
@@ -44,7 +44,7 @@ impl Default for ClearanceOptions {
 }
 
 impl ClearanceOptions {
-    /// Default options with a largest distance (mm).
+    /// Default options with the largest measured distance `d_max` (mm).
     #[must_use]
     pub fn within(d_max: f64) -> Self {
         Self { d_max: Some(d_max), ..Self::default() }
@@ -53,7 +53,7 @@ impl ClearanceOptions {
     /// Largest distance (mm) that a check with these rules measures.
     ///
     /// # Errors
-    /// A rule has a larger minimum.
+    /// The largest distance is given, and a rule has a larger minimum.
     pub fn reach(&self, rules: &Rules) -> Result<f64, AssemblyError> {
         let needed = rules.largest_min();
         let Some(d_max) = self.d_max.or(rules.d_max) else { return Ok(needed.unwrap_or(DEFAULT_D_MAX)) };
@@ -64,11 +64,12 @@ impl ClearanceOptions {
     }
 }
 
-/// Measures all near pairs of parts and checks them against the rules. [`Clearance`] does the same in steps.
+/// Measures all near pairs of parts and checks them against the rules. [`Clearance`] does this in
+/// separate steps.
 ///
 /// # Errors
-/// The options contradict the rules, or the parts do not form a scene. Pairs that cannot be measured are
-/// findings, not errors.
+/// The options contradict the rules, or the parts cannot form a scene, for example because a pose is not
+/// finite. Pairs that cannot be measured are findings, not errors.
 pub fn clearance(
     parts: &[AssemblyPart],
     rules: &Rules,
@@ -79,7 +80,7 @@ pub fn clearance(
     Ok(check.report(measurements))
 }
 
-/// Clearance check whose near pairs are known.
+/// Clearance check of an assembly in steps: its near pairs have been found, but not yet measured.
 #[derive(Debug)]
 pub struct Clearance<'a> {
     parts: &'a [AssemblyPart],
@@ -94,7 +95,8 @@ impl<'a> Clearance<'a> {
     /// Finds the near pairs of parts that the rules do not exclude.
     ///
     /// # Errors
-    /// The options contradict the rules, or the parts do not form a scene.
+    /// The options contradict the rules, or the parts cannot form a scene, for example because a pose is
+    /// not finite.
     pub fn new(
         parts: &'a [AssemblyPart],
         rules: &'a Rules,
@@ -127,8 +129,8 @@ impl<'a> Clearance<'a> {
         &self.near
     }
 
-    /// Measures the near pairs in parallel and calls `on_pair` after each. Pairs that are beyond the largest
-    /// distance after all are omitted.
+    /// Measures the near pairs in parallel and calls `on_pair` after each of them. Pairs that turn out
+    /// to be farther apart than the largest distance are omitted.
     pub fn measure(&self, on_pair: &(dyn Fn() + Sync)) -> Vec<PairMeasurement> {
         let one = |&pair: &[usize; 2]| {
             let measurement = PairMeasurement::new(pair, self.parts, &self.query, self.max_contacts);

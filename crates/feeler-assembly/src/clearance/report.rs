@@ -7,14 +7,14 @@ use super::rules::{Interfering, Rule, RuleMatches, Touching};
 use crate::assembly::AssemblyPart;
 use feeler_runtime::Status;
 
-/// Numbers of pairs of parts.
+/// Numbers of pairs of parts in a clearance check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts {
-    /// All pairs.
+    /// Number of all pairs of parts.
     pub total: usize,
-    /// Pairs that the rules exclude.
+    /// Number of pairs, near or not, that the rules exclude.
     pub ignored: usize,
-    /// Pairs within `d_max` that are not excluded.
+    /// Number of measured pairs: those within `d_max` that the rules do not exclude.
     pub near: usize,
 }
 
@@ -25,11 +25,11 @@ pub struct ClearancePair {
     pub parts: [usize; 2],
     /// Measurement; `None` if the parts are farther apart than `d_max`.
     pub measurement: Option<PairMeasurement>,
-    /// Name of the rule that decides about the pair.
+    /// Name of the rule that decides about the pair; `None` if no rule does.
     pub rule: Option<String>,
-    /// Smallest distance (mm) that the rule allows.
+    /// Smallest distance (mm) that the rule allows; `None` if it states none.
     pub min: Option<f64>,
-    /// Violation of the rule, or interference without a rule.
+    /// Violation of the rule, or interference without a rule; `None` if the pair is as required.
     pub finding: Option<Finding>,
     /// Whether the baseline contains the finding.
     pub is_known: bool,
@@ -48,7 +48,8 @@ impl ClearancePair {
         self.measurement.as_ref().filter(|m| m.error.is_none()).map(|m| m.status)
     }
 
-    /// Distance (mm) of the nearest minimum within `d_max`.
+    /// Distance (mm) of the nearest minimum within `d_max`; `None` if there is no minimum or the pair
+    /// was not measured.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         self.measurement.as_ref()?.nearest.as_ref().map(|n| n.distance)
@@ -60,8 +61,8 @@ impl ClearancePair {
         self.measurement.as_ref().map_or(0.0, PairMeasurement::depth)
     }
 
-    /// Order of pairs: new findings, known findings, pairs without a finding; then by finding, status, and
-    /// depth or distance.
+    /// Key by which pairs are sorted: new findings, known findings, pairs without a finding; among these
+    /// by finding, status, and depth or distance.
     fn order(&self) -> (u8, Option<Finding>, u8, f64) {
         let class = if self.is_new_finding() { 0 } else { 1 + u8::from(self.finding.is_none()) };
         let status = match self.status() {
@@ -78,10 +79,10 @@ impl ClearancePair {
 /// Result of a clearance check.
 #[derive(Clone, Debug)]
 pub struct ClearanceReport {
-    /// Pairs within `d_max`, and farther pairs that must touch: new findings first, then known ones, then the
-    /// other pairs, nearest first.
+    /// Pairs within `d_max`, and farther pairs that must touch. Pairs with new findings come first, then
+    /// those with known findings, then the others, nearest first.
     pub pairs: Vec<ClearancePair>,
-    /// Numbers of pairs.
+    /// Numbers of all, excluded and measured pairs.
     pub counts: PairCounts,
     /// Largest distance (mm) that was measured.
     pub d_max: f64,
@@ -126,7 +127,7 @@ impl ClearanceReport {
         self.pairs.iter().filter(|p| p.is_new_finding())
     }
 
-    /// Number of pairs of a status.
+    /// Number of measured pairs with a status.
     #[must_use]
     pub fn count(&self, status: Status) -> usize {
         self.pairs.iter().filter(|p| p.status() == Some(status)).count()
@@ -145,7 +146,8 @@ impl ClearanceReport {
         self.sort();
     }
 
-    /// Baseline of all findings, known ones included. `parts` are the parts that were measured.
+    /// Returns a baseline of all findings of the report, known ones included. `parts` are the parts that
+    /// were measured.
     #[must_use]
     pub fn to_baseline(&self, parts: &[AssemblyPart]) -> Baseline {
         let mut baseline = Baseline::default();
@@ -165,7 +167,7 @@ impl ClearanceReport {
     }
 }
 
-/// Finding about a measured pair.
+/// Finding about a measured pair by the rule that decides about it; `None` if the pair is as required.
 fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
     if m.error.is_some() {
         return Some(Finding::Failed);
@@ -184,7 +186,8 @@ fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
     }
 }
 
-/// Adds a finding to the pair of a part and its nearest partner if the part touches none of its partners.
+/// Adds the finding that contact is missing to the pair of `part` and its nearest one of `partners`, if
+/// the part touches none of them. All numbers are indices of parts.
 fn add_missing_contact(rule: &Rule, part: usize, partners: &[usize], pairs: &mut Vec<ClearancePair>) {
     let ordered = |j: usize| [part.min(j), part.max(j)];
     let candidates: Vec<usize> =

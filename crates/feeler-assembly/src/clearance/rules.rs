@@ -5,7 +5,7 @@ use crate::error::AssemblyError;
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
-/// Content of a rule file: docs/INTERFACE.md, "clearance".
+/// Content of a rule file; the format is described in docs/INTERFACE.md, "clearance".
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFile {
@@ -72,13 +72,13 @@ pub enum Interfering {
 /// `{a,b}`) match the name or the whole path of a part; `*` also matches `/`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Name for messages.
+    /// Name of the rule in reports and messages.
     pub name: String,
-    /// Pattern of one part.
+    /// Pattern that matches one part of a pair.
     pub a: String,
-    /// Pattern of the other part.
+    /// Pattern that matches the other part of the pair.
     pub b: String,
-    /// Smallest allowed distance (mm) of parts that do not touch.
+    /// Smallest allowed distance (mm) of parts that do not touch; `None` if any distance is allowed.
     pub min: Option<f64>,
     /// Whether the parts may touch.
     pub touching: Touching,
@@ -86,7 +86,7 @@ pub struct Rule {
     pub interfering: Interfering,
 }
 
-/// Compiled patterns of two parts, in either order.
+/// Compiled patterns of the two parts of a pair, which match in either order.
 #[derive(Clone, Debug)]
 struct PairPattern([GlobMatcher; 2]);
 
@@ -107,7 +107,7 @@ pub struct Rules {
     rules: Vec<(Rule, PairPattern)>,
 }
 
-/// The parts that the patterns of the rules match; computed once for all pairs.
+/// Which parts the patterns of the rules match; computed once for all pairs.
 #[derive(Debug)]
 pub(crate) struct RuleMatches<'a> {
     rules: Vec<(&'a Rule, [Vec<bool>; 2])>,
@@ -138,7 +138,7 @@ impl Rules {
         Ok(rules)
     }
 
-    /// Appends a rule.
+    /// Appends a rule, which decides about the pairs that no earlier rule matches.
     ///
     /// # Errors
     /// A pattern is not valid, or the minimum is not above 0.
@@ -163,8 +163,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Restricts the check to the pairs of parts that match two patterns. Several calls allow several kinds
-    /// of pairs.
+    /// Restricts the check to the pairs of parts that match two patterns. Further calls add further
+    /// pairs to the check.
     ///
     /// # Errors
     /// A pattern is not valid.
@@ -178,7 +178,7 @@ impl Rules {
         self.rules.iter().map(|(rule, _)| rule)
     }
 
-    /// Largest minimum distance (mm) of a rule.
+    /// Largest minimum distance (mm) that a rule states; `None` if no rule states one.
     #[must_use]
     pub fn largest_min(&self) -> Option<f64> {
         self.iter().filter_map(|r| r.min).reduce(f64::max)
@@ -226,7 +226,7 @@ impl PairPattern {
         Ok(Self([glob(a)?, glob(b)?]))
     }
 
-    /// For each pattern, whether it matches the name or the path of each part.
+    /// For each of the two patterns, whether it matches the name or the path of each part.
     fn matches(&self, parts: &[AssemblyPart]) -> [Vec<bool>; 2] {
         let all = |glob: &GlobMatcher| {
             parts.iter().map(|p| glob.is_match(&p.name) || glob.is_match(&p.path)).collect()
@@ -235,22 +235,23 @@ impl PairPattern {
     }
 }
 
-/// Whether two patterns match two parts in either order.
+/// Whether two patterns match the parts with the indices `i` and `j`, in either order.
 fn is_match([a, b]: &[Vec<bool>; 2], i: usize, j: usize) -> bool {
     a[i] && b[j] || a[j] && b[i]
 }
 
-/// A part, and the parts of which it should touch at least one.
+/// A part, and the parts of which it must touch at least one, by their indices.
 pub(crate) type RequiredContact = (usize, Vec<usize>);
 
 impl<'a> RuleMatches<'a> {
-    /// Whether a pair is excluded from the check.
+    /// Whether the pair of the parts with the indices `i` and `j` is excluded from the check.
     pub(crate) fn is_ignored(&self, i: usize, j: usize) -> bool {
         let any = |pairs: &[[Vec<bool>; 2]]| pairs.iter().any(|p| is_match(p, i, j));
         any(&self.ignore) || !self.only.is_empty() && !any(&self.only)
     }
 
-    /// The rule that decides about a pair.
+    /// The rule that decides about the pair of the parts with the indices `i` and `j`; `None` if no rule
+    /// matches.
     pub(crate) fn rule(&self, i: usize, j: usize) -> Option<&'a Rule> {
         self.rules.iter().find(|(_, p)| is_match(p, i, j)).map(|(r, _)| *r)
     }

@@ -6,30 +6,30 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DifferenceKind {
-    /// Result of an import, or its remarks.
+    /// The result of the import, or its remarks.
     Import,
     /// A part of an assembly is new, gone, renamed or moved.
     Part,
-    /// Verdict of a pair of solids.
+    /// The verdict of a pair of solids.
     Verdict,
     /// A minimum is lost, gained or moved.
     Minimum,
     /// A face is new, gone or changed.
     Face,
-    /// Number of faces, edges, vertices or areas.
+    /// The number of faces, edges, vertices or areas.
     Count,
-    /// Area of a surface.
+    /// The surface area of a solid.
     Area,
-    /// Volume, centroid or inertia.
+    /// The volume, centroid or inertia of a solid.
     Mass,
-    /// Smallest thickness of the material, or the bounding box.
+    /// The smallest thickness of a solid's material, or its bounding box.
     Size,
-    /// Duration.
+    /// The duration of a computation.
     Time,
 }
 
 impl DifferenceKind {
-    /// Name of the kind, one word.
+    /// Name of the kind in one word, as programs print it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -47,26 +47,26 @@ impl DifferenceKind {
     }
 }
 
-/// One difference.
+/// One difference between two versions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// Kind of the difference.
     pub kind: DifferenceKind,
     /// Subject, such as `solid 'bolt'`; empty for the whole model.
     pub subject: String,
-    /// Description with the values.
+    /// Description of the difference, with the old and new values.
     pub what: String,
 }
 
 impl Difference {
-    /// Creates a difference.
+    /// Creates a difference of a kind; `subject` and `what` as in the fields.
     #[must_use]
     pub fn new(kind: DifferenceKind, subject: &str, what: String) -> Self {
         Self { kind, subject: subject.to_owned(), what }
     }
 }
 
-/// Largest differences between equal values.
+/// Tolerances of a comparison: values that differ by at most these amounts count as equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparisonTolerances {
     /// Tolerance of positions, distances and radii (mm).
@@ -90,8 +90,8 @@ impl ComparisonTolerances {
         is_same(a, b, self.length)
     }
 
-    /// Whether two quantities are equal up to the relative tolerance. NaN values are equal to each
-    /// other.
+    /// Whether two areas, volumes or moments of inertia are equal up to the relative tolerance. NaN
+    /// values are equal to each other.
     #[must_use]
     pub fn same_quantity(&self, a: f64, b: f64) -> bool {
         is_same(a, b, self.relative * a.abs().max(b.abs()))
@@ -104,7 +104,7 @@ fn is_same(a: f64, b: f64, within: f64) -> bool {
     (a - b).abs() <= within || a.total_cmp(&b).is_eq() || (a.is_nan() && b.is_nan())
 }
 
-/// Formats a value before and after, with the change.
+/// Formats the old and the new value of the quantity `what`, and the change between them.
 pub(crate) fn change(what: &str, old: f64, new: f64, unit: &str) -> String {
     let by = new - old;
     if by.is_finite() {

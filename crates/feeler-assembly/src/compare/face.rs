@@ -8,15 +8,17 @@ use feeler_hierarchy::{Face, Hierarchy};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of quadrature nodes along one piece of a border.
+/// Number of quadrature nodes along one trim piece of a face's border. A larger value is slower; with a
+/// smaller one, lengths are less accurate than [`BORDER_ACCURACY`].
 const QUADRATURE_NODES: usize = 8;
 
-/// Relative accuracy of areas; a difference of ten times as much is ignored. Changes are missed with a
-/// larger value; quadrature errors are reported as changes with a smaller one.
+/// Relative accuracy of computed areas; differences up to ten times as large are ignored. Changes are
+/// missed with a larger value; quadrature errors are reported as changes with a smaller one.
 const AREA_ACCURACY: f64 = 1e-10;
 
-/// Relative accuracy of lengths of borders, for the quadrature of trims that are divided differently.
-/// Changes are missed with a larger value; quadrature errors are reported as changes with a smaller one.
+/// Relative accuracy of computed lengths of borders. Two versions of a trim may be divided into
+/// different pieces, for which the quadrature has different errors. Changes are missed with a larger
+/// value; quadrature errors are reported as changes with a smaller one.
 const BORDER_ACCURACY: f64 = 1e-7;
 
 /// Largest distance between the centroids of the borders of two faces that count as one changed face,
@@ -32,13 +34,13 @@ const MAX_PARTNER_AREA_RATIO: f64 = 4.0;
 /// reported as new and gone, not as changed.
 const MAX_PAIRS: usize = 4_000_000;
 
-/// Geometric facts of a face, in the coordinates of its solid. They do not depend on its
-/// parametrisation.
+/// Geometric facts of a face of the input, in the coordinates of its solid. They do not depend on the
+/// parametrisation of the face.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FaceFacts {
-    /// Entity number in the input.
+    /// Entity number of the face in the input.
     pub entity: u64,
-    /// Name of the type of surface.
+    /// Name of the type of the face's surface, such as `cylinder`.
     pub kind: String,
     /// Whether the outward normal is the natural normal of the surface.
     pub outward: bool,
@@ -47,11 +49,11 @@ pub struct FaceFacts {
     /// Position of the surface (mm): the point of its axis or plane that is nearest to the origin, its
     /// centre or its apex; `None` for a free-form surface.
     pub place: Option<[f64; 3]>,
-    /// Direction of its axis, or the outward normal of a plane.
+    /// Direction of the surface's axis, or the outward normal of a plane; `None` without an axis.
     pub direction: Option<[f64; 3]>,
-    /// Area (mm²).
+    /// Area of the face (mm²).
     pub area: f64,
-    /// Length of the border (mm).
+    /// Length of the face's border (mm).
     pub border: f64,
     /// Centroid of the border (mm). For a face without a border it is `place`, or the origin if that is
     /// `None`.
@@ -63,8 +65,8 @@ pub struct FaceFacts {
 }
 
 impl FaceFacts {
-    /// Facts of the faces of the input that a supermaximal face consists of. They are separate, because
-    /// one face of a version may be a part of another face in the next version.
+    /// Computes the facts of each face of the input that a supermaximal face consists of. They are
+    /// separate, because the supermaximal face of another version may consist of other faces.
     #[must_use]
     pub fn of(face: &Face) -> Vec<Self> {
         let source = |(entity, trim): &(u64, Option<TrimCells>)| {
@@ -93,7 +95,7 @@ impl FaceFacts {
         }
     }
 
-    /// Facts of all faces of a solid.
+    /// Computes the facts of all faces of a solid.
     #[must_use]
     pub fn of_solid(solid: &Hierarchy) -> Vec<Self> {
         let of_face = |(k, face): (usize, &Face)| {
@@ -126,7 +128,8 @@ impl FaceFacts {
         self.middle.into()
     }
 
-    /// Descriptions of the differences; empty for equal faces.
+    /// Describes the differences between this face and the one of the new version; empty if the faces
+    /// are equal.
     fn changes(&self, new: &Self, tol: &ComparisonTolerances) -> Vec<String> {
         let mut out = Vec::new();
         if self.outward != new.outward {
@@ -206,7 +209,8 @@ pub(crate) fn vector(v: &[f64; 3]) -> String {
     format!("({}, {}, {})", one(v[0]), one(v[1]), one(v[2]))
 }
 
-/// Sizes, position and direction of a surface with a closed form.
+/// Sizes, position and direction of a surface, as in [`FaceFacts`]; empty and `None` for a surface
+/// without a closed form.
 fn closed_form(surface: &Surface, outward: bool) -> (Vec<f64>, Option<P3>, Option<V3>) {
     // The sign of the direction of an axis is arbitrary.
     let axis = |z: &V3| if z[z.iamax()] < 0.0 { -z } else { *z };
@@ -226,7 +230,8 @@ fn closed_form(surface: &Surface, outward: bool) -> (Vec<f64>, Option<P3>, Optio
     }
 }
 
-/// Length (mm) and centroid of the border of a face.
+/// Length (mm) and centroid of the border of a face; `None` instead of the centroid for a face without a
+/// border.
 fn border(surface: &Surface, trim: &TrimCells) -> (f64, Option<P3>) {
     let rule = gauss_legendre(QUADRATURE_NODES);
     let (mut length, mut moment) = (0.0, V3::zeros());
@@ -281,7 +286,7 @@ pub fn compare_faces(
     out
 }
 
-/// Indices of the faces on both sides that have no equal face on the other side.
+/// Indices of the old faces without an equal new face, and of the new faces without an equal old face.
 fn without_equals(
     old: &[FaceFacts],
     new: &[FaceFacts],

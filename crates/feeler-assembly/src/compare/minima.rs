@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 /// smaller one.
 const MAX_MINIMUM_MOTION: f64 = 0.02;
 
-/// Kind of samples of conformal sets.
+/// Value of [`MinimumFacts::kind`] for samples of conformal sets.
 const CONFORMAL: &str = "conformal";
 
-/// Local minimal distance.
+/// Facts of a local minimal distance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MinimumFacts {
-    /// Distance (mm).
+    /// Distance (mm) of the two footpoints.
     pub distance: f64,
     /// Footpoint on A in A's coordinates (mm).
     pub a: [f64; 3],
     /// Footpoint on B in B's coordinates (mm).
     pub b: [f64; 3],
-    /// Kind: strict, quasi or a sample of a conformal set.
+    /// Kind of the minimum: `strict`, `quasi` or, for a sample of a conformal set, `conformal`.
     pub kind: String,
 }
 
@@ -33,13 +33,13 @@ impl MinimumFacts {
     }
 }
 
-/// Whether a minimum represents a connected set of equal minima, so that its position in the set is
+/// Whether a minimum is a sample of a connected set of equal minima, so that its position in the set is
 /// arbitrary.
 fn is_sample(m: &MinimumFacts) -> bool {
     m.kind == CONFORMAL
 }
 
-/// Whether others contain a sample of the same set, which is a sample at the same distance.
+/// Whether `others` contain a sample of the same set as `m`, that is a sample at the same distance.
 fn is_sampled(m: &MinimumFacts, others: &[MinimumFacts], tol: &ComparisonTolerances) -> bool {
     is_sample(m) && others.iter().any(|o| is_sample(o) && tol.same_length(o.distance, m.distance))
 }

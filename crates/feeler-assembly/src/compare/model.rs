@@ -10,12 +10,12 @@ use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Placed solid.
+/// Facts of a placed solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstanceFacts {
     /// Names from the root of the assembly, joined by `/`.
     pub path: String,
-    /// Index of the solid.
+    /// Index of the solid in [`ModelFacts::solids`].
     pub solid: usize,
     /// Translation (mm), then the quaternion x, y, z, w.
     pub pose: [f64; 7],
@@ -34,13 +34,13 @@ impl InstanceFacts {
 pub struct ModelFacts {
     /// Hash of the input's bytes.
     pub input_hash: String,
-    /// Descriptions of what could not be prepared.
+    /// One message for each solid or component of the input that could not be prepared.
     pub left_out: Vec<String>,
     /// Number of warnings of the import.
     pub warnings: usize,
-    /// Distinct solids.
+    /// Facts of the distinct solids.
     pub solids: Vec<SolidFacts>,
-    /// Placed solids.
+    /// Facts of the placed solids.
     pub instances: Vec<InstanceFacts>,
 }
 
@@ -70,17 +70,17 @@ impl ModelFacts {
 /// Numbers of parts by kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PartCounts {
-    /// Parts that are equal in both versions.
+    /// Number of parts that are equal in both versions.
     pub same: usize,
-    /// Parts of the new version only.
+    /// Number of parts that only the new version has.
     pub added: usize,
-    /// Parts of the old version only.
+    /// Number of parts that only the old version has.
     pub removed: usize,
-    /// Parts with another name at the same pose.
+    /// Number of parts with another name, but the same shape and pose.
     pub renamed: usize,
-    /// Parts at another pose.
+    /// Number of parts at another pose.
     pub moved: usize,
-    /// Parts with another shape.
+    /// Number of parts with another shape.
     pub changed: usize,
 }
 
@@ -122,8 +122,8 @@ pub fn compare_models(old: &Model, new: &Model, tol: &ComparisonTolerances) -> M
     out
 }
 
-/// Compares two versions of a model by their facts: the result of the import, parts by their paths, solids
-/// and faces.
+/// Compares two versions of a model by their facts: the results of the import, the parts, which are
+/// matched by their paths, the solids and the faces.
 #[must_use]
 pub fn compare_facts(old: &ModelFacts, new: &ModelFacts, tol: &ComparisonTolerances) -> ModelComparison {
     let mut out = Vec::new();
@@ -192,9 +192,9 @@ fn imports(old: &ModelFacts, new: &ModelFacts, out: &mut Vec<Difference>) {
     }
 }
 
-/// Indices of instances with the same path on both sides, in order if a path occurs several times, then
-/// the remaining indices of the old version, then those of the new one. If both versions have a single
-/// part, it is the same part, whatever its name.
+/// Pairs of indices of an old and a new instance with the same path, then the indices of the remaining
+/// old instances, then those of the remaining new ones. If a path occurs several times, its instances
+/// are paired in order. If both versions have a single part, it is the same part, whatever its name.
 fn by_path(old: &ModelFacts, new: &ModelFacts) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
     if let ([_], [_]) = (old.instances.as_slice(), new.instances.as_slice()) {
         return (vec![(0, 0)], vec![], vec![]);
@@ -215,7 +215,7 @@ fn by_path(old: &ModelFacts, new: &ModelFacts) -> (Vec<(usize, usize)>, Vec<usiz
     (both, gone, added)
 }
 
-/// Describes the motion of a part; `None` if it has not moved.
+/// Describes the motion of a part from the old pose `a` to the new pose `b`; `None` if it has not moved.
 fn place(a: &InstanceFacts, b: &InstanceFacts, tol: &ComparisonTolerances) -> Option<String> {
     let (p, q) = (a.pose(), b.pose());
     let by = q.translation.vector - p.translation.vector;

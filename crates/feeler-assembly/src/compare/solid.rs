@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Facts of a solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SolidFacts {
-    /// Name.
+    /// Name of the solid.
     pub name: String,
     /// Numbers of faces, edges and vertices of the input.
     pub counts: [u32; 3],
@@ -17,7 +17,7 @@ pub struct SolidFacts {
     pub supermaximal: [u32; 2],
     /// Number of areas of the hierarchy.
     pub areas: usize,
-    /// Smallest and largest coordinates (mm).
+    /// Corners of the bounding box (mm): smallest and largest coordinates.
     pub bounds: [[f64; 3]; 2],
     /// Surface area (mm²).
     pub area: f64,
@@ -25,9 +25,9 @@ pub struct SolidFacts {
     pub volume: f64,
     /// Centroid (mm) and inertia tensor about it (mm⁵), at density 1; `None` for a sheet.
     pub inertia: Option<([f64; 3], [[f64; 3]; 3])>,
-    /// Smallest thickness of the material (mm); `None` if it is unlimited.
+    /// Smallest thickness of the material (mm); `None` if it has no bound.
     pub min_thickness: Option<f64>,
-    /// Faces; empty if they are not compared.
+    /// Facts of the faces; empty if faces are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faces: Vec<FaceFacts>,
 }

@@ -17,7 +17,7 @@ const MAX_LISTED: usize = 40;
 pub struct MovingPart {
     /// Path of the part in its assembly.
     pub name: String,
-    /// Index of the link.
+    /// Index of the link in the mechanism.
     pub link: usize,
     /// Solid of the part.
     pub body: Arc<Body>,
@@ -26,7 +26,8 @@ pub struct MovingPart {
 }
 
 impl MovingPart {
-    /// A part that moves with a link, placed in the frame of the link as in its model.
+    /// Creates a part that moves with a link. Its pose in the frame of the link is that of the part in
+    /// its model.
     #[must_use]
     pub fn new(part: AssemblyPart, link: usize) -> Self {
         Self { name: part.path, link, body: part.body, pose: part.pose }

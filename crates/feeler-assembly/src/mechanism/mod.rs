@@ -1,4 +1,4 @@
-//! Margins of the parts of a mechanism as it moves.
+//! Check of a mechanism: distances between its parts as it moves.
 
 mod links;
 mod moments;
@@ -23,7 +23,7 @@ pub struct MechanismOptions {
     pub d_max: f64,
     /// Distance (mm) at which parts count as in contact between the steps.
     pub distance: f64,
-    /// Whether to prove that pairs stay free between the steps; only along a motion.
+    /// Whether to prove that pairs stay free between the steps; it has no effect on grids.
     pub proof: bool,
 }
 
@@ -33,30 +33,31 @@ impl Default for MechanismOptions {
     }
 }
 
-/// Result for two parts at one moment.
+/// Result for two parts at one moment, that is at one time of a motion or at one point of a grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepDistance {
-    /// Smallest distance (mm), if it is within `d_max`.
+    /// Smallest distance (mm); `None` if it is larger than `d_max`.
     pub distance: Option<f64>,
     /// Whether the parts interfere.
     pub interferes: bool,
-    /// Footpoints of the nearest minimum (mm, world).
+    /// Footpoints of the nearest minimum (mm, world); `None` if there is no minimum within `d_max`.
     pub points: Option<[P3; 2]>,
 }
 
 /// Result for two parts at all moments.
 #[derive(Clone, Debug)]
 pub struct MechanismPair {
-    /// Indices of the parts.
+    /// Indices of the two parts among those of the check.
     pub parts: [usize; 2],
-    /// Result at each moment.
+    /// Result at each moment, in the order of [`MechanismReport::moments`].
     pub steps: Vec<StepDistance>,
     /// Result between the moments; `None` without [`MechanismOptions::proof`] and for grids.
     pub passage: Option<Passage>,
 }
 
 impl MechanismPair {
-    /// Smallest distance (mm) at a moment, and the index of the moment.
+    /// Smallest distance (mm) over all moments, and the index of its moment; `None` if the parts are
+    /// never within `d_max`.
     #[must_use]
     pub fn smallest(&self) -> Option<(f64, usize)> {
         let measured = self.steps.iter().enumerate().filter_map(|(i, s)| Some((s.distance?, i)));
@@ -69,33 +70,33 @@ impl MechanismPair {
         self.steps.iter().filter(|s| s.interferes).count()
     }
 
-    /// Whether the parts are proven free at all times.
+    /// Whether the parts are proven to be free of each other at all times.
     #[must_use]
     pub fn is_proven_free(&self) -> bool {
         self.passage.as_ref().is_some_and(|p| p.outcome == PassageOutcome::Free)
     }
 }
 
-/// Smallest distance of all pairs at one moment.
+/// Smallest distance over all pairs at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
     /// Distance (mm); 0 if a pair interferes.
     pub distance: f64,
-    /// Index of the pair.
+    /// Index of the nearest pair in [`MechanismReport::pairs`].
     pub pair: usize,
 }
 
 /// Result of a mechanism check.
 #[derive(Clone, Debug)]
 pub struct MechanismReport {
-    /// Poses of all links at which the pairs were measured.
+    /// Moments at which the pairs were measured, with the poses of all links.
     pub moments: Vec<Moment>,
     /// Results of the pairs.
     pub pairs: Vec<MechanismPair>,
 }
 
 impl MechanismReport {
-    /// Margin at each moment; `None` if no pair is within `d_max`.
+    /// Smallest distance over all pairs at each moment; `None` if no pair is within `d_max`.
     #[must_use]
     pub fn margins(&self) -> Vec<Option<Margin>> {
         let at = |i: usize| {
@@ -113,7 +114,7 @@ impl MechanismReport {
         (0..self.moments.len()).map(at).collect()
     }
 
-    /// Whether a pair interferes at a moment.
+    /// Whether any pair interferes at the moment with an index.
     #[must_use]
     pub fn interferes(&self, moment: usize) -> bool {
         self.pairs.iter().any(|p| p.steps[moment].interferes)
@@ -129,11 +130,12 @@ pub struct MechanismCheck<'a> {
 }
 
 impl<'a> MechanismCheck<'a> {
-    /// Finds the pairs of parts to check: those on different links that move relative to each other, unless
-    /// the pair of links is in `ignored`. Links that share a joint are checked only with `neighbours`.
+    /// Finds the pairs of parts to check: those on different links that move relative to each other,
+    /// unless the pair of links is in `ignored` (indices of links). Links that share a joint are checked
+    /// only if `neighbours` is set.
     ///
     /// # Errors
-    /// No pair is left.
+    /// No pair of parts is left to check.
     pub fn new(
         mechanism: &'a Mechanism,
         parts: &'a [MovingPart],
@@ -154,14 +156,14 @@ impl<'a> MechanismCheck<'a> {
         Ok(Self { mechanism, parts, pairs })
     }
 
-    /// Pairs of indices of parts that are checked.
+    /// Pairs of parts that are checked, by their indices.
     #[must_use]
     pub fn pairs(&self) -> &[[usize; 2]] {
         &self.pairs
     }
 
-    /// Measures all pairs at `steps` times (at least 2), evenly over a motion, and between them with
-    /// [`MechanismOptions::proof`].
+    /// Measures all pairs at `steps` times (at least 2), evenly spaced over a motion, and with
+    /// [`MechanismOptions::proof`] also between these times.
     ///
     /// # Errors
     /// The motion is not valid, or a query is not possible.

@@ -5,7 +5,7 @@ use feeler_geom::Pose;
 use feeler_mechanism::{JointTrajectory, Mechanism};
 use feeler_runtime::Path;
 
-/// Maximum number of poses of a grid. Mistyped grids run for hours with a larger value; a smaller one
+/// Maximum number of poses of a grid. With a larger value, mistyped grids run for hours; a smaller one
 /// excludes useful grids.
 const MAX_GRID_POSES: usize = 1_000_000;
 
@@ -14,11 +14,11 @@ const MAX_GRID_POSES: usize = 1_000_000;
 pub struct Moment {
     /// Time (s) since the start of the motion, or number of the point of the grid.
     pub time: f64,
-    /// Poses of the links.
+    /// Poses of all links (world).
     pub links: Vec<Pose>,
 }
 
-/// At least two times, evenly over a motion.
+/// Poses of all links at `steps` times, but at least two, evenly spaced over a motion.
 pub(super) fn over_time(motion: &JointTrajectory, paths: &[Path], steps: u32) -> Vec<Moment> {
     let steps = steps.max(2);
     let duration = motion.times.last().unwrap_or(&0.0) - motion.times.first().unwrap_or(&0.0);
@@ -29,8 +29,9 @@ pub(super) fn over_time(motion: &JointTrajectory, paths: &[Path], steps: u32) ->
     (0..steps).map(at).collect()
 }
 
-/// All combinations of values of the joints that have limits and do not mimic another joint. Combinations at
-/// which a mimicking joint exceeds its limits are omitted.
+/// Poses of all links at all combinations of `values` evenly spaced values of each joint that has limits
+/// and does not follow another joint. Combinations at which a following joint exceeds its limits are
+/// omitted.
 pub(super) fn over_grid(mechanism: &Mechanism, values: u32) -> Result<Vec<Moment>, AssemblyError> {
     let values = values.max(2);
     let free: Vec<(usize, [f64; 2])> = mechanism

@@ -4,25 +4,26 @@ use super::results::{Entries, EntryOutcome, EntryResult, PairFacts};
 use super::workload::reference_seconds;
 use crate::compare::{ComparisonTolerances, Difference, DifferenceKind, compare_facts, compare_minima};
 
-/// Maximum number of differences of an entry that are kept; further ones are counted. Reports of entirely
-/// different models are long with a larger value; a smaller one hides differences of large models.
+/// Maximum number of differences of an entry that are kept; further ones are only counted. With a larger
+/// value, reports of entirely different models are long; a smaller one hides differences of large
+/// models.
 const MAX_DIFFERENCES: usize = 1_000;
 
-/// Limits of differences that are ignored.
+/// Limits up to which differences are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RegressionLimits {
-    /// Tolerances of lengths, quantities and angles.
+    /// Tolerances of lengths, of areas, volumes and inertia, and of angles.
     pub tolerances: ComparisonTolerances,
-    /// Limit of times; `None`: times are not compared.
+    /// Limit of durations; `None`: durations are not compared.
     pub time: Option<TimeLimit>,
 }
 
-/// Limit beyond which times count as different.
+/// Limit beyond which durations count as different.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeLimit {
-    /// Largest ratio of the two times, whichever is larger than 1.
+    /// Largest ratio of the longer to the shorter duration that counts as equal.
     pub ratio: f64,
-    /// Shorter times (ms, on the current machine) are not compared.
+    /// Durations below this (ms, on the current machine) are not compared.
     pub at_least_ms: f64,
 }
 
@@ -33,7 +34,7 @@ pub struct EntryComparison {
     pub name: String,
     /// Differences, at most 1,000.
     pub differences: Vec<Difference>,
-    /// Number of further differences.
+    /// Number of further differences, which are not kept.
     pub more: usize,
     /// Whether the recorded result was computed from other input files.
     pub other_input: bool,
@@ -102,7 +103,8 @@ fn compare_pair(old: &PairFacts, new: &PairFacts, tol: &ComparisonTolerances) ->
     out
 }
 
-/// Compares times in runs of the reference workload.
+/// Compares two durations, each given as a multiple of the duration of the reference workload; `None` if
+/// they count as equal.
 fn compare_times(old: f64, new: f64, limit: &TimeLimit) -> Option<Difference> {
     let min_time = limit.at_least_ms * 1e-3 / reference_seconds();
     let ratio = new / old;

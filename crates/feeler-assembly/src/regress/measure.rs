@@ -9,8 +9,9 @@ use feeler_geom::Pose;
 use feeler_runtime::{Contact, ContactPair, QueryError, QueryOptions};
 use std::time::Instant;
 
-/// Queries two parts at poses of A and B, which move them from their poses. Returns the facts at each pose
-/// and the duration (s) of all queries, the shortest one of `repetitions`.
+/// Queries two parts A and B at several pairs of motions, which move them from their poses in the
+/// assembly. Returns the facts at each pair of motions, and the duration (s) of all queries together:
+/// the shortest one of `repetitions` runs.
 ///
 /// # Errors
 /// A query is not possible.

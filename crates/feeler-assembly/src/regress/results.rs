@@ -10,10 +10,10 @@ pub type Entries = BTreeMap<String, EntryResult>;
 /// Result of one entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntryResult {
-    /// Result.
+    /// Facts, or the reason of a failure.
     pub found: EntryOutcome,
-    /// Duration in runs of the reference workload ([`reference_seconds`](super::reference_seconds)); only if
-    /// times are compared.
+    /// Duration as a multiple of that of the reference workload
+    /// ([`reference_seconds`](super::reference_seconds)); `None` if durations are not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
 }
@@ -22,22 +22,22 @@ pub struct EntryResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryOutcome {
-    /// Facts of a model.
+    /// The entry is a model with these facts.
     Model(ModelFacts),
-    /// Facts of a pair.
+    /// The entry is a pair with these facts.
     Pair(PairFacts),
-    /// Reason of a failure.
+    /// The entry could not be computed for this reason.
     Failed(String),
 }
 
 /// Facts of two solids at one or several poses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairFacts {
-    /// Hashes of both inputs.
+    /// Hashes of the input files of both solids.
     pub inputs: [String; 2],
     /// Diagonal (mm) of the larger solid's box.
     pub size: f64,
-    /// Facts at each pose.
+    /// Facts at each pair of poses of A and B.
     pub steps: Vec<StepFacts>,
 }
 
@@ -46,7 +46,8 @@ pub struct PairFacts {
 pub struct StepFacts {
     /// Status, as [`status_name`](crate::status_name) names it; `-` without a verdict.
     pub status: String,
-    /// Smaller one of the distances (mm) of the witness from both boundaries, if the solids interfere.
+    /// Smaller one of the distances (mm) of the witness from both boundaries; `None` if the solids do
+    /// not interfere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<f64>,
     /// Minima within `d_max`.

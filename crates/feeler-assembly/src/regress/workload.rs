@@ -4,8 +4,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Repetitions, the fastest of which counts. A larger value takes more time; a smaller one is less exact on a
-/// busy machine.
+/// Number of runs of the workload, of which the fastest counts. A larger value takes more time; a
+/// smaller one is less exact on a busy machine.
 const REPETITIONS: u32 = 7;
 
 /// Duration (s) of one run of the reference workload, which formats and parses numbers. The code is in the

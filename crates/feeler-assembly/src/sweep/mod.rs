@@ -20,20 +20,21 @@ pub struct SweepStep {
     pub poses: [Pose; 2],
     /// Minima within `d_max`, nearest first.
     pub contacts: Vec<Contact>,
-    /// Smallest distance (mm) of a minimum, quasi-minima excluded.
+    /// Smallest distance (mm) of a minimum, quasi-minima excluded; `None` if there is no minimum within
+    /// `d_max`.
     pub min_distance: Option<f64>,
-    /// Relation of the solids, unless the options exclude verdicts.
+    /// Verdict about the solids; `None` if the options exclude verdicts.
     pub verdict: Option<Verdict>,
     /// Tolerance (mm) of the query.
     pub tolerance: f64,
-    /// Counts of the query.
+    /// Counts of the work of the query.
     pub stats: Stats,
-    /// Duration of the query.
+    /// Duration of the query of this step.
     pub duration: Duration,
 }
 
 impl SweepStep {
-    /// Relation of the solids, unless the options exclude verdicts.
+    /// Status of the verdict; `None` if the options exclude verdicts.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
         self.verdict.as_ref().map(|v| v.status)
@@ -74,7 +75,8 @@ pub struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// Prepares the queries of two parts along a trajectory, which moves them from their poses.
+    /// Prepares the queries of two parts along a trajectory, whose motions move them from the poses in
+    /// their models.
     ///
     /// # Errors
     /// The options are not valid.
@@ -89,15 +91,16 @@ impl<'a> Sweep<'a> {
         Ok(Self { parts: [a, b], trajectory, options, is_cold: false, pair, next: 0 })
     }
 
-    /// Discards all cached results before each step.
+    /// Makes the sweep discard all cached results before each step, so that every query is cold.
     #[must_use]
     pub fn cold(mut self) -> Self {
         self.is_cold = true;
         self
     }
 
-    /// Proves that the solids stay free of each other between the steps as well, or computes the time of
-    /// first contact. Poses are joined by screw motions; the unit of time is that of [`Trajectory::paths`].
+    /// Proves that the solids stay free of each other along the whole trajectory, also between the
+    /// steps, or computes the time of first contact. Successive poses are joined by screw motions; the
+    /// unit of time is that of [`Trajectory::paths`].
     ///
     /// # Errors
     /// The poses do not form a path, or a query is not possible.

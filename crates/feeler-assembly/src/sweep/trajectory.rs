@@ -8,7 +8,7 @@ use feeler_runtime::Path;
 /// could turn the other way; a smaller one demands more steps.
 const MAX_DEGREES_PER_STEP: f64 = 90.0;
 
-/// Poses of two solids, step by step.
+/// Trajectory of two solids A and B: a motion of each from the pose in its model, for each step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
     a: Vec<Pose>,
@@ -16,10 +16,11 @@ pub struct Trajectory {
     dt: Option<f64>,
 }
 
-/// Motion of a joint: rotation about an axis and translation along it, traversed evenly and together.
+/// Motion of a joint: simultaneous rotation about an axis and translation along it, both at constant
+/// speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointMotion {
-    /// A point of the axis (mm).
+    /// A point of the axis (mm, world).
     pub point: P3,
     /// Direction of the axis, of any length above 0.
     pub direction: V3,
@@ -38,7 +39,8 @@ impl JointMotion {
 }
 
 impl Trajectory {
-    /// Poses of A and B, one of each for each step, and the duration (s) of a step, if it is known.
+    /// Creates a trajectory from a motion of A and one of B for each step, and from the duration `dt`
+    /// (s) of a step, if it is known.
     ///
     /// # Errors
     /// There are no poses, or the numbers of poses differ.
@@ -49,7 +51,8 @@ impl Trajectory {
         Ok(Self { a, b, dt })
     }
 
-    /// Moves B by a joint in a number of steps; A does not move. The trajectory includes both ends.
+    /// Creates a trajectory that moves B by a joint in `steps` equal steps, and does not move A. It
+    /// includes both ends, so it has one pose more than steps.
     ///
     /// # Errors
     /// The axis has no direction, or the joint turns by more than 90 degrees in a step.
@@ -71,14 +74,14 @@ impl Trajectory {
         Self::new(vec![Pose::identity(); b.len()], b, None)
     }
 
-    /// Number of steps.
+    /// Number of poses of each solid, which is the number of queries of a sweep.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a trajectory has at least one step")]
     pub fn len(&self) -> usize {
         self.b.len()
     }
 
-    /// Motions of A and B at a step.
+    /// Motions of A and B at a step; `None` beyond the last step.
     #[must_use]
     pub fn poses(&self, step: usize) -> Option<[Pose; 2]> {
         Some([*self.a.get(step)?, *self.b.get(step)?])
@@ -96,7 +99,7 @@ impl Trajectory {
         &self.b
     }
 
-    /// Duration (s) of a step, if it is known.
+    /// Duration (s) of a step; `None` if it is not known.
     #[must_use]
     pub fn dt(&self) -> Option<f64> {
         self.dt

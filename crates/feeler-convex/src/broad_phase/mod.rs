@@ -8,10 +8,11 @@
 //! - (3.14) adds the lengths of both bodies' displacements. Here a bound is reduced by the relative
 //!   displacement of the two centres since it was computed, and by the displacements of points rotating
 //!   about the centres. Bodies that fall together keep their bounds.
-//! - Pairs are stored only if boxes around the bodies, enlarged for some steps, overlap; all others are
-//!   proven to be farther apart than `d_max`. The boxes are compared in a tree, because along one axis,
-//!   N bodies spread in space have about N^(5/3) overlapping intervals.
-//! - A near pair is reported without another computation until it has moved by the margin.
+//! - Pairs are stored only if the bodies' boxes, enlarged by the motion expected for some steps,
+//!   overlap; all other pairs are proven to be farther apart than `d_max`. The boxes are compared in a
+//!   tree, because along one axis, N bodies spread in space have about N^(5/3) overlapping intervals.
+//! - A near pair is reported without computing its distance again until its bodies have moved relative
+//!   to each other by the margin.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
@@ -25,58 +26,59 @@ use overlaps::{Bounds, overlaps};
 /// Options of [`BroadPhase`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BroadPhaseRequest {
-    /// Maximum distance of near pairs (mm).
+    /// Distance up to which a pair of bodies is near (mm).
     pub d_max: f64,
     /// Tolerance of near pairs (mm): pairs up to `d_max + margin` apart may be reported. With a larger
     /// margin, fewer distances are computed; with zero, one is computed whenever a near pair has moved.
     pub margin: f64,
 }
 
-/// Error of a step or of a construction.
+/// Error of creating or updating a [`BroadPhase`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BroadPhaseError {
-    /// More bodies than 32-bit indices.
+    /// There are more bodies than 32-bit numbers.
     #[error("more than 2³² bodies")]
     TooManyBodies,
-    /// A limit is negative or not finite.
+    /// A length of the request is negative or not finite.
     #[error("d_max and margin must be finite and not negative")]
     Request,
-    /// A support point of a shape is not finite or beyond 1e150 mm, or its radius is negative or not
-    /// finite.
+    /// A shape has a support point with a coordinate that is not finite or beyond 1e150 mm, or a radius
+    /// that is negative or not finite. Contains the number of the body.
     #[error("body {0} has no finite extent")]
     Shape(usize),
-    /// The number of poses differs from that of bodies.
+    /// The number of poses differs from [`BroadPhase::numbers`].
     #[error("{given} poses given for {bodies} bodies")]
     Count {
-        /// Number of poses.
+        /// Number of poses given.
         given: usize,
-        /// Number of bodies.
+        /// Number of poses needed: [`BroadPhase::numbers`].
         bodies: usize,
     },
-    /// A number of a pose is not finite.
+    /// A pose is not finite. Contains the number of the body.
     #[error("the pose of body {0} is not finite")]
     Pose(usize),
 }
 
-/// Accumulated cost of the steps.
+/// Accumulated cost of all steps of a [`BroadPhase`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BroadPhaseCounts {
-    /// Number of steps.
+    /// Number of successful calls of [`BroadPhase::step`].
     pub steps: u64,
-    /// Number of computed distances.
+    /// Number of distances between two bodies that were computed by GJK.
     pub distances: u64,
-    /// Number of steps in which all boxes were compared.
+    /// Number of steps in which the enlarged boxes of all bodies were compared.
     pub rebuilds: u64,
-    /// Current number of pairs with overlapping boxes.
+    /// Current number of stored pairs: those whose enlarged boxes overlapped when they were compared
+    /// most recently.
     pub pairs: usize,
 }
 
-/// Near pairs of moving bodies, updated step by step. Bodies can be inserted and removed. Each has a
-/// number; the number of a removed body is reused for the next insertion.
+/// Near pairs of moving bodies, updated step by step. Bodies can be inserted and removed. Each body has
+/// a number; the number of a removed body is reused by a later insertion.
 #[derive(Debug)]
 pub struct BroadPhase<S> {
     request: BroadPhaseRequest,
-    /// Shapes by number; `None` if no body has the number.
+    /// Shapes, indexed by the number of the body; `None` if no body has the number.
     shapes: Vec<Option<S>>,
     bodies: Vec<Body>,
     /// Numbers without a body; the last one is assigned first.
@@ -91,41 +93,41 @@ pub struct BroadPhase<S> {
 
 #[derive(Clone, Debug)]
 struct Body {
-    /// Whether the body has had a pose.
+    /// Whether a step has given the body a pose.
     placed: bool,
     /// Centre of the shape's bounding box, in the shape's frame.
     middle: P3,
     /// Maximum distance of a point of the shape from `middle` (mm).
     reach: f64,
     pose: Pose,
-    /// Current position of `middle`.
+    /// Current position of `middle` in the world.
     center: P3,
-    /// Accumulated path length of a point at distance `reach` that rotates about the middle (mm).
+    /// Accumulated upper bound of the path length, due to rotation about `middle` alone, of the body's
+    /// points (mm).
     rotation_path: f64,
-    /// `center` and `rotation_path` at the last comparison of boxes, and the motion (mm) allowed until the
-    /// next comparison.
+    /// `center` and `rotation_path` at the most recent comparison of boxes.
     at_rebuild: (P3, f64),
     allowed_motion: f64,
-    /// Upper bound of the displacement of all points in the last step (mm).
+    /// Upper bound of the displacement of the body's points in the most recent step (mm).
     displacement: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     bodies: (u32, u32),
-    /// Lower bound of the distance when it was last computed (mm).
+    /// Lower bound of the distance of the two bodies when it was computed most recently (mm).
     bound: f64,
     near: bool,
-    /// Vector from the first body's centre to the second one's when the bound was computed.
+    /// Vector (mm, world) from the first body's centre to the second one's when the bound was computed.
     center_offset: V3,
     /// Sum of both bodies' `rotation_path` when the bound was computed (mm).
     rotation_path: f64,
-    /// Direction from the first to the second body at the closest points; zero if unknown.
+    /// Direction from the first to the second body at the closest points, in the world; zero if unknown.
     direction: V3,
 }
 
-/// Number of steps for which boxes are enlarged, at the speed of the last step. With a smaller value,
-/// boxes are compared too often; with a larger one, too many pairs are stored
+/// Number of steps for which boxes are enlarged, assuming the speed of the most recent step. With a
+/// smaller value, boxes are compared too often; with a larger one, too many pairs are stored
 /// (`benches/src/bin/broad_phase.rs`).
 const STEPS_AHEAD: f64 = 32.0;
 
@@ -137,7 +139,7 @@ const MAX_COORDINATE: f64 = 1e150;
 const COORDINATE_ROUNDING: f64 = 1e-13;
 
 impl<S: Support> BroadPhase<S> {
-    /// Creates bodies from shapes, numbered in their order.
+    /// Creates one body from each shape; the bodies are numbered from 0 in the order of the shapes.
     ///
     /// # Errors
     /// [`BroadPhaseError::Request`], [`BroadPhaseError::Shape`], [`BroadPhaseError::TooManyBodies`].
@@ -193,15 +195,17 @@ impl<S: Support> BroadPhase<S> {
         Ok(())
     }
 
-    /// Count of numbers, including those without a body. [`Self::step`] takes this many poses.
+    /// Returns the count of numbers in use, including those of removed bodies. [`Self::step`] takes this
+    /// many poses.
     #[must_use]
     pub fn numbers(&self) -> usize {
         self.shapes.len()
     }
 
-    /// Updates the poses and returns the near pairs (i, j), i < j, in ascending order. It contains all
-    /// pairs up to `d_max` apart, and no pair farther apart than `d_max + margin` (by more than 0.1 %).
-    /// Earlier steps affect only which pairs in between are returned.
+    /// Updates the poses and returns the near pairs (i, j), i < j, of numbers of bodies, in ascending
+    /// order. The result contains all pairs up to `d_max` apart, and no pair farther apart than `d_max +
+    /// margin` (by more than 0.1 %). Which pairs between these two distances are returned depends on
+    /// earlier steps.
     ///
     /// `poses` has one entry for each number; entries of numbers without a body are ignored.
     ///
@@ -240,13 +244,14 @@ impl<S: Support> BroadPhase<S> {
         Ok(&self.near)
     }
 
-    /// Accumulated cost of the steps.
+    /// Returns the accumulated cost of all steps.
     #[must_use]
     pub fn counts(&self) -> BroadPhaseCounts {
         BroadPhaseCounts { pairs: self.pairs.len(), ..self.counts }
     }
 
-    /// Recomputes a pair's bound if it no longer decides whether the pair is near.
+    /// Updates whether a pair is near. The bound of its distance is computed again only if the motion
+    /// since the previous computation makes it inconclusive.
     fn update_bound(&mut self, pair: &mut Pair) {
         let (i, j) = (pair.bodies.0 as usize, pair.bodies.1 as usize);
         let (a, b) = (&self.bodies[i], &self.bodies[j]);
@@ -283,7 +288,8 @@ impl<S: Support> BroadPhase<S> {
         *pair = Pair { bodies: pair.bodies, bound, near, center_offset, rotation_path, direction };
     }
 
-    /// Compares the boxes of all bodies, enlarged for the next steps.
+    /// Compares the boxes of all bodies, enlarged by the motion expected for the next steps, and stores
+    /// the pairs that overlap. Pairs that were stored before keep their bounds.
     fn rebuild(&mut self) {
         self.counts.rebuilds += 1;
         let d_max = self.request.d_max;
@@ -330,7 +336,7 @@ impl<S: Support> BroadPhase<S> {
 }
 
 impl Body {
-    /// Creates a body; `None` if the shape has no finite extent.
+    /// Creates a body without a pose. Returns `None` if the shape has no finite extent.
     fn new<S: Support>(shape: &S) -> Option<Self> {
         let bounds = bounds(shape)?;
         let half = (bounds.hi - bounds.lo) * 0.5;
@@ -362,14 +368,14 @@ impl Body {
         self.pose = *pose;
     }
 
-    /// Whether a point may have left the enlarged box.
+    /// Returns whether a point of the body may have left its enlarged box.
     fn has_left(&self) -> bool {
         let (center, rotation_path) = self.at_rebuild;
         !((self.center - center).norm() + (self.rotation_path - rotation_path) <= self.allowed_motion)
     }
 
-    /// Approximate largest coordinate of the body's points, plus a share of the accumulated rotation for
-    /// its rounding.
+    /// Returns a length (mm) to which the rounding of the body's position is proportional: approximately
+    /// the largest coordinate of the body's points, plus a fraction of the accumulated rotation.
     fn size(&self) -> f64 {
         self.center.coords.amax() + self.reach + self.rotation_path * 1e-3
     }
@@ -380,7 +386,8 @@ fn checked(request: BroadPhaseRequest) -> Result<BroadPhaseRequest, BroadPhaseEr
     if limit(request.d_max) && limit(request.margin) { Ok(request) } else { Err(BroadPhaseError::Request) }
 }
 
-/// Bounding box of a shape; `None` if it is not finite.
+/// Computes the bounding box of a shape. Returns `None` if the box is not finite, a coordinate exceeds
+/// [`MAX_COORDINATE`], or the radius is negative.
 fn bounds<S: Support>(shape: &S) -> Option<Bounds> {
     let radius = shape.radius();
     let along = |k: usize, sign: f64| shape.support(&V3::ith(k, sign)).point[k] + sign * radius;

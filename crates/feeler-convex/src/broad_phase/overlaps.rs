@@ -1,4 +1,4 @@
-//! Finds all pairs of overlapping boxes with a tree.
+//! Finds all pairs of overlapping axis-aligned boxes with a tree of boxes.
 
 use feeler_geom::P3;
 
@@ -18,7 +18,7 @@ impl Bounds {
         Self { lo: self.lo.inf(&other.lo), hi: self.hi.sup(&other.hi) }
     }
 
-    /// Distance between two boxes; 0 if they overlap.
+    /// Returns the distance between two boxes (mm); 0 if they overlap.
     pub(super) fn gap(&self, other: &Self) -> f64 {
         let along = |k: usize| (other.lo[k] - self.hi[k]).max(self.lo[k] - other.hi[k]).max(0.0);
         feeler_geom::V3::new(along(0), along(1), along(2)).norm()
@@ -30,15 +30,15 @@ const MAX_LEAF_BOXES: usize = 8;
 
 struct Node {
     bounds: Bounds,
-    /// Range of the node in `order`.
+    /// The boxes below the node are those with indices `order[first..end]`.
     first: usize,
     end: usize,
     /// Index of the left child; the right child follows it. 0 for a leaf.
     left: usize,
 }
 
-/// Returns all overlapping pairs (i, j), i < j, in ascending order. Boxes must be finite. The cost is
-/// O(N log N) if each box overlaps few others.
+/// Returns all pairs (i, j), i < j, of indices of overlapping boxes, in ascending order. Boxes must be
+/// finite. The cost is O(N log N) if each box overlaps few others.
 pub(super) fn overlaps(boxes: &[Bounds]) -> Vec<(u32, u32)> {
     let mut pairs = Vec::new();
     if boxes.is_empty() {
@@ -81,7 +81,9 @@ fn test(boxes: &[Bounds], i: u32, others: &[u32], pairs: &mut Vec<(u32, u32)>) {
     pairs.extend(overlapping.map(|j| (i.min(*j), i.max(*j))));
 }
 
-/// Splits at the median along the widest axis, so that the depth is log₂ of the number of boxes.
+/// Builds the tree of boxes and reorders `order`, the indices of the boxes, accordingly. Each node is
+/// split at the median along its widest axis, so that the depth of the tree is about log₂ of the number
+/// of boxes.
 fn build(boxes: &[Bounds], order: &mut [u32]) -> Vec<Node> {
     let bound = |range: &[u32]| {
         let first = boxes[range[0] as usize];

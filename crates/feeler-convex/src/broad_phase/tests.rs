@@ -3,8 +3,8 @@ use crate::reference::Drop;
 use crate::reference::cases::CaseRandom;
 use crate::support::{Ball, Cuboid, Segment};
 
-/// All pairs up to `limit` apart by their computed distance; pairs with bounding balls farther apart are
-/// skipped.
+/// Returns all pairs of bodies that are at most `limit` apart, with their distances, from the distances
+/// of all pairs with near bounding balls.
 fn near_pairs(drop: &Drop, limit: f64) -> Vec<((u32, u32), f64)> {
     let mut out = Vec::new();
     let n = drop.shapes.len();
@@ -25,7 +25,8 @@ fn near_pairs(drop: &Drop, limit: f64) -> Vec<((u32, u32), f64)> {
     out
 }
 
-/// Drops `n` grains and checks every step. Returns the computed distances per step and pair of bodies.
+/// Drops `n` grains and checks every step. Returns the number of computed distances, divided by the
+/// number of steps and of pairs of bodies.
 fn drop_and_check(n: usize, steps: u32, dt: f64, request: BroadPhaseRequest) -> f64 {
     let mut drop = Drop::new(71, n);
     let mut broad = BroadPhase::new(drop.shapes.clone(), request).unwrap();

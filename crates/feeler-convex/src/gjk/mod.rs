@@ -5,15 +5,15 @@
 //!
 //! # Deviations
 //! - `continue` in Algorithm 5 is read as leaving the loop (MATH §12).
-//! - Near contact, the search direction is the normal of the simplex instead of the difference of the
-//!   closest points.
-//! - The loop also ends if a support point repeats or a step does not reduce the distance. If rounding
-//!   may have misled the sub-algorithm, all faces of the simplex are tried before a step counts as
-//!   futile.
+//! - At small distances, the search direction is the normal of the simplex instead of the difference of
+//!   the closest points.
+//! - The loop also ends if a support point repeats or if steps do not reduce the distance. If rounding
+//!   may have misled the sub-algorithm, all faces of the simplex are tried before a step counts as one
+//!   without progress.
 //! - A distance that is small relative to the coordinates is recomputed from the last simplex in doubled
 //!   precision.
-//! - If the bounds stay farther apart than rounding explains, the search is repeated from the direction
-//!   found.
+//! - If the lower bound stays farther below the distance than rounding explains, the search is repeated
+//!   from the direction found.
 //! - Coordinates whose sixth powers overflow or underflow are scaled by a power of two.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
@@ -31,15 +31,15 @@ use feeler_geom::{P3, V3};
 
 /// Finds the point of a simplex nearest to the origin, as a step of GJK.
 pub trait SubAlgorithm {
-    /// Returns the nearest point for two to four points, the newest one last; `None` if the
-    /// sub-algorithm fails.
+    /// Returns the point of the simplex nearest to the origin. `simplex` has two to four vertices, the
+    /// newest one last. Returns `None` if the sub-algorithm fails.
     fn nearest(&self, simplex: &[V3]) -> Option<Nearest>;
 }
 
-/// Signed Volumes with the newest vertex last.
+/// Signed Volumes ([`signed_volumes`]) as the sub-algorithm of GJK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SignedVolumes {
-    /// Method of computing signs.
+    /// Method of computing the signs of volumes and areas.
     pub signs: Signs,
 }
 
@@ -77,7 +77,8 @@ pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     search_again(&search, &end)
 }
 
-/// Repeats the search if coordinates are out of range or the bounds are too far apart.
+/// Repeats a search whose coordinates are out of range or whose bounds are too far apart. `end` is the
+/// reason why the first search ended.
 #[cold]
 fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     first: &Search<'_, '_, A, B, S>,
@@ -107,7 +108,7 @@ fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     DistanceResult { iterations, ..if is_better { other } else { answer } }
 }
 
-/// Reason why the loop ended.
+/// Reason why the search loop ended.
 enum End {
     /// The distance cannot be reduced further.
     Converged,
@@ -126,7 +127,7 @@ struct Search<'s, 'p, A: ?Sized, B: ?Sized, S> {
     sub_algorithm: &'s S,
     simplex: Simplex,
     radius: f64,
-    /// Largest coordinate encountered, scaled.
+    /// Largest coordinate of the support points encountered so far, scaled.
     size: f64,
     /// Lower bound of the distance between the cores, scaled.
     lower_bound: f64,
@@ -134,17 +135,18 @@ struct Search<'s, 'p, A: ?Sized, B: ?Sized, S> {
     iterations: u32,
 }
 
-/// Maximum number of steps without progress before a search ends. With 4, one of 10⁵ hard pairs
-/// (`benches/src/bin/convex_campaign.rs`) ends too early; with 16, none of 10⁷ does. A larger value
-/// costs futile steps.
+/// Maximum number of steps of a search that may leave the distance the same up to rounding. With 4, one
+/// of 10⁵ hard pairs (`benches/src/bin/convex_campaign.rs`) ends too early; with 16, none of 10⁷ does. A
+/// larger value costs steps without progress.
 const MAX_MISSES: u32 = 16;
 
-/// Rounding error of a difference of coordinates, relative to the coordinates. With a larger value,
-/// shapes touch too early; with a smaller one, searches may not end.
+/// Bound of the rounding error of a difference of coordinates, relative to the coordinates. With a
+/// larger value, shapes that are apart count as touching; with a smaller one, searches may not end.
 const COORDINATE_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Difference of the bounds, relative to the coordinates, above which rounding does not explain it and
-/// the search is repeated. A larger value accepts wrong results; a smaller one is slower.
+/// Difference between the distance and its lower bound, relative to the coordinates, above which
+/// rounding does not explain it and the search is repeated. A larger value accepts wrong results; a
+/// smaller one is slower.
 const MAX_BOUND_DIFFERENCE: f64 = 64.0 * COORDINATE_ROUNDING;
 
 impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'s, 'p, A, B, S> {
@@ -170,14 +172,16 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         out
     }
 
-    /// Whether sixth powers of the coordinates are in range, or no scale brings them into range.
+    /// Returns whether the coordinates need no scaling: their sixth powers neither overflow nor
+    /// underflow, or no scale could prevent it.
     #[inline]
     fn is_ordinary(&self) -> bool {
         (1e-40 < self.size && self.size < 1e40) || !(0.0 < self.size && self.size < f64::INFINITY)
     }
 
-    /// Whether the bounds are farther apart than requested and than rounding explains, because the last
-    /// simplex was a needle. A search restarted along the direction found takes other simplices.
+    /// Returns whether a converged search is doubtful: its lower bound is farther below the distance
+    /// than requested and than rounding explains, because the final simplex is a needle. A search
+    /// restarted along the direction found uses other simplices.
     #[inline]
     fn is_doubtful(&self, end: &End) -> bool {
         let d = self.simplex.v.norm();
@@ -185,7 +189,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
             && d - self.lower_bound > self.max_error(d).max(MAX_BOUND_DIFFERENCE * self.size)
     }
 
-    /// Maximum error requested at the distance `d` between the cores.
+    /// Returns the maximum error (scaled) that the request allows at the distance `d` (scaled) between
+    /// the cores.
     #[inline]
     fn max_error(&self, d: f64) -> f64 {
         (self.request.rel_tol * (d - self.radius).abs()).max(self.request.abs_tol * self.pair.scale)
@@ -256,8 +261,10 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         End::Exhausted
     }
 
-    /// Returns the new nearest point, given the result of the sub-algorithm; `None` if it is not nearer
-    /// than the last one.
+    /// Returns the nearest point of the simplex, given the result `quick` of the sub-algorithm, after
+    /// trying all faces if necessary. `d_sq` is the squared distance before this step, and `misses`
+    /// counts the steps without progress. Returns `None` if the search must end because the distance
+    /// does not decrease.
     fn checked(&self, quick: Option<Nearest>, d_sq: f64, misses: &mut u32) -> Option<Nearest> {
         let s = self.simplex.points();
         let quick = quick.filter(|n| n.vertices().len() < 4 || is_optimal(s, n));
@@ -316,8 +323,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         }
     }
 
-    /// Result for cores at distance zero: touching if a separating direction is found, otherwise
-    /// overlapping.
+    /// Returns the result for cores at distance zero: touching if a direction is found along which they
+    /// penetrate by at most `touch` (scaled), otherwise overlapping.
     fn contact(&self, touch: f64) -> DistanceResult {
         if self.radius <= touch
             && let Some(n) =
@@ -328,7 +335,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         self.finish(DistanceOutcome::Overlapping, 0.0, V3::zeros())
     }
 
-    /// Returns a direction along which the cores are no deeper than `touch`, if a few trials find one.
+    /// Returns a unit direction along which the cores penetrate by at most `touch` (scaled). Only a few
+    /// directions are tried; returns `None` if none of them succeeds.
     fn separating(&self, touch: f64) -> Option<V3> {
         let depth = |n: &V3| -self.pair.support_near(n, self.simplex.last()).w.dot(n);
         let mut best = (f64::INFINITY, V3::zeros());
@@ -376,8 +384,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         None
     }
 
-    /// Whether the bounds agree. With a needle simplex or a small distance, they stay apart by half of
-    /// the digits; a larger difference is a failure.
+    /// Returns whether the lower bound agrees with the distance `d` (scaled). With a needle simplex or a
+    /// small distance, they agree only in half of the digits; a larger difference is a failure.
     fn has_converged(&self, end: &End, d: f64) -> bool {
         let gap = d - self.lower_bound;
         gap <= self.max_error(d) || (matches!(end, End::Converged) && gap <= 1e-7 * self.size.max(d))
@@ -409,13 +417,14 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
     }
 }
 
-/// Distance of the origin from the nearest face of a tetrahedron around it; zero for a flat tetrahedron.
+/// Returns the distance of the origin from the plane of the nearest face of a tetrahedron around it;
+/// zero for a flat tetrahedron.
 fn clearance(s: &[V3]) -> f64 {
     nearest_plane(s).map_or(0.0, |(d, _)| d)
 }
 
-/// Returns the distance of the origin from the nearest face of a tetrahedron, and the inward normal of
-/// that face. `None` if a face is degenerate.
+/// Returns the distance of the origin from the nearest plane of the faces of a tetrahedron, and the
+/// inward normal of that face, not normalised. Returns `None` if a face is degenerate.
 fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
     let [a, b, c, d] = *s else { return None };
     let mut best = (f64::INFINITY, V3::zeros(), a);
@@ -433,7 +442,7 @@ fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
     Some((height, if n.dot(&up) < 0.0 { -n } else { n }))
 }
 
-/// Initialises the simplex.
+/// Initialises an empty simplex as the request's [`Start`] demands.
 #[inline]
 fn start<A: Support + ?Sized, B: Support + ?Sized>(
     pair: &Pair<'_, A, B>,

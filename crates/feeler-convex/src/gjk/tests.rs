@@ -22,8 +22,8 @@ fn combine(points: &[P3], weights: &[f64]) -> P3 {
     P3::from(points.iter().zip(weights).fold(V3::zeros(), |s, (p, w)| s + p.coords * *w))
 }
 
-/// Verifies a result by duality: points of both sets (weights) bound the distance from above, and the
-/// gap along their difference bounds it from below.
+/// Verifies a result by duality: the distance of two points of the hulls, given by the witness's
+/// weights, bounds the distance from above, and the gap along their difference bounds it from below.
 fn certify(a: &[P3], b: &[P3], answer: &DistanceResult, size: f64) -> f64 {
     let (set_a, set_b) = (PointSet::new(a).unwrap(), PointSet::new(b).unwrap());
     let check = |w: &ClosestPoints| {
@@ -143,8 +143,8 @@ fn known_cases() {
     assert!(PointSet::new(&[P3::new(f64::NAN, 0.0, 0.0)]).is_err(), "not finite");
 }
 
-/// Sizes at which squares and cubes of coordinates overflow or underflow, and pairs of very different
-/// sizes.
+/// Distances are correct for sizes at which squares and cubes of coordinates overflow or underflow, and
+/// for pairs of very different sizes.
 #[test]
 fn scales() {
     let cube = |size: f64, at: f64| -> Vec<P3> {
@@ -171,7 +171,7 @@ fn scales() {
     assert!((answer.distance / 1e150 - 1.0).abs() < 1e-15, "{answer:?}");
 }
 
-/// A search started from the last result finds the same distance in fewer steps.
+/// A search started from the previous result finds the same distance in fewer steps.
 #[test]
 fn warm_starts() {
     use crate::support::{Moved, Polytope};
@@ -247,8 +247,8 @@ fn radii_and_what_touching_means() {
     assert_eq!(answer.outcome, DistanceOutcome::Separated, "disjoint balls");
 }
 
-/// Every kind of hard pair, each result verified by proof. The long campaign is
-/// `benches/src/bin/convex_campaign.rs`.
+/// The results for every kind of hard pair agree with bounds of the exact distance.
+/// `benches/src/bin/convex_campaign.rs` tests many more pairs.
 #[test]
 fn hard_pairs_against_exact_distances() {
     use crate::reference::cases::{CaseRandom, KINDS, hard_pair, judge};

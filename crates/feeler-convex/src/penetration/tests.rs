@@ -9,8 +9,8 @@ fn vector(rng: &mut SmallRng) -> V3 {
     V3::from_fn(|_, _| rng.random_range(-1.0..1.0))
 }
 
-/// Moving B by the depth along the direction makes the shapes touch, and no shorter translation does, as
-/// checked in many directions.
+/// Checks that moving B by the depth along the direction makes the shapes touch, and that no shorter
+/// translation in many other directions does.
 fn check<A: Support, B: Support>(a: &A, b: &B, tol: f64) -> Penetration {
     let found = penetration(a, b, &PenetrationRequest::default());
     assert_eq!(found.outcome, PenetrationOutcome::Found, "{found:?}");

@@ -10,7 +10,7 @@ use feeler_geom::V3;
 /// Result of [`algorithm_5`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plain {
-    /// ‖v‖ of the last simplex.
+    /// Distance between the cores of the shapes (mm): norm of the nearest point v of the final simplex.
     pub distance: f64,
     /// Number of steps.
     pub iterations: u32,
@@ -18,7 +18,8 @@ pub struct Plain {
     pub failed: bool,
 }
 
-/// Runs Algorithm 5 with relative tolerance `rel` on ‖v‖² and tolerance `tol` on the simplex.
+/// Runs Algorithm 5 for the cores of two shapes. It ends if ‖v‖² changes by at most `rel` relatively, or
+/// if ‖v‖ is at most `tol` relative to the largest norm of the simplex's vertices.
 pub fn algorithm_5<A: Support, B: Support, S: SubAlgorithm>(
     a: &A,
     b: &B,

@@ -30,7 +30,7 @@ impl CaseRandom {
         lo + (hi - lo) * unit
     }
 
-    /// Returns a vector in the cube of half length 1.
+    /// Returns a vector with components in [-1, 1).
     pub fn vector(&mut self) -> V3 {
         V3::from_fn(|_, _| self.between(-1.0, 1.0))
     }
@@ -41,7 +41,7 @@ impl CaseRandom {
     }
 }
 
-/// Kinds of [`hard_pair`].
+/// Names of the kinds of pairs that [`hard_pair`] makes.
 pub const KINDS: [&str; 9] = [
     "clouds",
     "boxes with parallel faces",
@@ -54,8 +54,9 @@ pub const KINDS: [&str; 9] = [
     "huge and tiny coordinates",
 ];
 
-/// Returns two sets of one to eight points of a kind. Half of the pairs are moved close together, to a
-/// gap of 1e-14 to 1 or to contact.
+/// Returns two sets of about one to eight points, of the kind `KINDS[kind]`. Half of the pairs are moved
+/// close together, to a gap of 1e-14 to 1 (before the last two kinds are shifted or scaled) or to
+/// contact.
 pub fn hard_pair(rng: &mut CaseRandom, kind: usize) -> (Vec<P3>, Vec<P3>) {
     let cloud =
         |rng: &mut CaseRandom| -> Vec<P3> { (0..=rng.below(8)).map(|_| P3::from(rng.vector())).collect() };
@@ -133,7 +134,7 @@ pub fn hard_pair(rng: &mut CaseRandom, kind: usize) -> (Vec<P3>, Vec<P3>) {
     (a, b)
 }
 
-/// Moves B along the closest points to a small gap or to contact.
+/// Moves B along the line through the closest points to a small gap or to contact.
 fn bring_close(rng: &mut CaseRandom, a: &[P3], b: &mut [P3]) {
     let answer = crate::distance(
         &match crate::PointSet::new(a) {
@@ -164,7 +165,8 @@ pub struct CaseErrors {
     pub gap: f64,
 }
 
-/// Verifies a result for the hulls of two sets of points by proof.
+/// Verifies a result of [`distance`](crate::distance) for the hulls of two sets of points against bounds
+/// of the exact distance.
 ///
 /// # Errors
 /// A message with the reason why the result is wrong.

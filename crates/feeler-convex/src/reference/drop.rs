@@ -9,8 +9,8 @@ use crate::Polytope;
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::UnitQuaternion;
 
-/// Radius of the colliding balls, relative to the bounding balls of the grains. It is below 1, so that
-/// corners of grains intersect.
+/// Radius of the balls that collide in place of the grains, relative to the radius of a grain's bounding
+/// ball. It is below 1, so that corners of grains intersect.
 const CONTACT_RATIO: f64 = 0.75;
 
 /// Polytopes with a ball around each, in a column with a floor and walls.
@@ -18,9 +18,9 @@ const CONTACT_RATIO: f64 = 0.75;
 pub struct Drop {
     /// Grains, each the hull of random points on a sphere around the origin of its own coordinates.
     pub shapes: Vec<Polytope>,
-    /// Radii of these spheres.
+    /// Radii of the spheres on which the points of the grains lie.
     pub radii: Vec<f64>,
-    /// Current poses.
+    /// Current poses of the grains.
     pub poses: Vec<Pose>,
     velocities: Vec<V3>,
     spins: Vec<V3>,
@@ -64,7 +64,7 @@ impl Drop {
         out
     }
 
-    /// Advances by `dt` with a gravity of 10.
+    /// Advances the motion by the time step `dt`, with gravity of magnitude 10 along −z.
     pub fn step(&mut self, dt: f64) {
         let n = self.shapes.len();
         for i in 0..n {

@@ -1,4 +1,4 @@
-//! Distance of small hulls to more digits than a double, with a proof.
+//! Distance of small hulls to more digits than a double, with proven bounds.
 //!
 //! # Source
 //! Optimality of the nearest point x of a convex set: every point w of the set satisfies ⟨x, w⟩ ≥ ⟨x, x⟩
@@ -25,7 +25,7 @@ impl Twofold {
         Self(s, lo - (s - hi))
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     #[must_use]
     pub const fn value(self) -> f64 {
         self.0
@@ -101,23 +101,24 @@ fn cross(a: &Vector, b: &Vector) -> Vector {
     })
 }
 
-/// Interval that contains a distance.
+/// Interval that contains the distance of two hulls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exact {
-    /// Distance between two points of the hulls.
+    /// Upper bound of the distance: the distance between two points of the hulls.
     pub upper: Twofold,
-    /// Gap along their difference, at least zero.
+    /// Lower bound of the distance: the largest gap between the hulls found along a direction, at least
+    /// zero.
     pub lower: Twofold,
 }
 
 impl Exact {
-    /// Width of the interval.
+    /// Returns the width of the interval.
     #[must_use]
     pub fn width(&self) -> f64 {
         (self.upper - self.lower).value().max(0.0)
     }
 
-    /// Returns the difference between a distance and the exact one, without cancellation.
+    /// Returns the difference between `distance` and the upper bound, without cancellation.
     #[must_use]
     pub fn error(&self, distance: f64) -> f64 {
         (Twofold(distance, 0.0) - self.upper).value()
@@ -181,8 +182,9 @@ pub fn distance(a: &[P3], b: &[P3], start: &[(usize, usize)]) -> Exact {
     Exact { upper, lower }
 }
 
-/// Computes the gap between A and B along a direction. A positive gap separates them; a negative one is
-/// minus an upper bound of the depth.
+/// Computes the gap between the hulls of A and B along a direction, which need not be normalised. A
+/// positive gap separates them and is a lower bound of their distance; a negative one is minus an upper
+/// bound of the penetration depth. It is NaN if a set is empty.
 #[must_use]
 pub fn gap(a: &[P3], b: &[P3], direction: &feeler_geom::V3) -> f64 {
     let height = |p: &P3| {
@@ -197,7 +199,7 @@ pub fn gap(a: &[P3], b: &[P3], direction: &feeler_geom::V3) -> f64 {
     }
 }
 
-/// Whether the origin is strictly inside the tetrahedron of four differences.
+/// Returns whether the origin is strictly inside the tetrahedron of the four differences `b[i] - a[i]`.
 #[must_use]
 pub fn strictly_inside(a: &[P3; 4], b: &[P3; 4]) -> bool {
     let w: Vec<Vector> = (0..4).map(|i| difference(&b[i], &a[i])).collect();
@@ -214,14 +216,16 @@ pub fn strictly_inside(a: &[P3; 4], b: &[P3; 4]) -> bool {
     c.iter().all(|c| *c > noise) || c.iter().all(|c| *c < -noise)
 }
 
-/// Rounding error of a squared distance whose root is a sum of coordinates.
+/// Bound of the rounding error of the squared distance `d_sq` of a point that is computed as a
+/// combination of the vertices `w`.
 fn rounding(d_sq: Twofold, w: &[Vector]) -> f64 {
     let size = w.iter().flatten().fold(0.0, |m: f64, c| m.max(c.value().abs()));
     1e-30 * d_sq.value().sqrt() * size
 }
 
-/// Returns the nearest of the footpoints inside the faces, each computed by elimination along its
-/// longest edge.
+/// Returns the point of the simplex `w` nearest to the origin, and the indices of the vertices whose
+/// hull contains it. It is the nearest of the footpoints of the origin on all faces that lie inside the
+/// face.
 fn nearest(w: &[Vector]) -> (Vector, Vec<usize>) {
     let mut best: Option<(Twofold, Vector, Vec<usize>)> = None;
     // Larger faces last: among equals (to rounding) they give the better direction.
@@ -238,7 +242,8 @@ fn nearest(w: &[Vector]) -> (Vector, Vec<usize>) {
     best.map_or(([Twofold::ZERO; 3], Vec::new()), |(_, x, members)| (x, members))
 }
 
-/// Footpoint of the origin on a face, as a combination of its vertices; `None` if a weight is negative.
+/// Computes the footpoint of the origin on the face of the simplex `w` with the vertices `members`.
+/// Returns `None` if it lies outside the face (a weight is negative) or if the face is degenerate.
 fn foot(w: &[Vector], members: &[usize]) -> Option<Vector> {
     // The first two vertices become those of the longest edge.
     let mut order = members.to_vec();

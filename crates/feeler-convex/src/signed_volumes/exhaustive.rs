@@ -4,8 +4,9 @@
 use super::{Nearest, s1d};
 use feeler_geom::V3;
 
-/// Whether no vertex lies nearer in the direction of the point, up to rounding. This is the optimality
-/// condition of the nearest point.
+/// Returns whether `found` is the point of the simplex `s` nearest to the origin, up to rounding: no
+/// vertex has a smaller component along the vector to the point than the point itself. The whole
+/// tetrahedron is optimal if its point is the origin.
 pub(crate) fn is_optimal(s: &[V3], found: &Nearest) -> bool {
     let size = s.iter().fold(0.0, |m: f64, v| m.max(v.amax()));
     if found.n == 4 {
@@ -16,8 +17,8 @@ pub(crate) fn is_optimal(s: &[V3], found: &Nearest) -> bool {
     s.iter().all(|v| x.dot(v) >= x.norm_squared() - slack)
 }
 
-/// Returns the nearest of all candidates: vertices, edges, triangles and the interior, each a convex
-/// combination of vertices.
+/// Returns the point of the simplex nearest to the origin, by comparing the candidates of all vertices,
+/// edges, triangles and the interior. Each is a convex combination of vertices.
 pub(crate) fn exhaustive(s: &[V3]) -> Nearest {
     let n = s.len().min(4);
     let mut best = Nearest::vertex(s, 0);
@@ -40,8 +41,9 @@ pub(crate) fn exhaustive(s: &[V3]) -> Nearest {
     best
 }
 
-/// Least squares over the triangle's plane by orthogonal edges. The longest edge comes first, so that a
-/// needle keeps the digits along it. Returns `None` if a weight is not positive.
+/// Returns the point of a triangle nearest to the origin, if it is inside the triangle; `None` if a
+/// weight is not positive. The least-squares problem over the plane is solved along orthogonal
+/// directions. The longest edge comes first, so that a needle keeps the digits along it.
 fn triangle(s: &[V3], v: [usize; 3]) -> Option<Nearest> {
     let p = v.map(|i| s[i]);
     let lengths = [p[1] - p[2], p[2] - p[0], p[0] - p[1]].map(|e| e.norm_squared());

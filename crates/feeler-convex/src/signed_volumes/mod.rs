@@ -33,7 +33,7 @@ pub enum Signs {
     Adaptive,
 }
 
-/// Order of the vertices.
+/// Known order of a simplex's vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Newest {
     /// Unknown order: all faces are candidates.
@@ -55,19 +55,21 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// The nearest point.
+    /// Returns the nearest point.
     #[must_use]
     pub const fn point(&self) -> V3 {
         self.point
     }
 
-    /// Indices of the vertices in the given simplex, in ascending order.
+    /// Returns the indices of the vertices of the given simplex whose hull contains the nearest point,
+    /// in ascending order.
     #[must_use]
     pub fn vertices(&self) -> &[usize] {
         &self.vertices[..self.n]
     }
 
-    /// Positive weights of these vertices; they sum to 1 up to rounding.
+    /// Returns the positive barycentric weights of the vertices with the indices [`Self::vertices`];
+    /// they sum to 1 up to rounding.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights[..self.n]
@@ -91,7 +93,8 @@ impl Nearest {
         Self { point, n: 4, vertices: [0, 1, 2, 3], weights: w }
     }
 
-    /// Creates the combination of the vertices whose bits are set, with the given weights.
+    /// Creates the combination of the vertices of `s` whose bits are set in `set`, with the given
+    /// weights.
     #[cfg(any(test, feature = "reference"))]
     pub(crate) fn of_set(s: &[V3], set: usize, weight: impl Fn(usize) -> f64) -> Self {
         let mut out = Self { point: V3::zeros(), n: 0, vertices: [0; 4], weights: [0.0; 4] };
@@ -109,7 +112,7 @@ impl Nearest {
     }
 }
 
-/// Observer of the searched faces. The unit type ignores them at no cost.
+/// Observer of the faces and edges that are searched. The unit type ignores them at no cost.
 pub(crate) trait FaceObserver {
     fn face(&mut self, _vertices: &[usize]) {}
 }
@@ -125,8 +128,9 @@ pub fn nearest_to_origin(s: &[V3]) -> Option<Nearest> {
     Some(if is_optimal(s, &found) { found } else { exhaustive(s).nearer(found) })
 }
 
-/// Algorithm 1 without a check of its result. Use [`nearest_to_origin`] for simplices that may be
-/// degenerate.
+/// Computes the point of a simplex of one to four points nearest to the origin by Algorithm 1, without a
+/// check of the result. Use [`nearest_to_origin`] for simplices that may be degenerate. Returns `None`
+/// for any other number of points.
 #[must_use]
 pub fn signed_volumes(s: &[V3], signs: Signs, newest: Newest) -> Option<Nearest> {
     signed_volumes_watched(s, signs, newest, &mut ())
@@ -148,13 +152,13 @@ pub(crate) fn signed_volumes_watched<W: FaceObserver>(
     }
 }
 
-/// Eq. (3.4): whether both have the same sign; false if either is zero or NaN.
+/// Eq. (3.4): returns whether both numbers have the same sign; `false` if either is zero or NaN.
 #[inline]
 fn same_sign(a: f64, b: f64) -> bool {
     (a > 0.0 && b > 0.0) || (a < 0.0 && b < 0.0)
 }
 
-/// Algorithm 2.
+/// Algorithm 2: nearest point of a tetrahedron.
 #[inline]
 fn s3d<W: FaceObserver>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
     const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
@@ -189,9 +193,10 @@ fn s3d<W: FaceObserver>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -
     best.unwrap_or_else(|| s2d(s, FACES[3], signs, Newest::Unknown, watch))
 }
 
-/// Selects faces that cover a tetrahedron of volume zero. Its signed volumes sum to zero, so the faces
-/// of either sign alone triangulate the flat hull. If the plane contains the origin, all volumes are
-/// zero and all faces are candidates.
+/// Selects faces that cover a tetrahedron of volume zero, given its four signed volumes `c`. The volumes
+/// sum to zero, so the faces with positive volumes alone, and those with negative volumes alone,
+/// triangulate the flat hull. Only the first `n_faces` faces may be selected. If the tetrahedron's plane
+/// contains the origin, all volumes are zero and all faces are candidates.
 fn flat_cover(c: &[f64; 4], n_faces: usize) -> [bool; 4] {
     let count = |positive: bool| {
         let picked = c.map(|c| if positive { c > 0.0 } else { c < 0.0 });
@@ -211,7 +216,8 @@ fn flat_cover(c: &[f64; 4], n_faces: usize) -> [bool; 4] {
     }
 }
 
-/// Algorithm 3. The last of `v` is the newest vertex if the order is known.
+/// Algorithm 3: nearest point of the triangle with the vertices `v` of the simplex `s`. The last of `v`
+/// is the newest vertex if the order is known.
 #[inline]
 fn s2d<W: FaceObserver>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
     let [a, b, c] = v.map(|i| s[i]);
@@ -248,8 +254,9 @@ fn s2d<W: FaceObserver>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, w
     best.unwrap_or_else(|| s1d(s, [v[0], v[1]]))
 }
 
-/// Algorithm 4. With t = b − a, the projections ⟨−a, t⟩ and ⟨b, t⟩ onto the line have the signs of the
-/// two fictitious segments on any Cartesian axis. They need no division.
+/// Algorithm 4: nearest point of the edge with the vertices `v` of the simplex `s`. With t = b − a, the
+/// projections ⟨−a, t⟩ and ⟨b, t⟩ onto the line have the signs of the two fictitious segments on any
+/// Cartesian axis. They need no division.
 #[inline]
 fn s1d(s: &[V3], v: [usize; 2]) -> Nearest {
     let (a, b) = (s[v[0]], s[v[1]]);

@@ -28,8 +28,10 @@ fn volume(s: &[V3; 4]) -> f64 {
     robust::orient3d(a, b, c, d)
 }
 
-/// Algorithm 3, lines 3 to 13: areas on the Cartesian plane onto which the triangle has the largest
-/// projection, with exact signs for the given projection of the origin.
+/// Algorithm 3, lines 3 to 13: computes twice the area of the triangle `v` with normal `n`, and twice
+/// the areas of its three fictitious triangles, in which the projected origin replaces one vertex. The
+/// areas are those of the projections onto the coordinate plane where the triangle is largest, and their
+/// signs are exact for the computed projection of the origin. All are NaN for a degenerate triangle.
 pub(super) fn area_signs(v: [V3; 3], n: &V3) -> (f64, [f64; 3]) {
     let p = n * (v[2].dot(n) / n.norm_squared());
     if !p.iter().all(|c| c.is_finite()) {

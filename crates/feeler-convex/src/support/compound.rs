@@ -7,7 +7,7 @@ use super::{ConvexShapeError, Support, SupportPoint, finite, lengths};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::Matrix3;
 
-/// A shape under a rigid motion.
+/// A shape placed by a pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moved<S> {
     shape: S,
@@ -16,7 +16,7 @@ pub struct Moved<S> {
 }
 
 impl<S: Support> Moved<S> {
-    /// Places a shape by a pose.
+    /// Places a shape by a pose, which maps the shape's frame to the common frame.
     ///
     /// # Errors
     /// [`ConvexShapeError::NotFinite`] if the pose is not finite.
@@ -60,7 +60,8 @@ pub struct Affine<S> {
 }
 
 impl<S: Support> Affine<S> {
-    /// Creates the image of a shape. The matrix may be singular.
+    /// Creates the image of a shape's core under `x ↦ linear · x + translation`. The matrix may be
+    /// singular.
     ///
     /// # Errors
     /// [`ConvexShapeError::NotFinite`] if a number is not finite.
@@ -90,7 +91,7 @@ impl<S: Support> Support for Affine<S> {
     }
 }
 
-/// Minkowski sum { a + b }.
+/// Minkowski sum { a + b } of two shapes, for all points a and b of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sum<A, B>(pub A, pub B);
 
@@ -107,8 +108,8 @@ impl<A: Support, B: Support> Support for Sum<A, B> {
     }
 }
 
-/// Minkowski difference { a − b } (DIST's configuration space obstacle (2.11)). It contains the origin
-/// if the two shapes intersect.
+/// Minkowski difference { a − b } of two shapes, for all points a and b of them (DIST's configuration
+/// space obstacle (2.11)). It contains the origin if the two shapes intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MinkowskiDifference<A, B>(pub A, pub B);
 
@@ -125,7 +126,7 @@ impl<A: Support, B: Support> Support for MinkowskiDifference<A, B> {
     }
 }
 
-/// A shape dilated by a radius: all points within that distance of it.
+/// A shape dilated by a radius: all points within that distance of the shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dilated<S> {
     shape: S,
@@ -136,7 +137,8 @@ impl<S: Support> Dilated<S> {
     /// Dilates a shape by a radius (mm).
     ///
     /// # Errors
-    /// If the radius is negative or not finite.
+    /// [`ShapeError::NegativeLength`] or [`ShapeError::NotFinite`] if the radius is negative or not
+    /// finite.
     pub fn new(shape: S, by: f64) -> Result<Self, ConvexShapeError> {
         lengths(&[by])?;
         Ok(Self { shape, by })

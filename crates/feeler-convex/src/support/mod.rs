@@ -24,14 +24,14 @@ use feeler_geom::{P3, V3};
 /// Point of a shape's core that is farthest along some direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SupportPoint {
-    /// The point (mm).
+    /// The farthest point (mm), in the frame of the shape.
     pub point: P3,
-    /// Index of the point for hulls of numbered points; 0 for all other shapes.
+    /// Index of the point among the given points, for hulls of numbered points; 0 for all other shapes.
     pub index: u32,
 }
 
 impl SupportPoint {
-    /// Creates a support point without an index.
+    /// Creates a support point of a shape without numbered points; its index is 0.
     #[must_use]
     pub const fn plain(point: P3) -> Self {
         Self { point, index: 0 }
@@ -44,14 +44,14 @@ pub trait Support {
     /// finite and need not be normalised. If it is zero, any point of the core is valid.
     fn support(&self, direction: &V3) -> SupportPoint;
 
-    /// Like [`Support::support`], with the index of an earlier result for a similar direction. Shapes
-    /// that walk from vertex to vertex start there.
+    /// Like [`Support::support`]; `start` is the index of an earlier result for a similar direction.
+    /// Shapes that search from vertex to vertex start at that vertex; other shapes ignore it.
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
         let _ = start;
         self.support(direction)
     }
 
-    /// The radius by which the core is dilated (mm), ≥ 0.
+    /// Returns the radius by which the core is dilated (mm), ≥ 0.
     fn radius(&self) -> f64 {
         0.0
     }
@@ -63,7 +63,8 @@ pub trait Support {
     }
 
     /// Returns the core's point with this index, for hulls of numbered points. A search can then start
-    /// from a complete simplex.
+    /// from the complete simplex of an earlier one. Returns `None` for other shapes and for unknown
+    /// indices.
     fn numbered(&self, index: u32) -> Option<P3> {
         let _ = index;
         None
@@ -91,10 +92,10 @@ impl<S: Support + ?Sized> Support for &S {
 /// Error of constructing a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvexShapeError {
-    /// A hull without points.
+    /// A hull has no points.
     #[error("a hull needs at least one point")]
     Empty,
-    /// More points than 32-bit indices.
+    /// A hull has more points than 32-bit indices.
     #[error("more than 2³² points")]
     TooManyPoints,
     /// A coordinate, length or matrix entry is infinite or NaN.
@@ -103,10 +104,11 @@ pub enum ConvexShapeError {
     /// A radius, half length or height is negative.
     #[error("a length is negative")]
     NegativeLength,
-    /// An exponent of a superellipsoid outside (0, 2], where the shape is not convex.
+    /// An exponent of a superellipsoid is outside (0, 2]. For larger exponents the shape is not convex.
     #[error("an exponent is not in (0, 2]")]
     Exponent,
-    /// A rational weight is not positive, so the control hull need not contain the patch.
+    /// A weight of a rational control point is not positive, so the hull of the control points need not
+    /// contain the patch.
     #[error("a weight is not positive")]
     Weight,
 }

@@ -4,7 +4,8 @@ use super::{ConvexShapeError, Support, SupportPoint, finite};
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::{P3, V3};
 
-/// Returns the farthest of numbered points along a direction; the first one of equals.
+/// Returns the farthest of the points along a direction, with its index; the one with the smallest index
+/// among equally far points. There must be at least one point.
 #[inline]
 pub(super) fn farthest(points: &[P3], direction: &V3) -> SupportPoint {
     let index = position_of_farthest(points, direction);
@@ -12,7 +13,7 @@ pub(super) fn farthest(points: &[P3], direction: &V3) -> SupportPoint {
     SupportPoint { point: points[index], index: index as u32 }
 }
 
-/// Returns the index of the farthest point along a direction.
+/// Returns the index of the farthest point along a direction; the smallest one among equally far points.
 #[inline]
 pub(super) fn position_of_farthest(points: &[P3], direction: &V3) -> usize {
     let (x, y, z) = (direction.x, direction.y, direction.z);
@@ -44,17 +45,17 @@ fn mean(points: &[P3]) -> P3 {
     P3::from(points.iter().fold(V3::zeros(), |sum, p| sum + p.coords * share))
 }
 
-/// Convex hull of borrowed points.
+/// Convex hull of borrowed points, which are numbered in their order.
 #[derive(Clone, Copy, Debug)]
 pub struct PointSet<'a> {
     points: &'a [P3],
 }
 
 impl<'a> PointSet<'a> {
-    /// Creates the hull of points.
+    /// Creates the convex hull of points (mm).
     ///
     /// # Errors
-    /// If there is no point, there are more than `u32` can count, or one is not finite.
+    /// The list of points is empty or longer than `u32` can count, or a point is not finite.
     pub fn new(points: &'a [P3]) -> Result<Self, ConvexShapeError> {
         check_points(points)?;
         Ok(Self { points })
@@ -79,18 +80,18 @@ pub struct Hull<const N: usize> {
     points: [P3; N],
 }
 
-/// A segment between two points.
+/// A segment, given by its two end points.
 pub type Segment = Hull<2>;
-/// A triangle.
+/// A triangle, given by its three corners.
 pub type Triangle = Hull<3>;
-/// A tetrahedron.
+/// A tetrahedron, given by its four vertices.
 pub type Tetrahedron = Hull<4>;
 
 impl<const N: usize> Hull<N> {
-    /// Creates the hull of points.
+    /// Creates the convex hull of points (mm).
     ///
     /// # Errors
-    /// If there is no point, or one is not finite.
+    /// `N` is 0, or a point is not finite.
     pub fn new(points: [P3; N]) -> Result<Self, ConvexShapeError> {
         check_points(&points)?;
         Ok(Self { points })
@@ -116,26 +117,26 @@ pub struct ControlHull {
 }
 
 impl ControlHull {
-    /// Creates the control hull of a curve.
+    /// Creates the convex hull of the control points of a spline.
     ///
     /// # Errors
-    /// If there is no control point, or one is not finite.
+    /// The list of control points is empty, or one of them is not finite.
     pub fn of_curve(curve: &BezierSpline) -> Result<Self, ConvexShapeError> {
         Self::new(curve.points())
     }
 
-    /// Creates the control hull of a patch.
+    /// Creates the convex hull of the control points of all patches of a surface.
     ///
     /// # Errors
-    /// If there is no control point, or one is not finite.
+    /// The list of control points is empty, or one of them is not finite.
     pub fn of_surface(surface: &BezierSurface) -> Result<Self, ConvexShapeError> {
         Self::new(surface.points())
     }
 
-    /// Creates the control hull of homogeneous control points, (w x, w y, w z, w).
+    /// Creates the convex hull of control points given in homogeneous coordinates (w x, w y, w z, w).
     ///
     /// # Errors
-    /// If there is no control point, one is not finite, or a weight is not positive.
+    /// The list of control points is empty, one of them is not finite, or a weight is not positive.
     pub fn of_homogeneous(control: &[feeler_geom::bezier::H4]) -> Result<Self, ConvexShapeError> {
         finite(control.iter().flat_map(|h| h.iter()))?;
         if !control.iter().all(|h| h.w > 0.0) {

@@ -4,9 +4,10 @@
 //! DIST §4.8.2 (hill climbing).
 //!
 //! # Deviations
-//! - Steps are compared by edge vectors instead of heights of vertices. Near the top, where heights
-//!   agree in all digits, edges still give the sign of a step.
-//! - A search without a guess starts from a table of directions.
+//! - Neighbours are compared by the components of edge vectors along the direction instead of the
+//!   heights of vertices. Near the support point, where heights agree in all digits, edge vectors still
+//!   give the sign of their difference.
+//! - A search without an earlier result starts from a table of directions.
 
 use super::points::{check_points, position_of_farthest};
 use super::{ConvexShapeError, Support, SupportPoint};
@@ -17,12 +18,13 @@ use feeler_geom::{P3, V3};
 /// (`benches/src/bin/gjk.rs`).
 const MIN_WALK_VERTICES: usize = 24;
 
-/// Minimum number of vertices for the table of directions when the walk starts from an earlier result
-/// that is not near. Below it, walking from that result is faster (`benches/src/bin/gjk.rs`, queries in
-/// turn).
+/// Minimum number of vertices of a hull for which the table of directions is used although an earlier
+/// result is given, if that result is not the support point. Below it, walking from the earlier result
+/// is faster (`benches/src/bin/gjk.rs`, queries in turn).
 const MIN_TABLE_VERTICES: usize = 256;
 
-/// Convex hull of owned points. Points inside the hull are dropped; indices refer to the given points.
+/// Convex hull of owned points. Points inside the hull are dropped; indices of support points and facets
+/// refer to the given points.
 #[derive(Clone, Debug)]
 pub struct Polytope {
     vertices: Vec<P3>,
@@ -38,16 +40,17 @@ struct Walk {
     /// Neighbours of vertex i: `neighbours[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u32>,
     neighbours: Vec<u32>,
-    /// Start vertices for `per_side`² cells of directions.
+    /// Support vertices for the directions at the centres of `per_side`² cells of directions, where hill
+    /// climbing starts.
     table: Vec<u32>,
     per_side: usize,
 }
 
 impl Polytope {
-    /// Creates the hull of points.
+    /// Creates the convex hull of points (mm).
     ///
     /// # Errors
-    /// If there is no point, there are more than `u32` can count, or one is not finite.
+    /// The list of points is empty or longer than `u32` can count, or a point is not finite.
     pub fn new(points: &[P3]) -> Result<Self, ConvexShapeError> {
         check_points(points)?;
         // Coordinates are scaled by a power of two to a size near 1, so that products of signed volumes
@@ -77,14 +80,14 @@ impl Polytope {
         Ok(out)
     }
 
-    /// Vertices of the hull; all given points if they are coplanar.
+    /// Returns the vertices of the hull; all given points if they are coplanar.
     #[must_use]
     pub fn vertices(&self) -> &[P3] {
         &self.vertices
     }
 
-    /// Triangles of the hull, counter-clockwise from outside, as indices of the given points. Empty if
-    /// the points are coplanar.
+    /// Returns the triangles of the hull, counter-clockwise from outside, as indices of the given
+    /// points. The list is empty if the points are coplanar.
     #[must_use]
     pub fn facets(&self) -> &[[u32; 3]] {
         &self.facets
@@ -143,8 +146,9 @@ impl Walk {
         walk
     }
 
-    /// Returns the direction at the centre of a cell. Directions are mapped to the octahedron |x| + |y|
-    /// + |z| = 1, whose lower faces are folded outwards. The result is a square of `per_side`² cells.
+    /// Returns the direction at the centre of a cell of the table. Directions are mapped to the
+    /// octahedron |x| + |y| + |z| = 1, whose lower faces are folded outwards. This gives a square, which
+    /// is divided into `per_side`² cells.
     fn direction(&self, cell: usize) -> V3 {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let at = |i: usize| (2 * i + 1) as f64 / self.per_side as f64 - 1.0;
@@ -171,7 +175,8 @@ impl Walk {
         self.table[cell(u).min(last) * self.per_side + cell(v).min(last)] as usize
     }
 
-    /// Like [`Self::climb`], from an earlier result, or from the table if that result is not near.
+    /// Like [`Self::climb`], from the earlier result `start`, or from the table of directions if its
+    /// vertex is higher than the highest neighbour of `start`.
     #[inline(never)]
     fn climb_near(&self, vertices: &[P3], direction: &V3, start: usize) -> usize {
         let next = self.highest_around(vertices, direction, start);
@@ -186,8 +191,9 @@ impl Walk {
         self.climb(vertices, direction, if up > 0.0 { table } else { next })
     }
 
-    /// Moves from a vertex to its highest neighbour until none is higher; on a convex body that is the
-    /// support point.
+    /// Moves from the vertex `start` to its highest neighbour along `direction` until no neighbour is
+    /// higher; on a convex body the vertex reached is the support point. Returns its position in
+    /// `vertices`.
     #[inline(never)]
     fn climb(&self, vertices: &[P3], direction: &V3, start: usize) -> usize {
         let mut at = start;
@@ -202,7 +208,7 @@ impl Walk {
         at
     }
 
-    /// Returns the highest of a vertex and its neighbours.
+    /// Returns the highest along `direction` of the vertex `at` and its neighbours.
     #[inline]
     fn highest_around(&self, vertices: &[P3], direction: &V3, at: usize) -> usize {
         let from = vertices[at];
@@ -218,7 +224,8 @@ impl Walk {
     }
 }
 
-/// Returns a coordinate of a point on a folded face.
+/// Returns the first coordinate of the point (u, v) after folding a lower face of the octahedron
+/// outwards or back.
 #[inline]
 fn fold(u: f64, v: f64) -> f64 {
     (1.0 - v.abs()).copysign(u)

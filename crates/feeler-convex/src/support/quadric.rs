@@ -1,5 +1,5 @@
-//! Boxes and quadrics, centred and aligned with their own axes. Use [`Moved`](super::Moved) to place
-//! them.
+//! Balls, capsules, boxes and quadrics. All except balls and capsules are centred at the origin of their
+//! own frame and aligned with its axes. Use [`Moved`](super::Moved) to place them.
 //!
 //! # Source
 //! DIST (2.5), (2.6).
@@ -13,7 +13,8 @@ fn towards(x: f64, length: f64) -> f64 {
     if x < 0.0 { -length } else { length }
 }
 
-/// Returns the point at `radius` along (x, y); an arbitrary one if both are zero.
+/// Returns the point (x, y) at distance `radius` from the z axis along the x and y components of
+/// `direction`; an arbitrary one if both components are zero.
 fn rim(direction: &V3, radius: f64) -> (f64, f64) {
     let size = direction.x.abs().max(direction.y.abs());
     if !(size > 0.0) {
@@ -33,10 +34,10 @@ pub struct Ball {
 }
 
 impl Ball {
-    /// Creates a ball; a radius of zero gives a point.
+    /// Creates a ball with the given radius (mm); a radius of zero gives a point.
     ///
     /// # Errors
-    /// If a number is not finite or the radius is negative.
+    /// A number is not finite, or the radius is negative.
     pub fn new(center: P3, radius: f64) -> Result<Self, ConvexShapeError> {
         finite(center.coords.iter())?;
         lengths(&[radius])?;
@@ -64,10 +65,11 @@ pub struct Capsule {
 }
 
 impl Capsule {
-    /// Creates a capsule. Its ends may coincide.
+    /// Creates a capsule from the end points of its segment and its radius (mm). The end points may
+    /// coincide.
     ///
     /// # Errors
-    /// If a number is not finite or the radius is negative.
+    /// A number is not finite, or the radius is negative.
     pub fn new(ends: [P3; 2], radius: f64) -> Result<Self, ConvexShapeError> {
         finite(ends.iter().flat_map(|p| p.coords.iter()))?;
         lengths(&[radius])?;
@@ -101,7 +103,7 @@ impl Cuboid {
     /// point.
     ///
     /// # Errors
-    /// If a length is negative or not finite.
+    /// A length is negative or not finite.
     pub fn new(half: V3) -> Result<Self, ConvexShapeError> {
         lengths(half.as_slice())?;
         Ok(Self { half })
@@ -135,7 +137,7 @@ impl Ellipsoid {
     /// a point.
     ///
     /// # Errors
-    /// If a length is negative or not finite.
+    /// A length is negative or not finite.
     pub fn new(semi: V3) -> Result<Self, ConvexShapeError> {
         lengths(semi.as_slice())?;
         Ok(Self { semi })
@@ -165,10 +167,11 @@ pub struct Cylinder {
 }
 
 impl Cylinder {
-    /// Creates a cylinder. Lengths of zero give a disc, a segment or a point.
+    /// Creates a cylinder from its radius and half its height (mm). Lengths of zero give a disc, a
+    /// segment or a point.
     ///
     /// # Errors
-    /// If a length is negative or not finite.
+    /// A length is negative or not finite.
     pub fn new(radius: f64, half_height: f64) -> Result<Self, ConvexShapeError> {
         lengths(&[radius, half_height])?;
         Ok(Self { radius, half_height })
@@ -193,10 +196,11 @@ pub struct Cone {
 }
 
 impl Cone {
-    /// Creates a cone. Lengths of zero give a disc, a segment or a point.
+    /// Creates a cone from the radius of its base and half its height (mm). Lengths of zero give a disc,
+    /// a segment or a point.
     ///
     /// # Errors
-    /// If a length is negative or not finite.
+    /// A length is negative or not finite.
     pub fn new(radius: f64, half_height: f64) -> Result<Self, ConvexShapeError> {
         lengths(&[radius, half_height])?;
         Ok(Self { radius, half_height })

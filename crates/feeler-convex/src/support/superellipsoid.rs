@@ -1,4 +1,5 @@
-//! Superellipsoids centred at the origin, and poly-superellipsoids with six semi-axes.
+//! Superellipsoids centred at the origin, and poly-superellipsoids, which have different semi-axes on
+//! the two sides of each coordinate plane.
 //!
 //! # Source
 //! POLY §3.5.2, Eqs. (3.30), (3.31).
@@ -24,7 +25,7 @@ impl Superellipsoid {
     /// z), both in (0, 2]. Exponents near 0 give a box, 1 an ellipsoid, and 2 an octahedron.
     ///
     /// # Errors
-    /// If a length is negative or not finite, or an exponent is outside (0, 2].
+    /// A length is negative or not finite, or an exponent is outside (0, 2].
     pub fn new(semi: V3, exponents: [f64; 2]) -> Result<Self, ConvexShapeError> {
         PolySuperellipsoid::new(semi, semi, exponents).map(|inner| Self { inner })
     }
@@ -54,11 +55,11 @@ pub struct PolySuperellipsoid {
 }
 
 impl PolySuperellipsoid {
-    /// Creates a poly-superellipsoid from its semi-axes on the positive and negative sides (mm) and the
-    /// exponents in (0, 2].
+    /// Creates a poly-superellipsoid from its semi-axes along the positive and the negative coordinate
+    /// axes (mm) and the exponents ε₁ (around z) and ε₂ (along z), both in (0, 2].
     ///
     /// # Errors
-    /// If a length is negative or not finite, or an exponent is outside (0, 2].
+    /// A length is negative or not finite, or an exponent is outside (0, 2].
     pub fn new(positive: V3, negative: V3, exponents: [f64; 2]) -> Result<Self, ConvexShapeError> {
         lengths(positive.as_slice())?;
         lengths(negative.as_slice())?;
@@ -69,19 +70,19 @@ impl PolySuperellipsoid {
         }
     }
 
-    /// Semi-axes on the positive sides (mm).
+    /// Returns the semi-axes along the positive coordinate axes (mm).
     #[must_use]
     pub fn positive(&self) -> V3 {
         self.positive
     }
 
-    /// Semi-axes on the negative sides (mm).
+    /// Returns the semi-axes along the negative coordinate axes (mm), as positive lengths.
     #[must_use]
     pub fn negative(&self) -> V3 {
         self.negative
     }
 
-    /// The exponents ε₁ (around z) and ε₂ (along z).
+    /// Returns the exponents ε₁ (around z) and ε₂ (along z).
     #[must_use]
     pub fn exponents(&self) -> [f64; 2] {
         self.exponents

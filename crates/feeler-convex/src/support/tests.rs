@@ -12,8 +12,8 @@ fn cloud(rng: &mut SmallRng, n: usize) -> Vec<P3> {
     (0..n).map(|_| P3::from(vector(rng))).collect()
 }
 
-/// The support point is at least as far as the farthest of dense samples of the surface, and by at most
-/// `near` farther.
+/// Checks that the support point along random directions is at least as far as the farthest of dense
+/// samples of the surface, and at most `near` farther.
 fn against_samples(shape: &dyn Support, samples: &[P3], near: f64) {
     let mut rng = SmallRng::seed_from_u64(51);
     for round in 0..200 {
@@ -30,7 +30,7 @@ fn against_samples(shape: &dyn Support, samples: &[P3], near: f64) {
     }
 }
 
-/// Points on a grid of two angles.
+/// Returns the points of a surface at a grid of two angles.
 fn grid(point: impl Fn(f64, f64) -> P3) -> Vec<P3> {
     let n = 240;
     let angle = |i: i32| f64::from(i) * std::f64::consts::PI / f64::from(n);

@@ -1,13 +1,13 @@
-//! Culling of BREP's spring (§5.3, figures 5.21 and 5.22): BREP's tests and the tests of this crate, for
-//! comparison.
+//! Culling of the minima of a curve with itself, for BREP's example of a spring (§5.3, figures 5.21 and
+//! 5.22): BREP's tests and the tests of this crate, for comparison.
 //!
 //! # Source
 //! BREP §4.3.3, Algorithm 13: pairs of pieces are tested, and bisected until both are flat.
 //! # Deviations
 //! - In line 8 of the algorithm `node_B` is `bezier_B`, and lines 19 to 22 are the four combinations of
 //!   halves.
-//! - BREP does not say how neighbours are kept from colliding with each other. Here the turning in
-//!   between rejects them, as in `tree`, for all methods alike.
+//! - BREP does not say how contacts between neighbouring parts of a curve are excluded. Here all methods
+//!   exclude them by the turning in between, as in `tree`.
 
 mod orthogonal;
 pub mod shapes;
@@ -26,41 +26,42 @@ use orthogonal::{Ball, TangentCone, by_polyhedra, by_revolution, by_signs};
 /// Maximum number of bisections of a piece. A part that is still not flat contains a cusp.
 const MAX_BISECTIONS: u32 = 12;
 
-/// Bounds of directions.
+/// Test whether directions between two parts can be orthogonal to their tangents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cones {
-    /// Cones of revolution.
+    /// Tangents and directions are bounded by cones of revolution.
     Revolution,
-    /// Polyhedral cones.
+    /// Tangents and directions are bounded by polyhedral cones.
     Polyhedral,
-    /// No cones: signs of Bernstein coefficients.
+    /// Signs of Bernstein coefficients are tested, without cones.
     Signs,
 }
 
 /// Options of a culling method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
-    /// Bounds of the directions.
+    /// Test of the directions.
     pub cones: Cones,
-    /// Whether pairs whose oriented boxes are apart are culled, too.
+    /// Whether pairs whose oriented boxes are farther apart than `reach` are culled, too.
     pub boxes: bool,
-    /// Maximum half angle (rad) of the cone of tangents of a flat part.
+    /// Maximum half angle (rad) of the cone of tangents at which a part is flat, so that it is not
+    /// bisected.
     pub flatness: f64,
-    /// Maximum distance of the curves (mm), infinite for no limit. Only boxes use it.
+    /// Maximum distance (mm) of minima, infinite for no limit. Only the test of boxes uses it.
     pub reach: f64,
 }
 
 /// Pairs of flat parts of one curve that may contain a minimum.
 #[derive(Clone, Debug, Default)]
 pub struct Culling {
-    /// Intervals of the parameter of each pair.
+    /// Intervals of the curve's parameter of the two parts of each pair.
     pub pairs: Vec<[[f64; 2]; 2]>,
     /// Number of tested pairs.
     pub n_tests: usize,
 }
 
 impl Culling {
-    /// Culls the pairs of parts between a curve and itself.
+    /// Finds the pairs of flat parts of a curve that the method does not cull.
     pub fn itself(&mut self, curve: &Curve, method: &Method) {
         self.pairs.clear();
         self.n_tests = 0;
@@ -95,7 +96,9 @@ impl Culling {
         }
     }
 
-    /// Recursive, at most [`MAX_BISECTIONS`] deep.
+    /// Culls the pairs of parts within one part `a`, recursively; `halvings` bisections are left.
+    /// `around` is an upper bound of the turning (rad) of the rest of a closed curve, infinite for an
+    /// open one.
     fn with_itself<const N: usize>(&mut self, a: &Segment<N>, around: f64, halvings: u32, method: &Method) {
         if a.part.turning() < PI || halvings == 0 {
             return;
@@ -109,7 +112,8 @@ impl Culling {
         }
     }
 
-    /// Algorithm 13. Recursive, at most [`MAX_BISECTIONS`] deep.
+    /// Culls the pairs of parts of `a` with parts of `b` by Algorithm 13, recursively; `halvings`
+    /// bisections are left. `between` is the turning between `a` and `b`.
     fn cull<const N: usize>(
         &mut self,
         a: &Segment<N>,
@@ -150,8 +154,8 @@ impl Culling {
     }
 }
 
-/// Upper bounds of the turning (rad) from the start of a curve to each piece, before and after the joint
-/// there.
+/// Upper bounds of the turning (rad) from the start of a curve to the start of each piece, before and
+/// after the joint there; the last entry is for the end of the curve.
 fn turned<const N: usize>(pieces: &[Piece<N>]) -> Vec<[f64; 2]> {
     let mut sum = 0.0;
     let mut out = Vec::with_capacity(pieces.len() + 1);
@@ -168,7 +172,7 @@ fn turned<const N: usize>(pieces: &[Piece<N>]) -> Vec<[f64; 2]> {
     out
 }
 
-/// A part with the data of its tests; only those that the method needs are computed.
+/// A part with the data of its tests; only data that the method needs are computed.
 struct Segment<const N: usize> {
     part: Part<N>,
     is_flat: bool,
@@ -210,7 +214,8 @@ fn may_contain_minimum<const N: usize>(a: &Segment<N>, b: &Segment<N>, method: &
     }
 }
 
-/// Box along the chord; its second axis points to the control point farthest from the chord.
+/// Oriented box of a piece along its chord; its second axis points to the control point farthest from
+/// the chord.
 fn along_chord<const N: usize>(a: &Piece<N>) -> Obb {
     let x = (a[N - 1] - a[0]).try_normalize(0.0).unwrap_or_else(V3::x);
     let across = |p: &V3| {
@@ -233,7 +238,8 @@ fn across_of(x: &V3) -> V3 {
     (axis - x * x.dot(&axis)).normalize()
 }
 
-/// Whether Newton's method converges to a critical pair inside the two intervals of a curve.
+/// Whether Newton's method, from the middles of two intervals of a curve's parameter, converges to a
+/// critical pair inside both.
 fn newton(curve: &Curve, pair: &[[f64; 2]; 2]) -> bool {
     let [[a, a_end], [b, b_end]] = *pair;
     let (da, db) = (a_end - a, b_end - b);

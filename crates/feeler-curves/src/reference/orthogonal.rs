@@ -70,7 +70,8 @@ impl Ball {
     }
 }
 
-/// Test by cones of revolution, (3.19) to (3.22).
+/// Tests by cones of revolution, (3.19) to (3.22), whether a direction between the balls of two pieces
+/// can be orthogonal to the tangents of both.
 pub(super) fn by_revolution(tangents: [&TangentCone; 2], balls: [&Ball; 2]) -> bool {
     let w = balls[0].center - balls[1].center;
     let (length, radius) = (w.norm(), balls[0].radius + balls[1].radius);
@@ -87,7 +88,8 @@ pub(super) fn by_revolution(tangents: [&TangentCone; 2], balls: [&Ball; 2]) -> b
     })
 }
 
-/// Test by polyhedral cones: Algorithm 7 for both tangent cones.
+/// Tests by polyhedral cones (Algorithm 7 for both tangent cones) whether a direction between two pieces
+/// can be orthogonal to the tangents of both.
 pub(super) fn by_polyhedra<const N: usize>(a: &Piece<N>, b: &Piece<N>) -> bool {
     is_orthogonal(a, b) && is_orthogonal(b, a)
 }
@@ -118,7 +120,8 @@ fn is_orthogonal<const N: usize>(a: &Piece<N>, b: &Piece<N>) -> bool {
     false
 }
 
-/// Test by the signs of the Bernstein coefficients of both derivatives of the squared distance.
+/// Tests by the signs of the Bernstein coefficients of both derivatives of the squared distance whether
+/// a direction between two pieces can be orthogonal to the tangents of both.
 pub(super) fn by_signs<const N: usize>(a: &Piece<N>, b: &Piece<N>) -> bool {
     !gradient(a, b).has_sign() && !gradient(b, a).has_sign()
 }

@@ -13,7 +13,8 @@ pub const TURN_RADIUS: f64 = 10.0;
 /// Number of pieces in the loop of a [`looped_cable`].
 const LOOP: u32 = 8;
 
-/// Control points of an open spring of three turns in six cubics.
+/// Control points of an open spring of three turns about z, in six cubics; `pitch` is the height of a
+/// turn (mm).
 ///
 /// Its pieces are half turns. The length of their derivatives makes them nearly round (within 0.18 mm of
 /// the radius).
@@ -32,8 +33,8 @@ pub fn spring(pitch: f64) -> Vec<P3> {
     hermite_points(&points, &derivatives, false).collect()
 }
 
-/// Control points of a wavy cable of at least 10 cubics along x, with one loop in its middle. There it
-/// passes itself at a distance of 2.2 mm.
+/// Control points of a wavy cable of at least 10 cubics along x, with one loop in its middle. In the
+/// loop the cable passes itself at a distance of 2.2 mm.
 #[must_use]
 pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
     let h = TAU / f64::from(LOOP);

@@ -28,14 +28,16 @@ fn random_piece(rng: &mut SmallRng, spread: f64) -> Piece<4> {
     })
 }
 
-/// Position, first and second derivative from the power basis in t.
+/// Position, first and second derivative of a cubic at `t`, computed from its coefficients in the power
+/// basis.
 fn jet(c: &Piece<4>, t: f64) -> [V3; 3] {
     let (k1, k2) = ((c[1] - c[0]) * 3.0, (c[2] - c[1] * 2.0 + c[0]) * 3.0);
     let k3 = c[3] - c[2] * 3.0 + c[1] * 3.0 - c[0];
     [c[0] + (k1 + (k2 + k3 * t) * t) * t, k1 + (k2 * 2.0 + k3 * 3.0 * t) * t, k2 * 2.0 + k3 * 6.0 * t]
 }
 
-/// All critical pairs of any kind that Newton's method finds from a grid.
+/// Parameters of all critical pairs, also saddles and maxima, that Newton's method finds from a grid of
+/// starts.
 fn critical(a: &Piece<4>, b: &Piece<4>) -> Vec<[f64; 2]> {
     const GRID: usize = 24;
     let mut out: Vec<[f64; 2]> = Vec::new();
@@ -184,8 +186,8 @@ fn minima_of_a_spring_are_kept() {
     }
 }
 
-/// Local minima of distance below 20 among points of the curve at equal parameters, refined by Newton's
-/// method.
+/// Parameters of the local minima with distances below 20 mm among samples of the curve at evenly spaced
+/// parameters, refined by Newton's method.
 fn sampled_minima(curve: &Curve) -> Vec<[f64; 2]> {
     const EACH: usize = 150;
     let n = EACH * curve.n_pieces();

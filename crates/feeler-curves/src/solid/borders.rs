@@ -1,4 +1,4 @@
-//! Ends of level stretches of a curve at the borders of the opposite feature.
+//! Ends of level stretches of a curve where their footpoints reach the border of the solid's feature.
 
 use feeler_geom::trim::Side;
 use feeler_hierarchy::Feature;
@@ -8,23 +8,23 @@ use super::{Candidate, Context, SAME_MINIMUM_TOLERANCE};
 use crate::obstacle::Distance;
 use crate::solve::Stretch;
 
-/// Maximum number of steps in which a stretch is searched for borders of its face; for faces without a
-/// closed form, its square root. With a larger value, stretches beside borders are slower; with a
-/// smaller one, narrow faces are missed.
+/// Maximum number of steps in which a stretch is searched for points whose footpoints are on the border
+/// of the face; for faces without a closed form, the square root of this number. With a larger value,
+/// stretches beside borders are slower; with a smaller one, narrow faces are missed.
 const MAX_CUTS: f64 = 4096.0;
 
-/// Distance beyond the border of a feature at which the distance is probed, as a fraction of the size.
-/// Also the range beyond the end of a stretch that is searched for the border of a patch (parameter).
-/// With a smaller value, concave fillets are missed.
+/// Distance beyond the border of a feature at which the distance from the solid is computed, as a
+/// fraction of the size. It is also the length (in the curve's parameter) beyond the end of a stretch
+/// that is searched for the border of a patch. With a smaller value, concave fillets are missed.
 const PROBE_DISTANCE: f64 = 1e-4;
 
 /// Cosine of the angle between a direction and an edge below which the two count as orthogonal. With a
-/// larger value, more vertices are probed; with a smaller one, false minima remain where edges bend
-/// away.
+/// larger value, more minima at vertices are checked; with a smaller one, false minima remain where
+/// edges bend away.
 const ORTHOGONAL_COS: f64 = 1e-9;
 
 impl Context<'_> {
-    /// Passes the parts of a stretch that lie opposite to the feature to `keep`. Parts shorter than a
+    /// Passes the parts of a stretch whose footpoints are on the feature to `keep`. Parts shorter than a
     /// fraction 1 / [`MAX_CUTS`] of the stretch may be missed. `is_free` marks the ends from which no
     /// other stretch continues.
     pub(super) fn clip(
@@ -42,7 +42,7 @@ impl Context<'_> {
             keep(*stretch);
             return;
         }
-        // Bisects to the last parameter on the feature.
+        // Bisects to the parameter between `on` and `off` at which the footpoint leaves the feature.
         let border = |mut on: f64, mut off: f64| {
             for _ in 0..52 {
                 let u = 0.5 * (on + off);
@@ -104,7 +104,8 @@ impl Context<'_> {
         }
     }
 
-    /// Removes overlaps: neighbouring areas of a patch both report stretches on their common border.
+    /// Removes overlaps of stretches: two neighbouring areas of a patch both report the stretches whose
+    /// footpoints are on their common border.
     pub(super) fn remove_overlaps(&self, feature: Feature, stretches: &mut Vec<Stretch>) {
         stretches.sort_unstable_by(|p, q| p.ends[0][0].total_cmp(&q.ends[0][0]).then(p.area.cmp(&q.area)));
         let mut n = 0;
@@ -130,8 +131,8 @@ impl Context<'_> {
         stretches.truncate(n);
     }
 
-    /// Whether a point of the curve is opposite to an area's feature, with its footpoint inside the
-    /// trims without slack.
+    /// Whether the point of the curve at the parameter `u` has a footpoint on the feature, strictly
+    /// inside the trims. For a free-form face the footpoint is searched in one area of it.
     fn is_on(&self, feature: Feature, area: u32, u: f64) -> bool {
         let Feature::Face(f) = feature else { return self.candidate(feature, area, u, None).is_some() };
         let face = &self.solid.body().hierarchy().faces[f.index()];
@@ -145,8 +146,10 @@ impl Context<'_> {
         uv.is_some_and(|uv| face.trim.classify(uv) == Side::Inside)
     }
 
-    /// Change of the distance with length (mm per mm) where the curve leaves a feature. It is negative
-    /// if the solid's boundary comes nearer beyond, as in a concave fillet.
+    /// Change of the distance from the solid with length (mm per mm) from the parameter `u` on, in the
+    /// direction in which the curve leaves the feature (sign of `direction`). It is negative if the
+    /// boundary of the solid comes nearer beyond the feature, as in a concave fillet; 0 if it is
+    /// unknown.
     fn slope_beyond(
         &self,
         feature: Feature,
@@ -170,8 +173,9 @@ impl Context<'_> {
         if is_same { (there.distance.copysign(c.distance) - c.distance) / reach } else { 0.0 }
     }
 
-    /// Whether a minimum at a vertex is false because the distance decreases along an edge. If the
-    /// direction is orthogonal to an edge there, the curvature of the edge decides.
+    /// Whether a minimum at a vertex of the solid is false, because the distance decreases along an edge
+    /// of the vertex. This can occur only if the minimum's direction is orthogonal to the edge, whose
+    /// curvature then decides.
     pub(super) fn decreases_along_edge(&self, c: &Candidate, points: &mut PointQuery) -> bool {
         let Feature::Vertex(v) = c.feature else { return false };
         let constraints = &self.solid.body().hierarchy().vertices[v.index()].constraints;
@@ -183,8 +187,8 @@ impl Context<'_> {
                 .any(|direction| self.slope_beyond(c.feature, 0, c.u, *direction, points) < -slope)
     }
 
-    /// Distance that the footpoint on a face with a closed form can move before it reaches the border
-    /// (mm); 0 if unknown.
+    /// Distance (mm) of the footpoint at the parameter `u` from the border of a face with a closed form;
+    /// 0 for other features, or if it is unknown.
     fn border_distance(&self, feature: Feature, u: f64) -> f64 {
         let Feature::Face(f) = feature else { return 0.0 };
         let Some(primitive) = &self.solid.faces[f.index()] else { return 0.0 };

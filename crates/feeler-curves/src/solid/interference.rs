@@ -16,17 +16,17 @@ use crate::tree::CurveTree;
 /// minima.
 const MAX_POINTS: u32 = 4096;
 
-/// Half the length of the smallest parts in the first pass, as a fraction of the curve's size; each
-/// later pass multiplies it by this factor again. With a larger value, more points are evaluated in
-/// vain; with a smaller one, intersections are found late.
+/// Half the length of the smallest parts of the curve in the first pass of the search, as a fraction of
+/// the curve's size; each later pass multiplies that length by this factor again. With a larger value,
+/// more points are evaluated in vain; with a smaller one, intersections are found late.
 const REFINEMENT: f64 = 0.125;
 
 impl CurveSolidPair {
-    /// Whether the tube and the solid have common inner points: the curve is inside the solid, or nearer
-    /// to it than its radius by more than `tolerance` (mm). Returns `None` if the gap is within the
-    /// tolerance, if the limit on evaluated points is reached, or if the coordinates are too large
-    /// ([`PointQuery::nearest`]). Bounds can never decide a tube that lies along a face at the distance
-    /// of its radius.
+    /// Whether the tube and the solid, placed by `pose`, have common inner points: the curve is inside
+    /// the solid, or its distance from the solid is less than its radius by more than `tolerance` (mm).
+    /// Returns `None` if the gap is within the tolerance, if the limit on evaluated points is reached,
+    /// or if the coordinates are too large ([`PointQuery::nearest`]). A tube that touches a face along a
+    /// line is never decided.
     pub fn interferes(
         &mut self,
         curve: &Curve,
@@ -51,7 +51,8 @@ impl CurveSolidPair {
             points_left: MAX_POINTS,
         };
         let finest = 0.1 * tolerance;
-        // Coarse parts everywhere first, then finer ones, so that deep overlaps are found early.
+        // The whole curve is searched in coarse parts first, then in finer ones, so that deep overlaps
+        // are found early.
         loop {
             search.min_half_length = search.min_half_length.max(finest);
             let found = with_pieces!(&curve.pieces, s => search.pieces(s, &mut self.walk.curve));
@@ -68,9 +69,9 @@ struct InterferenceSearch<'a> {
     points: &'a mut PointQuery,
     body: &'a feeler_runtime::Body,
     into: &'a PoseMatrix,
-    /// Distance of the curve below which the tube interferes (mm).
+    /// Distance of the curve from the solid below which the tube interferes (mm).
     interferes_below: f64,
-    /// Distance of the curve above which the tube is separated (mm).
+    /// Distance of the curve from the solid above which the tube is separated (mm).
     clear_above: f64,
     tolerance: f64,
     /// Half the length of parts that are not bisected (mm).

@@ -6,13 +6,13 @@
 //! the polar of the edge or vertex.
 //!
 //! # Source
-//! BREP §4.3.3, Algorithm 14 (in which some tangent must be orthogonal to some normal), §4.4 (trims and
-//! polars).
+//! BREP §4.3.3, Algorithm 14 (whose condition is that a tangent of the curve can be orthogonal to a
+//! normal of the solid), §4.4 (trims and polars).
 //! # Deviations
 //! - The trees of curve and solid are culled by distance. Directions are tested exactly, by the signs of
 //!   slopes.
-//! - Distances are signed: tubes are pressed into faces up to their radius, and beyond it where the
-//!   curve itself is inside the solid.
+//! - Distances are signed, so minima are also found where the tube, and even the curve itself, is
+//!   pressed into a face.
 
 mod borders;
 mod interference;
@@ -36,43 +36,45 @@ use crate::sets::{Pairing, Sampling, Sets};
 use crate::solve::{Limits, OnCurve, ParamPair, Solutions, Stretch, solve_parts, solve_point};
 use crate::tree::{Between, CurveTree, Vertex};
 
-/// Distance, as a fraction of the size, below which two minima are duplicates. With a smaller value,
-/// minima are reported twice.
+/// Distance, as a fraction of the size of curve and solid, below which two minima count as duplicates.
+/// With a larger value, different minima are merged; with a smaller one, minima are reported twice.
 const SAME_MINIMUM_TOLERANCE: f64 = 1e-8;
 
-/// Distance by which a footpoint may lie outside its face, as a fraction of the size. With a larger
-/// value, false footpoints beside faces are accepted; with a smaller one, footpoints on borders are
-/// lost.
+/// Distance by which a footpoint may lie outside the trims of its face, as a fraction of the size. With
+/// a larger value, false footpoints beside faces are accepted; with a smaller one, footpoints on borders
+/// are lost.
 const TRIM_SLACK: f64 = 1e-10;
 
 /// Maximum turning (rad) of a stretch of a curve that is sampled only at its ends and near its middle.
 /// With a larger value, minima of wildly bent curves are lost; a smaller one is slower.
 const MAX_STRETCH_TURNING: f64 = 0.5;
 
-/// Maximum half length of a stretch that is sampled only at its ends and near its middle, as a fraction
-/// of the radius of curvature of the feature's parallel surface. With a larger value, minima beside axes
-/// and centres are lost; a smaller one is slower.
+/// Maximum half length of a stretch of a curve that is sampled only at its ends and near its middle, as
+/// a fraction of the smallest radius of curvature of the feature's parallel surface through the curve's
+/// point. With a larger value, minima beside axes and centres are lost; a smaller one is slower.
 const MAX_STRETCH_RATIO: f64 = 0.5;
 
-/// Fraction of a leaf's parameters below which stretches are not bisected, because the distance has a
-/// kink there. With a smaller value, curves across axes are slower.
+/// Length, as a fraction of a leaf's parameters, below which a stretch of a curve is not bisected: its
+/// distance then has a kink. With a larger value, minima beside kinks are lost; with a smaller one,
+/// curves across axes are slower.
 const MIN_STRETCH: f64 = 1e-4;
 
 /// Maximum slope of the distance with length (mm per mm) at a minimum on a free-form face. With a larger
 /// value, points where footpoints end are reported; with a smaller one, minima are lost.
 const CRITICAL_SLOPE: f64 = 1e-7;
 
-/// Slope of the distance with length (mm per mm) that rounding leaves at vertices. With a smaller value,
-/// minima at ends are lost.
+/// Slope of the distance with length (mm per mm) that rounding leaves at free ends and corners of
+/// curves. With a smaller value, minima there are lost; with a larger one, false minima are accepted.
 const VERTEX_SLOPE_ROUNDING: f64 = 1e-12;
 
-/// Minimum before it is filtered, in the solid's frame.
+/// Minimum before duplicates and false minima are removed, in the solid's frame.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     feature: Feature,
     u: f64,
     foot: P3,
-    /// Signed distance (mm), and the unit vector pointing away from the solid.
+    /// Signed distance (mm), and (`away`) the unit vector from the solid to the curve's point at
+    /// positive distance.
     distance: f64,
     away: V3,
     place: CurveLocation,
@@ -90,7 +92,7 @@ pub struct CurveSolidPair {
     ids: Ids<SolidMinimum>,
 }
 
-/// Search of one query: its buffers, and the stretches of equal distance that it found.
+/// Search of one query: its buffers, and the stretches of constant distance that it has found.
 #[derive(Debug, Default)]
 struct Walk {
     curve: Vec<u32>,
@@ -110,19 +112,19 @@ impl Numbered for SolidMinimum {
 }
 
 impl CurveSolidPair {
-    /// Creates a pair without results.
+    /// Creates a pair that has no results yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Results of the last query.
+    /// Minima that the last query found.
     #[must_use]
     pub fn minima(&self) -> &[SolidMinimum] {
         &self.minima
     }
 
-    /// Cost of the last query.
+    /// Counts of the work of the last query.
     #[must_use]
     pub fn stats(&self) -> CurveStats {
         CurveStats {
@@ -133,8 +135,8 @@ impl CurveSolidPair {
     }
 
     /// Finds all local minima of the distance between a curve and a solid placed by `pose`, sorted by
-    /// their parameters. Gaps are at most `d_max`, and the curve is inside the solid by at most its
-    /// radius.
+    /// their parameters. Only minima are reported whose gaps are at most `d_max`, and at which the curve
+    /// is at most by its radius inside the solid.
     pub fn query(
         &mut self,
         curve: &Curve,
@@ -231,7 +233,7 @@ impl CurveSolidPair {
             {
                 continue;
             }
-            // Inside the solid, the nearest wall may be one that the curve did not pass through.
+            // Inside the solid, the nearest face may be one that the curve did not pass through.
             let is_deep = c.distance < -SAME_MINIMUM_TOLERANCE * ctx.size;
             if is_deep {
                 let is_inside = self.points.contains(
@@ -278,7 +280,8 @@ struct Context<'a> {
     size: f64,
 }
 
-/// Stretches between a curve and a feature: the curve's parameter determines the other side.
+/// Geometry of the stretches between a curve and a feature of a solid: the curve's parameter determines
+/// the footpoint on the feature.
 struct SolidPairing<'a> {
     ctx: &'a Context<'a>,
     feature: Feature,
@@ -335,8 +338,8 @@ impl Context<'_> {
         })
     }
 
-    /// Returns the candidate at a parameter of the curve opposite to an area's feature; `None` if
-    /// the footpoint does not exist.
+    /// Returns the candidate at the parameter `u` of the curve with its footpoint on a feature, for a
+    /// free-form face in one area of it; `None` if there is no valid footpoint.
     fn candidate(&self, feature: Feature, area: u32, u: f64, set: Option<u32>) -> Option<Candidate> {
         match feature {
             Feature::Face(f) if self.solid.faces[f.index()].is_none() => {
@@ -347,14 +350,16 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the candidate at a parameter of the curve opposite to an area of a free-form face, with
-    /// the parameters of its footpoint. The search starts at `uv`.
+    /// Returns the candidate at the parameter `u` of the curve with its footpoint in the area `rect` of
+    /// a free-form face, and the parameters of that footpoint. Newton's method starts at the parameters
+    /// `uv`. `None` if there is no valid footpoint.
     fn candidate_on_patch(&self, f: FaceId, rect: &Rect, uv: P2, u: f64) -> Option<(Candidate, P2)> {
         let u = u.clamp(0.0, self.curve.n_pieces() as f64);
         let p = self.into.point(&self.curve.point(u));
         let mut uv = uv;
         let d = self.solid.distance_to_face(f, &p, &mut uv, rect)?;
-        // Each area reports only its own footpoints; this one may have moved to a neighbouring area.
+        // Each area reports only footpoints in its own rectangle; Newton's method may have moved to a
+        // neighbouring area.
         let slack = TRIM_SLACK.sqrt();
         let (w, h) = (slack * rect.width(), slack * rect.height());
         let is_own =
@@ -371,8 +376,9 @@ impl Context<'_> {
         (is_own && self.solid.face_contains(f, uv, TRIM_SLACK * self.size)).then_some((found, uv))
     }
 
-    /// Footpoint, signed distance and direction from a feature to a point, if the point can have a
-    /// minimum there.
+    /// Footpoint of the point `p` (solid's frame) on a feature, signed distance, and unit vector away
+    /// from the solid. `None` if the feature has no closed form, or if the footpoint is outside the
+    /// trims or the direction outside the polar.
     fn opposite(&self, feature: Feature, p: &P3) -> Option<(P3, f64, V3)> {
         let h = self.solid.body().hierarchy();
         match feature {
@@ -408,7 +414,8 @@ impl Context<'_> {
         }
     }
 
-    /// Accepts a footpoint on an edge if it lies on a span and the direction is in the edge's polar.
+    /// Like [`opposite`](Self::opposite), for the point `foot` on the curve of an edge. `None` if `foot`
+    /// is not on a span of the edge, or if the direction to `p` is not in the edge's polar.
     fn at_edge(&self, e: feeler_hierarchy::EdgeId, p: &P3, foot: &P3) -> Option<(P3, f64, V3)> {
         let w = p - foot;
         let distance = w.norm();
@@ -446,7 +453,8 @@ impl Walk {
         }
     }
 
-    /// Finds the minima between a leaf of the curve, in the solid's frame, and all features near it.
+    /// Finds the minima between a leaf of the curve, in the solid's frame, and all features near it. The
+    /// leaf lies in a ball with the centre `center` and the radius `half` (mm).
     fn leaf<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
@@ -686,8 +694,9 @@ impl Walk {
     }
 }
 
-/// Finds the minima of a signed distance along a part. The part is split into stretches that turn little
-/// and are short relative to the radii of curvature of the distance.
+/// Finds the minima of a signed distance along a part of the curve, and passes their parameters on the
+/// part to `take` and stretches of constant distance to `level`. The part is split into intervals that
+/// turn little and are short relative to the radii of curvature of the distance.
 fn search<const N: usize>(
     ctx: &Context<'_>,
     part: &Part<N>,
@@ -740,14 +749,14 @@ fn search<const N: usize>(
     bisect([0.0, 1.0], &mut examine);
 }
 
-/// Shrinks a range slightly at both ends. The slope jumps where a curve crosses the axis of a hole, and
-/// joints often lie on axes.
+/// Shrinks an interval slightly at both ends, because the slope jumps where a curve crosses the axis of
+/// a hole, and joints often lie on axes.
 fn inset([from, to]: [f64; 2]) -> [f64; 2] {
     let by = 0.5 * along::END_TOLERANCE * (to - from);
     [from + by, to - by]
 }
 
-/// Maps an end of the shrunk range back to the end of the range.
+/// Maps an end of the interval shrunk by [`inset`] back to the end of the original interval `range`.
 fn outset(x: f64, range: &[f64; 2]) -> f64 {
     let [from, to] = inset(*range);
     if x <= from {
@@ -759,7 +768,8 @@ fn outset(x: f64, range: &[f64; 2]) -> f64 {
     }
 }
 
-/// Examines a range, and recursively both halves if `examine` returns false.
+/// Calls `examine` for an interval, and recursively for both halves if it returns false. `examine` must
+/// return true for short intervals.
 fn bisect([from, to]: [f64; 2], examine: &mut impl FnMut([f64; 2]) -> bool) {
     if !examine([from, to]) {
         let middle = 0.5 * (from + to);
@@ -768,8 +778,9 @@ fn bisect([from, to]: [f64; 2], examine: &mut impl FnMut([f64; 2]) -> bool) {
     }
 }
 
-/// Refines a minimum found on a fitted edge with the true edge, by Newton's method. The footpoint is in
-/// the solid's frame.
+/// Refines a minimum found on a fitted edge with the edge's curve, by Newton's method from the
+/// parameters `u` (curve) and `t` (edge). Returns the parameter on the curve and the footpoint on the
+/// edge (solid's frame); `None` if it does not converge.
 fn polish(ctx: &Context<'_>, e: feeler_hierarchy::EdgeId, u: f64, t: f64) -> Option<(f64, P3)> {
     let edge = &ctx.solid.body().hierarchy().edges[e.index()];
     let (mut u, mut t) = (u, t);
@@ -796,7 +807,8 @@ fn polish(ctx: &Context<'_>, e: feeler_hierarchy::EdgeId, u: f64, t: f64) -> Opt
     Some((u, edge.curve.point(t)))
 }
 
-/// Finds the parameter of the point on a curve nearest to `p` by Newton's method from `t`.
+/// Finds the parameter of the point on an edge's curve nearest to `p` by Newton's method, which starts
+/// at the parameter `t`.
 fn nearest_on(curve: &feeler_geom::Curve, t: f64, p: &P3) -> f64 {
     let mut t = t;
     for _ in 0..12 {

@@ -6,7 +6,7 @@ use crate::V3;
 use crate::frame::unit;
 use arrayvec::ArrayVec;
 
-/// Normalises `directions` and omits zero vectors; `None` if a vector is not finite.
+/// Normalises `directions` and omits zero vectors. Returns `None` if a vector is not finite.
 pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
     let mut out = Vec::with_capacity(directions.len());
     for d in directions {
@@ -18,9 +18,10 @@ pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
     Some(out)
 }
 
-/// Returns the unit axis of a small cap around unit `dirs` (not empty), with the direction farthest from
-/// it and its squared chord. The cap is the smallest one, up to rounding, if the directions fit an open
-/// half-space. The caller computes the radius and rounds it outward.
+/// Returns the unit axis of a small cap around the unit directions `dirs` (not empty), with the
+/// direction farthest from the axis and the squared length of the chord between the two. The cap is the
+/// smallest one, up to rounding, if the directions fit an open half-space. The caller computes the
+/// radius and rounds it outward.
 pub(super) fn min_cap_axis(dirs: &[V3]) -> (V3, (V3, f64)) {
     let with_farthest = |axis: V3| (axis, farthest(dirs, &axis));
     match dirs {
@@ -33,8 +34,8 @@ pub(super) fn min_cap_axis(dirs: &[V3]) -> (V3, (V3, f64)) {
     if exact.1.1 <= mean.1.1 { exact } else { mean }
 }
 
-/// A cap, given by its axis and the squared chord from the axis to its border. Chords resolve small caps
-/// better than cosines.
+/// A spherical cap, given by its unit axis and the squared chord from the axis to a direction on the
+/// cap's boundary circle. Chords resolve small caps better than cosines.
 #[derive(Clone, Copy)]
 struct ChordCap {
     axis: V3,
@@ -69,7 +70,8 @@ impl ChordCap {
     }
 }
 
-/// Returns the direction farthest from an axis, and its squared chord.
+/// Returns the direction of `dirs` (not empty) farthest from a unit axis, and the squared length of the
+/// chord between the two.
 pub(super) fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
     let mut out = (dirs[0], -1.0);
     for d in dirs {
@@ -81,13 +83,14 @@ pub(super) fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
     out
 }
 
-/// Maximum number of directions added to the support of a cap; a few are usual. A larger value only
+/// Maximum number of steps in which a cap grows by one direction; a few are usual. A larger value only
 /// costs time in degenerate cases, a smaller one returns caps that are not the smallest.
 const MAX_GROWTH_STEPS: usize = 64;
 
-/// Grows a cap, starting from `first`, by the direction farthest from its axis until it contains all
-/// directions. The cap is always the smallest around the two or three directions on its border, so it
-/// never exceeds the smallest cap around all. Each step enlarges it, so no support repeats.
+/// Returns the axis of the smallest cap around `dirs`. A cap grows, starting from `first`, by the
+/// direction farthest from its axis until it contains all directions. It is always the smallest cap
+/// around the two or three directions on its boundary, so it never exceeds the smallest cap around all
+/// directions. Each step enlarges the cap, so no set of boundary directions repeats.
 fn grown(dirs: &[V3], first: V3) -> V3 {
     let mut support: ArrayVec<V3, 4> = ArrayVec::new();
     support.push(first);
@@ -109,8 +112,9 @@ fn grown(dirs: &[V3], first: V3) -> V3 {
     cap.axis
 }
 
-/// Smallest cap around two to four directions, with the directions on its border. The last direction is
-/// outside the smallest cap around the others, hence on the border.
+/// Returns the smallest cap around two to four directions, and the directions on its boundary. The last
+/// direction must be outside the smallest cap around the others, so it is on the boundary. Returns
+/// `None` if rounding leaves no cap that contains all of them.
 fn smallest(dirs: &[V3]) -> Option<(ChordCap, ArrayVec<V3, 4>)> {
     let (last, others) = dirs.split_last()?;
     let mut best: Option<(ChordCap, ArrayVec<V3, 4>)> = None;

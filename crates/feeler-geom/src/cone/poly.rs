@@ -14,8 +14,8 @@
 //!   cos(θ/2)). The result contains the dilated arc between those two, but can cut off part of the
 //!   dilation of a third, nearly coplanar generator. The turn is therefore computed for all generators
 //!   together.
-//! - The antipodal test of Algorithm 4 has a margin for the user's angle. With a margin, the planes
-//!   through two generators that are not neighbours are candidates as well.
+//! - The antipodal test of Algorithm 4 can dilate both cones by an angle. If it does, the planes through
+//!   two generators that are not neighbours are candidates as well.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the conservative branch")]
 
@@ -56,8 +56,9 @@ impl crate::bulk::Record for PolyCone {
     }
 }
 
-/// Bound of the error of a triple product of unit vectors with a few roundings each. A larger value
-/// separates fewer cones; a smaller one could separate cones that contain opposite directions.
+/// Upper bound of the rounding error of a triple product of unit vectors with a few roundings each. A
+/// larger value separates fewer cones; a smaller one could separate cones that contain opposite
+/// directions.
 const TRIPLE_EPS: f64 = 16.0 * f64::EPSILON;
 
 impl PolyCone {
@@ -74,16 +75,17 @@ impl PolyCone {
     }
 
     /// Computes a cone with non-empty interior and at most four generators around directions of any
-    /// length: spherical convex hull, dilation by [`HULL_DILATION`], reduction. `None` if the directions
-    /// do not fit an open half-space (or fit it by less than 1e-4 rad), if one is not finite, or if all
-    /// are zero. Zero vectors among others are ignored, because they do not change a conical hull.
+    /// length. It is the spherical convex hull of the directions, dilated by [`HULL_DILATION`] and
+    /// reduced to four generators. Returns `None` if the directions do not fit an open half-space (or
+    /// fit it by less than 1e-4 rad), if one is not finite, or if all are zero. Zero vectors among
+    /// others are ignored, because they do not change a conical hull.
     #[must_use]
     pub fn hull(directions: &[V3]) -> Option<Self> {
         Self::hull_and_cap(directions).map(|cones| cones.0)
     }
 
-    /// Like [`PolyCone::hull`], with the smallest cone of revolution around the same directions, which
-    /// is narrower than the one around the polyhedral cone.
+    /// Like [`PolyCone::hull`], but also returns the smallest cone of revolution around the same
+    /// directions, which is narrower than the one around the polyhedral cone.
     #[must_use]
     pub fn hull_and_cap(directions: &[V3]) -> Option<(Self, RevolutionCone)> {
         let dirs = units(directions).filter(|d| !d.is_empty())?;
@@ -97,8 +99,8 @@ impl PolyCone {
         Some((hull.smallest()?, cap))
     }
 
-    /// Square pyramid circumscribed to a cone of revolution. `None` if the half-angle is at least π/2
-    /// (or within 1e-4 rad of it).
+    /// Square pyramid circumscribed to a cone of revolution. `None` if the half-angle is at least π/2,
+    /// or within 1e-4 rad of it.
     #[must_use]
     pub fn from_revolution(cone: &RevolutionCone) -> Option<Self> {
         let map = Gnomonic::new(unit(cone.axis)?);
@@ -112,8 +114,8 @@ impl PolyCone {
         Some(Self { generators: corners.iter().map(|q| map.lift(q)).collect() })
     }
 
-    /// Cone around two cones; all directions if one of them contains all directions, or if both do not
-    /// fit a half-space.
+    /// Cone around both cones. It contains all directions if one of the cones does, or if both together
+    /// do not fit a half-space.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         if self.is_all() || other.is_all() {
@@ -130,14 +132,14 @@ impl PolyCone {
         RevolutionCone::around(&self.generators)
     }
 
-    /// The rotated cone.
+    /// The cone rotated by a rotation matrix.
     #[must_use]
     pub fn rotated(&self, rotation: &Matrix3<f64>) -> Self {
         Self { generators: self.generators.iter().map(|g| rotation * g).collect() }
     }
 
-    /// Whether a direction (of any length) is inside the cone, or outside a face by at most `eps`
-    /// radians. A cone of fewer than three generators contains all directions.
+    /// Whether a direction (of any length) is inside the cone, or outside each of its faces by at most
+    /// `eps` (rad). A cone of fewer than three generators contains all directions.
     #[must_use]
     pub fn contains(&self, direction: &V3, eps: f64) -> bool {
         if self.generators.len() < 3 {
@@ -147,7 +149,7 @@ impl PolyCone {
         self.faces().all(|n| n.dot(direction) <= slack)
     }
 
-    /// Solid angle (sr); 4π for all directions.
+    /// Solid angle of the cone (sr); 4π for the cone of all directions.
     #[must_use]
     pub fn solid_angle(&self) -> f64 {
         let g = &self.generators;
@@ -158,8 +160,8 @@ impl PolyCone {
     }
 
     /// Cone with the same number of generators around all directions within `angle` (rad, ≥ 0) of this
-    /// cone. `None` if no plane bounds the dilation of a side, or if the result does not fit an open
-    /// half-space.
+    /// cone. Returns `None` if a face has no plane that bounds the dilated cone, or if the result does
+    /// not fit an open half-space.
     #[must_use]
     pub fn dilated(&self, angle: f64) -> Option<Self> {
         if self.is_all() || !(angle > 0.0) {
@@ -201,7 +203,7 @@ impl PolyCone {
     }
 
     /// Whether the generators are in strict counter-clockwise order around a pointed cone, by more than
-    /// rounding. [`separated`] requires this to use the faces.
+    /// rounding. [`separated`] relies on this order.
     #[must_use]
     pub fn is_convex(&self) -> bool {
         let (g, n) = (&self.generators, self.generators.len());
@@ -213,14 +215,15 @@ impl PolyCone {
     }
 }
 
-/// Searches a plane through the origin that proves that no direction of `a` is opposite to a direction
-/// of `b` after both cones are dilated by asin(`sin_alpha`) (≥ 0). The generators are given in one
-/// frame. Returns the code of the plane, which can be the `hint` of the next call. The hint is tried
-/// first; any number is allowed.
+/// Searches for a plane through the origin which proves that no direction of the cone `a` is opposite to
+/// a direction of the cone `b`, even after both cones are dilated by asin(`sin_alpha`) (≥ 0). The cones
+/// are given by their generators in a common frame. Returns the code of the plane, or `None` if no plane
+/// was found. The code can be the `hint` of the next call for the same cones; the plane of the hint is
+/// tried before all others, and any number is allowed.
 ///
-/// Cones of fewer than three generators are never separated. The test is conservative under rounding. If
-/// `sin_alpha` is 0, it finds all pairs that are separated by more than rounding; if it is positive, all
-/// pairs that are separated by more than 1e-9.
+/// Cones of fewer than three generators are never separated. The result `Some` is proven in spite of
+/// rounding. If `sin_alpha` is 0, the test finds all pairs that are separated by more than rounding; if
+/// it is positive, all pairs that are separated by more than 1e-9.
 ///
 /// Code 0 is the plane normal to the sum of all generators. With A's generators numbered from 0 and B's
 /// from 4, code `8 i + j` is the plane through generators i and j with normal `g_i × g_j` (tilted away
@@ -248,8 +251,9 @@ pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
     if sin_alpha > 0.0 { pair.separated_by(sin_alpha) } else { pair.separated() }
 }
 
-/// Whether the plane of a `code` that [`separated`] returned for two cones separates them with angle α
-/// too, where `sin_alpha` is positive. Only this plane is tested.
+/// Whether one plane proves that no direction of the cone `a` is opposite to a direction of the cone `b`
+/// after both are dilated by asin(`sin_alpha`) (> 0). The plane is given by the `code` that
+/// [`separated`] returned for the same cones; no other plane is tested.
 #[must_use]
 pub fn separated_along(a: &[V3], b: &[V3], sin_alpha: f64, code: u8) -> bool {
     if !(a.len() >= 3 && b.len() >= 3 && a.len() <= 4 && b.len() <= 4) {
@@ -263,7 +267,8 @@ pub fn separated_along(a: &[V3], b: &[V3], sin_alpha: f64, code: u8) -> bool {
     i != j && pair.exists(i) && pair.exists(j) && pair.tilted_plane_separates(i, j, sin_alpha)
 }
 
-/// Generators of both cones: A's at indices 0..4, B's at 4..8.
+/// Generators of two cones A and B in a common frame: A's at indices 0 to 3, B's at 4 to 7. `n_a` and
+/// `n_b` are their numbers.
 struct Pair {
     g: [V3; 8],
     n_a: usize,
@@ -290,8 +295,8 @@ impl Pair {
         self.g.iter().sum()
     }
 
-    /// Whether the middle of one cone is opposite to an inner direction of the other. No plane separates
-    /// the cones then, so the search can be skipped.
+    /// Whether the sum of one cone's generators is opposite to an inner direction of the other cone. If
+    /// so, no plane separates the cones, and the search can be skipped.
     fn has_opposite_middle(&self) -> bool {
         let (a, b) = (&self.g[..self.n_a], &self.g[4..4 + self.n_b]);
         let opposite_is_inside = |d: &[V3], cone: &[V3]| {
@@ -329,10 +334,11 @@ impl Pair {
         None
     }
 
-    /// Whether all generators but i and j are strictly on the negative side of `g_i × g_j`. The exact
-    /// normal of the stored vectors then has ⟨n, g⟩ ≤ 0 for both cones, with equality on `g_i` and `g_j`
-    /// alone: an antipodal pair would have to lie on these two, either in one cone or, if one is A's and
-    /// the other B's, exactly opposite; but then n would be zero.
+    /// Whether the plane through generators i and j proves that no direction of A is opposite to one of
+    /// B: all other generators are strictly on the negative side of n = `g_i × g_j`. For the exact
+    /// normal, ⟨n, g⟩ ≤ 0 then holds for all generators, with equality for `g_i` and `g_j` only. Two
+    /// opposite directions would have to be multiples of these two. That is impossible if both belong to
+    /// one cone; if they belong to different cones, they would be exactly opposite, and n would be zero.
     fn plane_separates(&self, i: usize, j: usize) -> bool {
         let n = self.g[i].cross(&self.g[j]);
         // All generators are tested without branches, because the one that fails is unpredictable.
@@ -372,9 +378,10 @@ impl Pair {
         clear(&self.g[..self.n_a]) && clear(&self.g[4..4 + self.n_b])
     }
 
-    /// Tests the plane with `⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α` on the side of `g_i × g_j`. The feasible unit
-    /// normals are an intersection of caps, one per generator. If it is not empty and bounded by more
-    /// than one cap, one of these planes is a corner of it.
+    /// Whether the plane whose unit normal n fulfils `⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α`, on the side of `g_i
+    /// × g_j`, separates the dilated cones. The normals of all separating planes form an intersection of
+    /// caps, one per generator. If the intersection is not empty and is bounded by more than one cap,
+    /// the normal of one of these planes is a corner of it.
     fn tilted_plane_separates(&self, i: usize, j: usize, sin_alpha: f64) -> bool {
         let (a, b) = (&self.g[i], &self.g[j]);
         let (Some(across), Some(mid)) = (unit(a.cross(b)), unit(a + b)) else { return false };
@@ -394,8 +401,9 @@ fn code(i: usize, j: usize) -> u8 {
     (8 * i + j) as u8
 }
 
-/// Unit outward normal n of the plane with ⟨n, g⟩ ≤ −sin α for all generators that is closest to face i.
-/// The bound is conservative because a unit vector Σ μ g of the cone has Σ μ ≥ 1.
+/// Returns the unit outward normal n of the plane closest to face i among those with ⟨n, g⟩ ≤ −sin α for
+/// all generators g. Returns `None` if such a plane does not exist. The dilated cone is inside the plane
+/// because each unit vector Σ μ g of the cone has Σ μ ≥ 1.
 fn dilated_face(g: &[V3], i: usize, sin_alpha: f64) -> Option<V3> {
     let (a, b) = (&g[i], &g[(i + 1) % g.len()]);
     let face = unit(b.cross(a))?;
@@ -420,7 +428,7 @@ fn dilated_face(g: &[V3], i: usize, sin_alpha: f64) -> Option<V3> {
     unit(face * c - mid * s)
 }
 
-/// Solid angle of the cone of three unit vectors (Van Oosterom and Strackee).
+/// Solid angle (sr) of the cone of three unit vectors (Van Oosterom and Strackee).
 fn triangle_solid_angle(a: &V3, b: &V3, c: &V3) -> f64 {
     2.0 * math::atan2(a.dot(&b.cross(c)).abs(), 1.0 + a.dot(b) + b.dot(c) + c.dot(a))
 }

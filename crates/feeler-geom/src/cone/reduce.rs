@@ -1,4 +1,4 @@
-//! Smallest cone of at most four sides around a spherical hull.
+//! Smallest polyhedral cone of at most four sides around the spherical convex hull of directions.
 //!
 //! The hull is a convex polygon in the gnomonic plane, and the cone a triangle or quadrilateral around
 //! it. A smallest quadrilateral around a convex polygon has at least three sides on sides of the
@@ -20,29 +20,31 @@ use crate::frame::complete_basis;
 use crate::{P2, V2, V3};
 use arrayvec::ArrayVec;
 
-/// Maximum number of sides of which all combinations are tried; hulls with more sides are thinned
-/// greedily. A larger value costs time (with its fourth power), a smaller one gives looser cones.
+/// Maximum number of sides of a hull of which all combinations of three and four are tried; of hulls
+/// with more sides, sides are removed greedily. A larger value costs time (with its fourth power), a
+/// smaller one gives looser cones.
 const MAX_SIDES: usize = 12;
 
-/// Maximum number of points of a hull; hulls with more points are thinned first, because the work is
-/// quadratic in their number. A larger value costs time; at this value thinning enlarges a circle by 0.3
-/// %, at a smaller one by more.
+/// Maximum number of points of a hull; hulls with more points are replaced by larger hulls with fewer
+/// points, because the work is quadratic in the number of points. A larger value costs time; at this
+/// value the replacement enlarges a circle by 0.3 %, at a smaller one by more.
 const MAX_POINTS: usize = 32;
 
-/// Maximum number of candidates that are compared by solid angle. A larger value costs time, a smaller
-/// one may miss the smallest cone.
+/// Maximum number of candidate cones that are compared by solid angle. A larger value costs time, a
+/// smaller one may miss the smallest cone.
 const MAX_FINALISTS: usize = 4;
 
-/// Maximum distance of a corner from a hull of three or four sides, in dilations, if the hull itself is
-/// the result. A larger value allows needle-like cones; a smaller one needs the search of candidates
-/// more often.
+/// Maximum distance of each corner of the dilated hull from a point of the hull, relative to the radius
+/// of dilation, if the hull itself is the result because it has three or four sides. A larger value
+/// allows needle-like cones; with a smaller one the search of candidates is needed more often.
 const MAX_MITRE: f64 = 8.0;
 
-/// Sine of the angle below which two sides are merged. With a larger value sides with a distinct
-/// direction are lost; with a smaller one corners of nearly parallel sides lie at infinity.
+/// Sine of the angle below which two neighbouring sides are merged. With a larger value sides with a
+/// distinct direction are lost; with a smaller one corners of nearly parallel sides lie at infinity.
 const PARALLEL_SINE: f64 = 1e-6;
 
-/// Central projection onto the plane tangent to the sphere at `axis`.
+/// Central (gnomonic) projection of directions onto the plane tangent to the unit sphere at `axis`, with
+/// coordinates along `x` and `y`.
 pub(super) struct Gnomonic {
     axis: V3,
     x: V3,
@@ -55,7 +57,8 @@ impl Gnomonic {
         Self { axis, x, y }
     }
 
-    /// Projects a direction; `None` if it is (nearly) a quarter turn or more from the axis.
+    /// Projects a direction onto the plane. Returns `None` if the direction is at a right angle or more
+    /// from the axis, or nearly so.
     pub(super) fn project(&self, d: &V3) -> Option<P2> {
         let w = d.dot(&self.axis);
         (w > MIN_COS).then(|| P2::new(d.dot(&self.x) / w, d.dot(&self.y) / w))
@@ -66,7 +69,7 @@ impl Gnomonic {
     }
 }
 
-/// A line ⟨m, q⟩ = h of the plane with unit normal m and the hull on its lower side.
+/// A line ⟨m, q⟩ = h of the projection plane with unit normal m; the hull is on the side ⟨m, q⟩ ≤ h.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Line {
     m: V2,
@@ -91,7 +94,8 @@ struct Polygon {
 }
 
 impl Polygon {
-    /// Creates a polygon; `None` if neighbouring lines do not intersect.
+    /// Creates the polygon that three or four lines bound. Returns `None` if neighbouring lines do not
+    /// intersect.
     fn of(lines: &[Line]) -> Option<Self> {
         let n = lines.len();
         let mut corners = ArrayVec::<V2, 4>::new();
@@ -104,7 +108,7 @@ impl Polygon {
     }
 }
 
-/// The projected hull with the radius of dilation of each point.
+/// Convex hull of projected directions: its corners, and the radius by which each is dilated.
 pub(super) struct Hull<'a> {
     map: &'a Gnomonic,
     points: Vec<P2>,
@@ -123,14 +127,15 @@ impl<'a> Hull<'a> {
         Self { map, points, radii }
     }
 
-    /// Supporting line of the dilated hull with outward normal `m`.
+    /// Supporting line of the dilated hull with outward unit normal `m`.
     fn line(&self, m: V2) -> Line {
         let reach = |(q, r): (&P2, &f64)| m.dot(&q.coords) + r;
         let h = self.points.iter().zip(&self.radii).map(reach).fold(f64::NEG_INFINITY, f64::max);
         Line { m, h }
     }
 
-    /// Sides of the hull, counter-clockwise. A segment has two sides; a point gets an arbitrary one.
+    /// Sides of the dilated hull, counter-clockwise; nearly parallel neighbours are merged. If the hull
+    /// is a segment, it has two sides; if it is a point, it gets one side in an arbitrary direction.
     fn sides(&self) -> Vec<Line> {
         let n = self.points.len();
         let side = |i: usize| {
@@ -151,7 +156,8 @@ impl<'a> Hull<'a> {
         if out.is_empty() { vec![self.line(V2::x())] } else { out }
     }
 
-    /// Computes a smallest cone around the hull. `None` if no candidate is proven to contain it.
+    /// Computes a smallest cone of at most four sides around the hull. Returns `None` if no candidate is
+    /// proven to contain the hull.
     pub(super) fn smallest(&self) -> Option<PolyCone> {
         let sides = self.sides();
         if let 3..=4 = sides.len()
@@ -174,7 +180,8 @@ impl<'a> Hull<'a> {
         by_size.map(|c| c.1)
     }
 
-    /// Hull with fewer points around this hull.
+    /// Computes a hull with at most [`MAX_POINTS`] points around this hull. Returns `None` if
+    /// neighbouring sides do not intersect.
     fn coarse(&self, sides: &[Line]) -> Option<Self> {
         let sides = thinned(sides.to_vec(), MAX_POINTS);
         let n = sides.len();
@@ -183,14 +190,15 @@ impl<'a> Hull<'a> {
         Some(Self::new(self.map, points))
     }
 
-    /// Triangles and quadrilaterals around the hull, including the smallest ones.
+    /// Computes triangles and quadrilaterals around the hull, including the smallest ones.
     fn candidates(&self, sides: Vec<Line>) -> Vec<Polygon> {
         let mut all = sides.iter().filter_map(|s| self.rectangle(s.m)).collect();
         self.around_sides(&thinned(sides, MAX_SIDES), &mut all);
         all
     }
 
-    /// The hull itself, if it has at most four sides and no needle-like corner; no cone is smaller.
+    /// Returns the cone over the dilated hull itself if it has three or four sides; no cone is smaller.
+    /// Returns `None` if a corner is needle-like.
     fn own_sides(&self, sides: &[Line]) -> Option<PolyCone> {
         let polygon = Polygon::of(sides)?;
         let n = sides.len();
@@ -210,8 +218,8 @@ impl<'a> Hull<'a> {
         Polygon::of(&[m, t, -m, -t].map(|m| self.line(m)))
     }
 
-    /// Adds triangles and quadrilaterals on sides of the hull, with at most one side that touches in its
-    /// midpoint.
+    /// Appends the polygons bounded by three or four of the `sides` of the hull, and quadrilaterals of
+    /// three of them whose fourth side touches the hull in the fourth side's midpoint.
     fn around_sides(&self, sides: &[Line], out: &mut Vec<Polygon>) {
         let n = sides.len();
         // Two sides that do not intersect leave the triangle open, which a fourth side closes.
@@ -238,7 +246,8 @@ impl<'a> Hull<'a> {
         }
     }
 
-    /// Supporting line that touches the hull in the midpoint of its segment between `from` and `to`.
+    /// Returns the supporting line of the hull whose segment between the lines `from` and `to` touches
+    /// the hull in its midpoint. Returns `None` if such a line does not exist.
     fn balanced(&self, from: &Line, to: &Line) -> Option<Line> {
         // The far end x on `to` and its mirror image 2p − x on `from`: ⟨to, x⟩ and ⟨from, x⟩ are given.
         let det = from.m.perp(&to.m);
@@ -266,8 +275,8 @@ impl<'a> Hull<'a> {
         })
     }
 
-    /// Cone over a polygon, if it is convex by more than rounding and contains every direction of the
-    /// hull with part of the dilation as margin.
+    /// Returns the cone over a polygon. Returns `None` unless the cone is convex by more than rounding
+    /// and contains all directions `dirs`, with part of the dilation as margin.
     fn cone_of(&self, polygon: &Polygon, dirs: &[V3]) -> Option<PolyCone> {
         let lines = &polygon.lines;
         let n = lines.len();
@@ -285,7 +294,7 @@ impl<'a> Hull<'a> {
 }
 
 /// Removes sides of a convex polygon until at most `max_sides` remain. Each step removes the side whose
-/// removal adds the smallest area.
+/// removal increases the area least.
 fn thinned(mut sides: Vec<Line>, max_sides: usize) -> Vec<Line> {
     let added = |sides: &[Line], i: usize| {
         let n = sides.len();

@@ -1,4 +1,4 @@
-//! Cones of revolution, given by an axis and an angle.
+//! Cones of revolution, given by an axis and a half-angle.
 //!
 //! # Source
 //! BREP §3.1, Eqs. (3.2) and (3.4).
@@ -15,9 +15,9 @@ use std::f64::consts::PI;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RevolutionCone {
-    /// Unit axis.
+    /// Unit axis of the cone.
     pub axis: V3,
-    /// Half-angle in [0, π]; π means all directions.
+    /// Half-angle (rad) in [0, π]; π means all directions.
     pub half_angle: f64,
 }
 
@@ -26,21 +26,21 @@ pub struct RevolutionCone {
 const ANGLE_SLACK: f64 = 1e-12;
 
 impl RevolutionCone {
-    /// All directions.
+    /// The cone of all directions.
     #[must_use]
     pub fn all() -> Self {
         Self { axis: V3::z(), half_angle: PI }
     }
 
-    /// Cone of one direction of any length; all directions for the zero vector.
+    /// Cone around a single direction of any length; the cone of all directions for the zero vector.
     #[must_use]
     pub fn of_direction(direction: V3) -> Self {
         unit(direction).map_or_else(Self::all, |axis| Self { axis, half_angle: ANGLE_SLACK })
     }
 
-    /// Cone around directions of any length, rounded outward: the smallest one if they fit an open
-    /// half-space. Zero vectors are ignored; if no vector remains or one is not finite, the cone
-    /// contains all directions. The result is deterministic.
+    /// Cone around directions of any length, rounded outward. It is the smallest one if the directions
+    /// fit an open half-space. Zero vectors are ignored; if no vector remains or one is not finite, the
+    /// cone contains all directions. The result is deterministic.
     #[must_use]
     pub fn around(directions: &[V3]) -> Self {
         units(directions).map_or_else(Self::all, |dirs| Self::around_units(&dirs))
@@ -64,7 +64,8 @@ impl RevolutionCone {
         Self { axis, half_angle: (half + ANGLE_SLACK).min(PI) }
     }
 
-    /// Whether the cone contains all directions (up to rounding). Also true if its half-angle is NaN.
+    /// Whether the cone contains all directions, up to rounding. `true` also for a half-angle that is
+    /// NaN.
     #[must_use]
     pub fn is_all(&self) -> bool {
         !(self.half_angle < PI)
@@ -82,13 +83,14 @@ impl RevolutionCone {
         Self { axis: self.axis, half_angle: (self.half_angle + angle).min(PI) }
     }
 
-    /// The rotated cone.
+    /// The cone rotated by a rotation matrix.
     #[must_use]
     pub fn rotated(&self, rotation: &Matrix3<f64>) -> Self {
         Self { axis: rotation * self.axis, half_angle: self.half_angle }
     }
 
-    /// Smallest cone around two cones, rounded outward; all directions if no smaller one exists.
+    /// Smallest cone around both cones, rounded outward; the cone of all directions if no smaller one
+    /// exists.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         if self.is_all() || other.is_all() {
@@ -126,16 +128,16 @@ impl RevolutionCone {
         cones.into_iter().fold(None, |acc: Option<Self>, c| Some(acc.map_or(*c, |a| a.union(c))))
     }
 
-    /// Whether a direction of one cone may be opposite to a direction of the other after the sum of the
-    /// half-angles is enlarged by `slack` (rad, ≥ 0). Both cones are in one frame. The result `false` is
-    /// proven.
+    /// Whether a direction of one cone may be opposite to a direction of the other cone if the sum of
+    /// their half-angles is enlarged by `slack` (rad, ≥ 0). Both cones are given in one frame. The
+    /// result `false` is proven.
     #[must_use]
     pub fn may_be_antipodal(&self, other: &Self, slack: f64) -> bool {
         let reach = self.half_angle + other.half_angle + slack + ANGLE_SLACK;
         !(angle(&self.axis, &-other.axis) > reach)
     }
 
-    /// Converts to the form for inner loops, enlarged by `dilation` (rad, ≥ 0).
+    /// Converts the cone, enlarged by `dilation` (rad, ≥ 0), to the form for inner loops.
     #[must_use]
     pub fn cap(&self, dilation: f64) -> Cap {
         let half = (self.half_angle + dilation + ANGLE_SLACK).min(PI);
@@ -147,11 +149,11 @@ impl RevolutionCone {
     }
 }
 
-/// A cone of revolution with the sine and cosine of its half-angle, for antipodal tests without
-/// trigonometric functions.
+/// A cone of revolution with the sine and cosine of its half-angle, so that tests for opposite
+/// directions need no trigonometric functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cap {
-    /// Unit axis.
+    /// Unit axis of the cone.
     pub axis: V3,
     /// Cosine of the half-angle.
     pub cos: f64,
@@ -159,20 +161,20 @@ pub struct Cap {
     pub sin: f64,
 }
 
-/// Rounding allowance (cosine) of the products of a [`Cap`] test. A larger value culls less; a smaller
-/// one could cull cones with opposite directions.
+/// Allowance for the rounding of the cosines in [`Cap::may_be_antipodal`]. A larger value culls less; a
+/// smaller one could cull cones with opposite directions.
 const COS_SLACK: f64 = 16.0 * f64::EPSILON;
 
 impl Cap {
-    /// Whether a direction of `self` may be opposite to one of `other`, given in the same frame. The
-    /// result `false` is proven.
+    /// Whether a direction of `self` may be opposite to a direction of `other`; both are given in the
+    /// same frame. The result `false` is proven.
     #[must_use]
     pub fn may_be_antipodal(&self, other: &Self) -> bool {
         self.may_be_antipodal_to(&other.axis, other)
     }
 
-    /// Like [`Cap::may_be_antipodal`], with the axis of the other cap already rotated into the frame of
-    /// this one.
+    /// Like [`Cap::may_be_antipodal`], where `other_axis` is the axis of `other`, rotated into the frame
+    /// of `self`.
     #[must_use]
     pub fn may_be_antipodal_to(&self, other_axis: &V3, other: &Self) -> bool {
         // Sine and cosine of the sum of the half-angles; beyond π all directions are reached.
@@ -184,8 +186,8 @@ impl Cap {
     }
 }
 
-/// Angle between two vectors of any length, accurate to a few roundings at all angles; 0 for a zero
-/// vector.
+/// Angle (rad) between two vectors of any length, accurate to a few roundings at all angles; 0 for a
+/// zero vector.
 #[must_use]
 pub(crate) fn angle(a: &V3, b: &V3) -> f64 {
     math::atan2(a.cross(b).norm(), a.dot(b))

@@ -28,8 +28,8 @@ fn in_cap(rng: &mut SmallRng, axis: &V3, half: f64) -> V3 {
     off_axis(rng, axis, a)
 }
 
-/// Sets of directions of all relevant shapes: single, equal, an arc, an almost flat arc, a circle of
-/// latitude, a patch, a cloud; from tiny to wide.
+/// Returns a set of directions of a random relevant shape, from tiny to wide: a single direction, equal
+/// directions, an arc, an almost flat arc, a circle of latitude, a patch or a cloud.
 fn directions(rng: &mut SmallRng) -> Vec<V3> {
     let axis = direction(rng);
     let (x, y) = complete_basis(&axis);
@@ -58,7 +58,7 @@ fn directions(rng: &mut SmallRng) -> Vec<V3> {
     out
 }
 
-/// A random direction of the conical hull, often on its border.
+/// Returns a random direction of the conical hull of the vectors `g`, often on its boundary.
 fn member(rng: &mut SmallRng, g: &[V3]) -> V3 {
     let mut v = V3::zeros();
     let count = rng.random_range(1..4);
@@ -181,8 +181,8 @@ fn unions_and_conversions_contain_their_parts() {
     assert!(PolyCone::all().union(&PolyCone::hull(&[V3::x()]).unwrap()).is_all(), "union with all");
 }
 
-/// Two cones that contain an antipodal pair, `v` in A and −v in B (before any dilation): inside, on an
-/// edge or on a generator.
+/// Returns two cones A and B with opposite directions, `v` in A and −v in B before any dilation. The
+/// directions are inside the cones, on an edge or on a generator.
 fn antipodal_cones(rng: &mut SmallRng) -> (PolyCone, PolyCone) {
     let a_dirs = directions(rng);
     let v = member(rng, &a_dirs);
@@ -421,8 +421,8 @@ fn large_sets_give_their_caps() {
     assert!(RevolutionCone::around(&everywhere).half_angle > FRAC_PI_2, "more than a half-space");
 }
 
-/// Solid angle of the cone between the supporting great circles whose normals, seen along `axis`, have
-/// the angles `turns`; infinite if they do not enclose a cone.
+/// Solid angle of the cone around `dirs` between the supporting great circles whose normals, seen along
+/// `axis`, have the angles `turns` (rad); infinite if they do not enclose a cone.
 fn enclosed(dirs: &[V3], axis: &V3, turns: &[f64; 4]) -> f64 {
     let (x, y) = complete_basis(axis);
     let flat = |d: &V3| [d.dot(&x) / d.dot(axis), d.dot(&y) / d.dot(axis)];

@@ -1,8 +1,8 @@
 //! Bands of the sphere of directions: all directions between two angles from an axis.
 //!
 //! The normals of a surface of revolution rotate about its axis at constant angles to it. A cone of
-//! revolution around them is filled and contains nearly all directions; the band is the thinner, the
-//! straighter the part of the meridian.
+//! revolution around the normals of a whole turn contains nearly all directions. The band contains far
+//! fewer, and it is the narrower, the straighter the meridian.
 //!
 //! # Source
 //! MATH §7 for the bounded directions; the inequalities are those of the spherical triangle.
@@ -18,13 +18,13 @@ use std::f64::consts::PI;
 /// All directions at angles from `lo` to `hi` from `axis`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectionBand {
-    /// Unit axis.
+    /// Unit axis of the band.
     pub axis: V3,
-    /// Smallest angle (rad).
+    /// Smallest angle (rad) of a direction from the axis.
     pub lo: f64,
-    /// Largest angle (rad), at most π.
+    /// Largest angle (rad) of a direction from the axis, at most π.
     pub hi: f64,
-    /// Sines of `lo` and `hi`; `cosines` likewise.
+    /// Sines of `lo` and `hi`.
     sines: [f64; 2],
     cosines: [f64; 2],
 }
@@ -33,13 +33,13 @@ pub struct DirectionBand {
 /// value loosens bands; with a smaller one normals could lie outside.
 const ANGLE_SLACK: f64 = 1e-12;
 
-/// Allowance for the rounding of cosines, and for directions that are slightly longer or shorter than a
-/// unit, because rotations of callers are unit quaternions only up to rounding. A larger value culls
-/// less, a smaller one could cull wrongly.
+/// Allowance for the rounding of cosines, and for directions that are slightly longer or shorter than 1,
+/// because the callers' rotations are unit quaternions only up to rounding. A larger value culls less, a
+/// smaller one could cull wrongly.
 const COS_SLACK: f64 = 1e-9;
 
 impl DirectionBand {
-    /// All directions at angles from `lo` to `hi` (rad) from a unit axis.
+    /// Creates the band of all directions at angles from `lo` to `hi` (rad) from a unit axis.
     #[must_use]
     pub fn new(axis: V3, lo: f64, hi: f64) -> Self {
         let [(s0, c0), (s1, c1)] = [lo, hi].map(math::sin_cos);
@@ -63,8 +63,8 @@ impl DirectionBand {
         }
     }
 
-    /// Whether a unit direction is outside by more than an angle of `slack` (rad, ≥ 0). The result
-    /// `true` is proven.
+    /// Whether a unit direction is outside the band by more than an angle of `slack` (rad, ≥ 0). The
+    /// result `true` is proven.
     #[must_use]
     pub fn excludes(&self, direction: &V3, slack: f64) -> bool {
         let cos = self.axis.dot(direction);
@@ -75,8 +75,8 @@ impl DirectionBand {
 
     /// Angle (rad) by which one of two bands can be rotated before a direction of this band, widened by
     /// `slack[0]` (rad, ≥ 0), can be opposite to a direction of the other band, widened by `slack[1]`.
-    /// The axis of the other band is given in the frame of this one. Negative if directions may already
-    /// be opposite; a positive result is proven.
+    /// The axis of the other band is given in the frame of this one. The result is negative if
+    /// directions may already be opposite; a positive result is a proven lower bound.
     #[must_use]
     pub fn spare(&self, other: &Self, other_axis: &V3, slack: [f64; 2]) -> f64 {
         let between = angle(&self.axis, other_axis);
@@ -92,7 +92,8 @@ impl DirectionBand {
     }
 }
 
-/// Smallest and largest angle between the unit vector `axis` and directions of a cone.
+/// Returns the smallest and the largest angle (rad) between the unit vector `axis` and a direction of a
+/// cone.
 fn range(axis: &V3, cone: &PolyCone) -> [f64; 2] {
     let g = &cone.generators;
     if g.len() < 3 {

@@ -33,8 +33,8 @@ fn freedoms(x: &SideShape) -> usize {
     }
 }
 
-/// Returns the displacement of a footpoint along the osculating paraboloid (parabola): its part in the
-/// plane, and its outward part.
+/// Returns the displacement of a footpoint along the osculating paraboloid of a face or parabola of an
+/// edge: its component in the plane orthogonal to the normal, and its outward component.
 fn displaced(x: &SideShape, q: &[f64]) -> (Vector2<f64>, f64) {
     match x {
         SideShape::Face { shape } => {
@@ -222,9 +222,9 @@ fn edges_in_special_positions() {
     assert!(matches!(far, SecondOrder::Strict { .. }), "a small face far from a vertex must not be flat");
 }
 
-/// For convex sides the signed distance is the maximum over all directions of the gap between supporting
-/// planes. Its second derivatives are minus the sum of the radii of curvature of both and the distance.
-/// Edges are represented by tubes, vertices by balls of tiny radius.
+/// For convex shapes the signed distance is the maximum over all directions of the gap between
+/// supporting planes. Its second derivatives are minus the sum of the radii of curvature of both and the
+/// distance. Edges are represented by tubes, vertices by balls of tiny radius.
 #[test]
 fn pressed_convex_sides_stay_up_to_the_sum_of_their_radii() {
     let mut rng = SmallRng::seed_from_u64(7);
@@ -258,8 +258,8 @@ fn pressed_convex_sides_stay_up_to_the_sum_of_their_radii() {
     assert!(counts.iter().all(|n| *n > 2000), "{counts:?}");
 }
 
-/// For forms of any signs, compares with the gap from points of one side to their feet on the other
-/// side, if those are regular.
+/// For a face with curvatures of any signs against a face or an edge, the outcome agrees with the
+/// curvature of the gap between the offset of the face and the other shape, if the offset is regular.
 #[test]
 fn pressed_forms_are_those_of_the_distance() {
     let mut rng = SmallRng::seed_from_u64(8);

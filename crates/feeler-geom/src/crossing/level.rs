@@ -1,40 +1,42 @@
-//! Crossings of curves and patches with a level of a closed-form surface: the signed distance is a
-//! function of one or two parameters.
+//! Crossings of curves and patches with a level of a surface whose signed distance has a closed form.
+//! The signed distance is a function of the one or two parameters of the curve or patch.
 
 use super::{Arc, Local, Patch, Search, Side, halves};
 use crate::skeleton::{Primitive, signed_distance_form, signed_distance_with_clear_radius};
 use crate::{P2, P3, Rect, V3};
 
-/// Level of the signed distance from a closed-form surface.
+/// Level set of the signed distance from a surface with a closed form.
 #[derive(Clone, Copy, Debug)]
 pub struct Level<'a> {
-    /// Surface, in the frame of the search.
+    /// Surface from which the distance is measured, in the frame of the search.
     pub primitive: &'a Primitive,
     /// Signed distance (mm) of the level, negative inside the material.
     pub at: f64,
-    /// A cell that stays within this distance (mm, positive) of the level is not subdivided further: its
-    /// middle counts as a crossing.
+    /// Distance (mm, positive) from the level within which a cell of parameters is not subdivided
+    /// further: if the whole cell is that near, its middle counts as a crossing.
     pub slack: f64,
 }
 
-/// Maximum number of cells for which the clearance is computed. With a larger value searches without a
-/// useful clearance take longer; with a smaller one clearances are given up too soon.
+/// Maximum number of cells of one search for which the clearance (a lower bound of the distance from the
+/// level) is computed. With a larger value searches without a useful clearance take longer; with a
+/// smaller one clearances are given up too soon.
 const MAX_CLEARANCE_CELLS: u32 = 2000;
 
-/// Minimum part of the distance in the middle of a cell that must remain as clearance; cells with less
-/// are subdivided. With a larger value more cells are needed; with a smaller one clearances are too
-/// small to last.
+/// Minimum ratio of the clearance of a cell to the distance of its middle from the level; cells with
+/// less clearance are subdivided. With a larger value more cells are needed; with a smaller one
+/// clearances are too small to last.
 const MIN_CLEARANCE_PART: f64 = 0.4;
 
-/// Lowers the clearance to that of one cell.
+/// Lowers the clearance of the search, if one is requested, to the clearance `spare` (mm) of one cell.
 fn lower_clearance(clearance: Option<&mut f64>, spare: f64) {
     if let Some(clearance) = clearance {
         *clearance = clearance.min(spare);
     }
 }
 
-/// Maximum number of subdivisions of a parameter: pieces of 2⁻⁶⁰ of the range are below rounding. With a
-/// smaller value searches end early; a larger one adds cells without effect.
+/// Maximum number of pending cells of a curve, and thus of halvings of its parameter range: 2⁻⁶⁰ of the
+/// range is below rounding. Patches may have twice as many pending cells. With a smaller value searches
+/// end early; a larger one adds cells without effect.
 const MAX_DEPTH: usize = 60;
 
 impl Level<'_> {
@@ -46,9 +48,10 @@ impl Level<'_> {
         (value - self.at, gradient, clear_radius)
     }
 
-    /// Whether no value within `reach` of `value` is at the level; updates the clearance. If a clearance
-    /// is requested, the remaining distance must be at least a part of the value; cells with less are
-    /// cut once more.
+    /// Whether a cell does not reach the level: `value` is the signed distance (mm) of its middle from
+    /// the level, and `reach` is an upper bound of its change over the cell. If a clearance is
+    /// requested, it is lowered to the remaining distance, which must be at least the fraction
+    /// [`MIN_CLEARANCE_PART`] of the value; cells with less are cut once more.
     fn is_clear_of_level(value: f64, reach: f64, clearance: Option<&mut f64>) -> bool {
         let spare = value.abs() - reach;
         let is_clear = spare > if clearance.is_some() { MIN_CLEARANCE_PART * value.abs() } else { 0.0 };
@@ -59,8 +62,9 @@ impl Level<'_> {
     }
 }
 
-/// Reports to `found` the parameters at which a curve passes through a level or comes within its slack,
-/// at least one for each passage.
+/// Reports to `found` the parameters at which a curve passes through a level or comes within the level's
+/// slack, at least one for each passage. The search stops if `found` returns `true`. `budget` is the
+/// number of cells that may still be evaluated, and is reduced by those used.
 ///
 /// If no crossing is reported, the optional `clearance` is lowered to a lower bound of the curve's
 /// distance from the level (mm).
@@ -136,7 +140,9 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
     Search::Complete
 }
 
-/// Returns a root of a monotone function between ends of different sign, to a value below `noise`.
+/// Returns a root of a monotone function between `lo` and `hi`, each an argument with its value; the
+/// values have different signs. The iteration ends as soon as the function's magnitude is at most
+/// `noise`.
 fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f64) -> f64 {
     let mut last = 0.5 * (lo.0 + hi.0);
     for k in 0..80 {
@@ -158,10 +164,12 @@ fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f
 }
 
 /// Reports to `found` the parameters of points in which a patch passes through a level or comes within
-/// its slack. At least one point is reported of every crossing curve that does not reach the border of
-/// the patch, and some points of other curves. For each `joined` parameter (u and v) the first side of
-/// the patch is searched as well, for curves that continue at the last side or in another patch. Cells
-/// in balls (centre, radius) that are not `relevant` are skipped.
+/// the level's slack. At least one point is reported of every crossing curve that does not reach the
+/// boundary of the patch, and some points of other crossing curves. For each `joined` parameter (u and
+/// v) the first side of the patch is searched as well, for curves that continue at the last side or in
+/// another patch. Cells are skipped if `relevant` returns `false` for a ball around them (centre in the
+/// frame of the search, radius in mm). The search stops if `found` returns `true`. `budget` is the
+/// number of cells that may still be evaluated, and is reduced by those used.
 ///
 /// If no crossing is reported, the optional `clearance` is lowered to a lower bound of the distance of
 /// all cells that were not skipped from the level (mm), or to 0 if no bound was found.
@@ -244,13 +252,14 @@ pub fn patch_through_level(
     Search::Complete
 }
 
-/// Upper bound of the third derivative of a signed distance, in units of the squared inverse of the
-/// radius in which it is smooth: 3 for the distance from a point or a line, and less than 8 for that
+/// Upper bound of the third derivatives of a signed distance, multiplied by the square of the radius in
+/// which it is smooth. It is 3 for the distance from a point or a line, and less than 8 for the distance
 /// from a circle. With a larger value more cells are needed; with a smaller one the proofs do not hold.
 const THIRD_DERIVATIVE_BOUND: f64 = 8.0;
 
-/// Part of a speed along which the distance bends: the component along the axis of a cylinder or cone
-/// does not count. `d` is the derivative in the middle, which changes by at most `change`.
+/// Upper bound of the part of a derivative along which the signed distance has curvature: for a cylinder
+/// or cone, the component along the axis does not count. `d` is the derivative in the middle of a cell,
+/// which changes by at most `change` over the cell, and `speed` is an upper bound of its length.
 fn speed_across(primitive: &Primitive, d: &V3, speed: f64, change: f64) -> f64 {
     match primitive {
         Primitive::Line { dir, .. } => speed.min((d - dir * d.dot(dir)).norm() + change),
@@ -258,10 +267,11 @@ fn speed_across(primitive: &Primitive, d: &V3, speed: f64, change: f64) -> f64 {
     }
 }
 
-/// Upper bounds of the second derivatives uu, uv, vv of a signed distance over a cell of a patch: the
-/// smaller of two bounds, one from the curvatures of both surfaces, the other from the difference of the
-/// curvatures in the middle with third derivatives. For surfaces that almost coincide the second bound
-/// is tiny.
+/// Returns upper bounds of the second derivatives uu, uv, vv of the signed distance over a cell of a
+/// patch. Each is the smaller of two bounds. One follows from the curvatures of both surfaces, the other
+/// from the difference of the curvatures in the middle and from third derivatives; for surfaces that
+/// almost coincide the second bound is tiny. `focal` is an upper bound of the curvature (1/mm) of the
+/// distance's level sets.
 fn second_derivatives(local: &Local, gradient: &V3, primitive: &Primitive, focal: f64) -> [f64; 3] {
     let Local { suu, suv, svv, hu, hv, du, dv, .. } = *local;
     let su = speed_across(primitive, &du, local.su, suu * hu + suv * hv);
@@ -284,7 +294,8 @@ fn second_derivatives(local: &Local, gradient: &V3, primitive: &Primitive, focal
     std::array::from_fn(|i| by_curvatures[i].min(by_difference[i]))
 }
 
-/// Searches the crossings on the sides of a cell.
+/// Searches for the crossings on the sides of a cell in which the distance is monotone along u or v.
+/// Sides on the boundary of the patch are skipped unless they are `joined`.
 fn sides(
     (patch, joined): (&Patch<'_>, [bool; 2]),
     rect: &Rect,
@@ -308,12 +319,13 @@ fn sides(
     Search::Complete
 }
 
-/// Maximum number of cells that [`clearance_of_sides`] may use. With a larger value each side may cost
-/// more; with a smaller one clearances are 0 more often.
+/// Maximum number of cells that [`clearance_of_sides`] may evaluate. With a larger value each side may
+/// cost more; with a smaller one clearances are 0 more often.
 const CLEARANCE_BUDGET: u32 = 256;
 
-/// Lower bound of the distance from the level of a cell over which the distance is monotone along u,
-/// else v. It is the distance of the two sides across if it has the same sign on both; otherwise 0.
+/// Returns a lower bound of the distance (mm) from the level of a cell over which the signed distance is
+/// monotone along u (if `along_u`) or v. It is the smallest distance of the two sides across that
+/// parameter if the signed distance has the same sign on both, and 0 otherwise.
 fn clearance_of_sides(
     patch: &Patch<'_>,
     rect: &Rect,

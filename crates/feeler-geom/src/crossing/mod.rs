@@ -1,15 +1,15 @@
 //! Complete search for the crossings of a curve or a patch with a level of the distance from a surface,
 //! by subdivision with proofs.
 //!
-//! Two boundaries cross if one of them passes through a *level* of the other: the surface G moved into
-//! its material by a length. Surfaces that only touch, as a bolt and the hole that it fills, do not
-//! reach each other's levels, so rounding does not create crossings.
+//! Two boundaries cross if one of them passes through a *level* of the other: the surface of the other
+//! boundary, moved into its material by a length. Surfaces that only touch, as a bolt and the hole that
+//! it fills, do not reach each other's levels, so rounding does not create crossings.
 //!
 //! A cell of parameters is finished if
 //! - values in its middle and bounds of the derivatives prove that it does not reach the level, or
 //! - it cannot contain a closed curve of crossings, because the distance is monotone along one parameter
-//!   (or no two normals are parallel); the crossings on its sides are then searched in one parameter less,
-//!   or
+//!   (or no two normals are parallel); the crossings on its sides are then searched for, with one
+//!   parameter less, or
 //! - the whole cell is within a slack of the level; its middle then counts as a crossing.
 //!
 //! Otherwise it is cut in two. Thus at least one point of every crossing curve is found.
@@ -40,17 +40,17 @@ use crate::{P2, P3, Pose, Rect, Surface, V3};
 pub enum Search {
     /// All crossings were reported.
     Complete,
-    /// The callback stopped the search.
+    /// The callback stopped the search by returning `true`.
     Stopped,
-    /// The budget of cells was exhausted. No point of the remaining cells is beyond the level by more
-    /// than this (mm).
+    /// The budget of cells was exhausted. In the cells that were not finished, no point is beyond the
+    /// level, on its inner side, by more than this length (mm).
     BudgetExhausted(f64),
 }
 
-/// Curve over a range of its parameter.
+/// Curve over a range of its parameter, in the frame of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Arc<F> {
-    /// Returns point and first derivative at a parameter.
+    /// Returns the point (mm) and the first derivative at a parameter.
     pub eval: F,
     /// Range of the parameter.
     pub range: [f64; 2],
@@ -89,36 +89,37 @@ struct Local {
     duu: V3,
     duv: V3,
     dvv: V3,
-    /// Upper bounds of the lengths of the first derivatives.
+    /// Upper bounds of the lengths of the first derivatives along u (`su`) and v (`sv`) over the cell.
     su: f64,
     sv: f64,
-    /// Upper bounds of the lengths of the second derivatives.
+    /// Upper bounds of the lengths of the second derivatives over the cell.
     suu: f64,
     suv: f64,
     svv: f64,
-    /// Upper bounds of the lengths of the third derivatives.
+    /// Upper bounds of the lengths of the third derivatives uuu, uuv, uvv, vvv over the patch.
     third: [f64; 4],
     hu: f64,
     hv: f64,
 }
 
 impl Local {
-    /// Upper bound of the deviation of the patch from the linear map of its tangent plane over the cell.
+    /// Upper bound of the distance (mm) between the patch and its linear approximation at the middle,
+    /// over the cell.
     fn bulge(&self) -> f64 {
         0.5 * (self.suu * self.hu * self.hu
             + 2.0 * self.suv * self.hu * self.hv
             + self.svv * self.hv * self.hv)
     }
 
-    /// Upper bound of the distance of the cell's points from the middle one.
+    /// Upper bound of the distance (mm) of the cell's points from its middle.
     fn radius(&self) -> f64 {
         let linear = self.du.norm() * self.hu + self.dv.norm() * self.hv + self.bulge();
         linear.min(self.su * self.hu + self.sv * self.hv)
     }
 
-    /// Range along a unit direction, relative to the middle. It uses the second derivatives in the
-    /// middle with their signs and bounds of the third ones, so it distinguishes bending away from a
-    /// plane from bending towards it.
+    /// Bounds of the components of the cell's points along a unit direction (mm), relative to the
+    /// middle. They use the second derivatives in the middle with their signs and bounds of the third
+    /// ones, so they distinguish bending away from a plane from bending towards it.
     fn range(&self, w: &V3) -> [f64; 2] {
         let (hu, hv) = (self.hu, self.hv);
         let [t0, t1, t2, t3] = self.third;
@@ -130,8 +131,9 @@ impl Local {
         [uu.min(0.0) + vv.min(0.0) - variation, uu.max(0.0) + vv.max(0.0) + variation]
     }
 
-    /// Whether to cut across u, given the terms along u and v that prevent the cell from being finished.
-    /// No cell becomes much longer than wide.
+    /// Whether to cut the cell across u, that is, to halve its range of u. `of_u` and `of_v` are the
+    /// terms along u and v that prevent the cell from being finished; the larger one decides unless the
+    /// cell is much longer than wide.
     fn across_u(&self, of_u: f64, of_v: f64) -> bool {
         let (u, v) = (self.su * self.hu, self.sv * self.hv);
         if u > MAX_ASPECT_RATIO * v || v > MAX_ASPECT_RATIO * u {
@@ -141,8 +143,8 @@ impl Local {
         }
     }
 
-    /// Returns the cross product of the first derivatives and an upper bound of its change over the
-    /// cell, both as lengths of cross products.
+    /// Returns the cross product of the first derivatives in the middle and an upper bound of the length
+    /// of its change over the cell.
     fn normal(&self) -> (V3, f64) {
         let du = self.suu * self.hu + self.suv * self.hv;
         let dv = self.suv * self.hu + self.svv * self.hv;
@@ -151,20 +153,20 @@ impl Local {
 }
 
 impl Patch<'_> {
-    /// Returns the patch over another rectangle inside its own.
+    /// Returns the patch restricted to another rectangle inside its own.
     #[must_use]
     pub fn over(self, rect: Rect) -> Self {
         Self { rect, ..self }
     }
 
-    /// Upper bounds of the lengths of the derivatives u, v, uu, uv, vv over the rectangle.
+    /// Upper bounds of the lengths of the derivatives u, v, uu, uv, vv over the patch's rectangle.
     #[must_use]
     pub fn derivative_bounds(&self) -> [f64; 5] {
         let Local { su, sv, suu, suv, svv, .. } = self.local(&self.rect);
         [su, sv, suu, suv, svv]
     }
 
-    /// Returns point and first derivatives.
+    /// Returns the point and the first derivatives at parameters, in the frame of the search.
     fn first(&self, uv: P2) -> (P3, V3, V3) {
         let (p, du, dv) = self.surface.first_derivs(uv);
         match self.pose {
@@ -203,8 +205,9 @@ impl Patch<'_> {
         }
     }
 
-    /// Returns two sides of a cell as curves, with the parameter range along each and bounds of the
-    /// derivatives. The other two sides belong to the adjacent cells.
+    /// Returns the sides of a cell at its smallest u and at its smallest v, each with its parameter
+    /// range and upper bounds of its first and second derivative. The other two sides belong to the
+    /// adjacent cells.
     fn sides(&self, rect: &Rect, local: &Local) -> [(Side, [f64; 2], f64, f64); 2] {
         let Rect { u0, u1, v0, v1 } = *rect;
         [(Side::AtU(u0), [v0, v1], local.sv, local.svv), (Side::AtV(v0), [u0, u1], local.su, local.suu)]
@@ -220,7 +223,7 @@ impl Patch<'_> {
 /// trades slim cells against needless cuts: both larger and smaller values lead to more cells.
 const MAX_ASPECT_RATIO: f64 = 64.0;
 
-/// Line of constant u or v.
+/// Parameter line of a patch, of constant u or v.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     AtU(f64),
@@ -236,7 +239,7 @@ impl Side {
     }
 }
 
-/// Returns the two halves of a rectangle cut across u or v.
+/// Returns the two halves of a rectangle, whose range of u (if `across_u`) or v is halved.
 fn halves(rect: &Rect, across_u: bool) -> [Rect; 2] {
     let m = rect.center();
     if across_u {
@@ -246,8 +249,8 @@ fn halves(rect: &Rect, across_u: bool) -> [Rect; 2] {
     }
 }
 
-/// Upper bounds of the third derivatives of a closed-form surface over a rectangle; zeros for a Bézier
-/// grid.
+/// Upper bounds of the lengths of the third derivatives uuu, uuv, uvv, vvv of a canonical surface over a
+/// rectangle. The result is zero for a Bézier grid, for which it is not a bound.
 #[must_use]
 pub fn third_of_closed_form(surface: &Surface, rect: &Rect) -> [f64; 4] {
     match *surface {

@@ -1,12 +1,12 @@
-//! Crossings of curves and patches with patches without a closed form: cells of both sides are
-//! subdivided.
+//! Crossings of curves and patches with patches that have no closed form of the distance: cells of both
+//! the curve or patch and the other patch are subdivided.
 
 use super::{Arc, Local, Patch, Search, Side, halves};
 use crate::{P2, P3, Rect, V3};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix3;
 
-/// Patch of which every point is displaced by one length against the outward normal at it, into the
+/// Patch whose points are all displaced by the same length against the outward normals there, into the
 /// material.
 #[derive(Clone, Copy, Debug)]
 pub struct Shifted<'a> {
@@ -14,12 +14,13 @@ pub struct Shifted<'a> {
     pub patch: Patch<'a>,
     /// Length (mm) of the displacement.
     pub by: f64,
-    /// Slack (mm), see [`Level::slack`](super::Level::slack).
+    /// Distance (mm, positive) within which a whole cell counts as a crossing, like
+    /// [`Level::slack`](super::Level::slack).
     pub slack: f64,
 }
 
-/// Cell of a shifted patch: its displaced middle, the outward unit normal there, and a bound of the
-/// deviation of the patch's normals (sine, at most 1).
+/// Cell of a shifted patch: the displaced middle `p`, the outward unit normal `n` there, and an upper
+/// bound `turn` (sine, at most 1) of the angle between `n` and the patch's normals over the cell.
 struct ShiftedCell {
     local: Local,
     p: P3,
@@ -44,30 +45,35 @@ impl Shifted<'_> {
 }
 
 impl ShiftedCell {
-    /// Range of the displaced cell along a unit direction, relative to the middle. It includes the
-    /// variation of the displacement over the cell.
+    /// Bounds of the components of the displaced cell's points along a unit direction (mm), relative to
+    /// the displaced middle. They include the variation of the displacement, of length `by`, over the
+    /// cell.
     fn range(&self, w: &V3, by: f64) -> [f64; 2] {
         let [lo, hi] = self.local.range(w);
         let variation = by * 1.5 * self.turn;
         [lo - variation, hi + variation]
     }
 
-    /// Returns directions that may separate the cell: its normal first.
+    /// Returns unit directions along which the cell may be separated from another one; the first is the
+    /// cell's normal.
     fn axes(&self) -> [V3; 3] {
         let t = self.local.du.try_normalize(0.0).unwrap_or_else(V3::zeros);
         [self.n, t, self.n.cross(&t)]
     }
 }
 
-/// Maximum number of pending pairs of cells of two patches, enough for cuts in both parameters of both.
-/// Beyond it the search ends as if its budget were exhausted; a larger value needs more memory.
+/// Maximum number of pending pairs of cells of two patches, enough for 60 cuts in each of the four
+/// parameters. Beyond it the search ends as if its budget were exhausted; a larger value needs more
+/// memory.
 const MAX_PENDING_PAIRS: usize = 240;
 /// Maximum number of pending pairs of a curve's cell and a patch's cell. Beyond it the search ends as if
 /// its budget were exhausted; a larger value needs more memory.
 const MAX_PENDING: usize = 160;
 
 /// Reports to `found` the parameters of a curve and of a patch at which the curve passes through the
-/// shifted patch; see [`curve_through_level`](super::curve_through_level).
+/// shifted patch or comes within its slack, at least one for each passage. The search stops if `found`
+/// returns `true`. `budget` is the number of pairs of cells that may still be evaluated, and is reduced
+/// by those used.
 pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     target: &Shifted<'_>,
@@ -148,8 +154,10 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
     Search::Complete
 }
 
-/// Newton's method for the crossing in a cell with at most one. Returns the crossing, an inner `None` if
-/// it is outside the cell, or `None` if the method does not converge.
+/// Computes the crossing of a curve and a shifted patch by Newton's method, over a range of the curve
+/// and a rectangle of the patch that contain at most one. The start is the curve's parameter with those
+/// of the patch. The inner `None` means that the crossing is outside the range or rectangle, the outer
+/// one that the method does not converge.
 #[expect(clippy::option_option, reason = "the search has three outcomes")]
 fn crossing_by_newton<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
@@ -182,8 +190,9 @@ fn crossing_by_newton<F: Fn(f64) -> (P3, V3)>(
 }
 
 /// Reports to `found` the parameters on both patches of points in which the first patch passes through
-/// the shifted second one: at least one point of every crossing curve that reaches the border of
-/// neither.
+/// the shifted second one or comes within its slack. At least one point is reported of every crossing
+/// curve that reaches the boundary of neither patch. The search stops if `found` returns `true`.
+/// `budget` is the number of pairs of cells that may still be evaluated, and is reduced by those used.
 pub fn patch_through_patch(
     patch: &Patch<'_>,
     target: &Shifted<'_>,
@@ -258,7 +267,9 @@ pub fn patch_through_patch(
     Search::Complete
 }
 
-/// Searches the crossings of the sides of each cell with the other cell.
+/// Searches for the crossings of the sides of each cell of a pair with the other cell: `first` and `a`
+/// are the rectangle and the bounds of the cell of `patch`, `second` and `b` those of the cell of
+/// `target`.
 #[expect(clippy::too_many_arguments, reason = "two cells with what is known of them")]
 fn borders(
     patch: &Patch<'_>,

@@ -119,7 +119,7 @@ fn pins_in_holes_take_few_cells() {
     }
 }
 
-/// Finds at least the roots along circles and lines that dense sampling shows.
+/// The search along circles and lines finds at least the crossings that dense sampling shows.
 #[test]
 fn curves_through_levels() {
     let mut r = rng(32);

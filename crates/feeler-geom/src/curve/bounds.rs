@@ -1,4 +1,4 @@
-//! Boxes, hulls and tangent cones of curve pieces.
+//! Boxes, hulls and tangent cones of curves over ranges of their parameter.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -6,11 +6,11 @@ use super::Curve;
 use crate::bezier::box_of;
 use crate::{Aabb, Frame, P3, RevolutionCone, V3, math};
 
-/// Rounding allowance of boxes, relative to the coordinates involved. A larger value loosens boxes; with
-/// a smaller one points could lie outside.
+/// Allowance for the rounding of boxes, relative to the coordinates involved. A larger value loosens
+/// boxes; with a smaller one points could lie outside.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Range of `a cos t + b sin t` over `[t0, t1]`.
+/// Returns the minimum and the maximum of `a cos t + b sin t` over `[t0, t1]`.
 pub(crate) fn sinusoid_range(a: f64, b: f64, t0: f64, t1: f64) -> (f64, f64) {
     let at = |t: f64| {
         let (s, c) = math::sin_cos(t);
@@ -29,8 +29,9 @@ pub(crate) fn sinusoid_range(a: f64, b: f64, t0: f64, t1: f64) -> (f64, f64) {
     (lo, hi)
 }
 
-/// Vertices `(cos, sin)` of a polygon around the unit arc `[t0, t1]`: its ends and the intersections of
-/// tangents at evenly spaced angles; for a whole turn only the intersections.
+/// Returns the vertices of a polygon whose convex hull contains the arc `(cos t, sin t)` for t in `[t0,
+/// t1]` (rad): the ends of the arc and the intersections of tangents at evenly spaced angles. For a
+/// whole turn, only the intersections are returned.
 pub(crate) fn arc_polygon(t0: f64, t1: f64) -> Vec<(f64, f64)> {
     let span = (t1 - t0).min(TAU);
     let closed = span >= TAU - 1e-12;
@@ -140,7 +141,8 @@ pub(super) fn tangent_cone(curve: &Curve, t0: f64, t1: f64) -> Option<Revolution
     half_space(&vectors)
 }
 
-/// Smallest cone of revolution around vectors; `None` if they do not fit an open half-space.
+/// Computes the smallest cone of revolution around vectors of any length. Returns `None` if they do not
+/// fit an open half-space.
 pub(crate) fn half_space(vectors: &[V3]) -> Option<RevolutionCone> {
     Some(RevolutionCone::around(vectors)).filter(|c| c.half_angle < FRAC_PI_2)
 }

@@ -28,50 +28,51 @@ pub enum Curve {
         /// Unit direction.
         dir: V3,
     },
-    /// `o + r (cos t x + sin t y)`.
+    /// `o + r (cos t x + sin t y)`, with `o`, `x` and `y` those of the frame.
     Circle {
         /// Centre and axes; `z` is the axis of rotation.
         frame: Frame,
-        /// Radius, > 0.
+        /// Radius r (mm), > 0.
         radius: f64,
     },
     /// `o + a cos t x + b sin t y`.
     Ellipse {
         /// Centre and axes.
         frame: Frame,
-        /// Semi-axis along `x`, > 0.
+        /// Semi-axis a along `x` (mm), > 0.
         semi_x: f64,
-        /// Semi-axis along `y`, > 0.
+        /// Semi-axis b along `y` (mm), > 0.
         semi_y: f64,
     },
     /// `o + f t² x + 2 f t y`.
     Parabola {
-        /// Vertex and axes.
+        /// Vertex, axis of symmetry `x` and the direction `y` perpendicular to it.
         frame: Frame,
-        /// Focal distance, > 0.
+        /// Distance f of the focus from the vertex (mm), > 0.
         focal: f64,
     },
     /// `o + a cosh t x + b sinh t y`.
     Hyperbola {
         /// Centre and axes.
         frame: Frame,
-        /// Semi-axis, > 0.
+        /// Semi-axis a along `x` (mm), > 0.
         semi: f64,
-        /// Imaginary semi-axis, > 0.
+        /// Imaginary semi-axis b, along `y` (mm), > 0.
         semi_imag: f64,
     },
-    /// Rational Bézier pieces joined over increasing parameters.
+    /// Spline of rational Bézier pieces over consecutive parameter ranges.
     Bezier(BezierSpline),
 }
 
 impl Curve {
-    /// Point at `t`. The end pieces of a Bézier spline are extrapolated; a periodic one wraps.
+    /// Point at the parameter `t`. The end pieces of a Bézier spline are extrapolated; parameters of a
+    /// periodic spline are wrapped into its range.
     #[must_use]
     pub fn point(&self, t: f64) -> P3 {
         self.derivs(t).p
     }
 
-    /// Point and first two derivatives at `t`.
+    /// Point, first and second derivative at the parameter `t`.
     #[must_use]
     pub fn derivs(&self, t: f64) -> CurveDerivs {
         match self {
@@ -100,8 +101,8 @@ impl Curve {
         }
     }
 
-    /// Ball that contains the third derivatives over `[t0, t1]`; for a spline, those of the piece that
-    /// contains the middle of the range, extrapolated beyond its breaks.
+    /// Ball that contains the third derivatives over `[t0, t1]`. For a spline, it contains those of the
+    /// piece that contains the middle of the range, extrapolated beyond its breaks.
     #[must_use]
     pub fn third_derivatives(&self, t0: f64, t1: f64) -> VectorBall {
         match self {
@@ -150,8 +151,8 @@ impl Curve {
         }
     }
 
-    /// Parameters strictly inside `(t0, t1)` where pieces join (splines only). Every area of a hierarchy
-    /// must lie between two neighbouring breaks.
+    /// Parameters strictly inside `(t0, t1)` where the pieces of a spline join; none for other curves.
+    /// Every area of a hierarchy must lie between two neighbouring breaks.
     #[must_use]
     pub fn breaks(&self, t0: f64, t1: f64) -> Vec<f64> {
         match self {
@@ -170,43 +171,42 @@ impl Curve {
         }
     }
 
-    /// Conservative box around the piece over `[t0, t1]`, tight up to rounding for all curves but
+    /// Axis-aligned box that contains the curve over `[t0, t1]`. It is tight up to rounding, except for
     /// splines.
     #[must_use]
     pub fn bounds(&self, t0: f64, t1: f64) -> Aabb {
         bounds::bounds(self, t0, t1)
     }
 
-    /// Conservative cone around all unit tangents over `[t0, t1]`; `None` if they do not fit a
-    /// half-space.
+    /// Cone that contains all tangents over `[t0, t1]`; `None` if they do not fit a half-space.
     #[must_use]
     pub fn tangent_cone(&self, t0: f64, t1: f64) -> Option<RevolutionCone> {
         bounds::tangent_cone(self, t0, t1)
     }
 
-    /// Points whose convex hull contains the piece over `[t0, t1]`: the ends of a segment, the
-    /// circumscribed polygon of an arc, or Bézier control points. Oriented boxes are fitted to them.
+    /// Points whose convex hull contains the curve over `[t0, t1]`: the ends of a segment, the vertices
+    /// of a polygon around an arc, or Bézier control points. Oriented boxes are fitted to these points.
     #[must_use]
     pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
         bounds::hull_points(self, t0, t1)
     }
 
-    /// Parameter in `[t0, t1]` of the curve point nearest to `p`: the global minimum over the range,
-    /// ends included.
+    /// Parameter in `[t0, t1]` of the curve's point nearest to `p`, which is the global minimum of the
+    /// distance over the range, ends included.
     #[must_use]
     pub fn project(&self, p: &P3, t0: f64, t1: f64) -> f64 {
         project::project(self, p, t0, t1)
     }
 
-    /// Length over `[t0, t1]` by one seven-point Gauss–Legendre rule per smooth piece, accurate to about
-    /// 1e-6 (relative) for regular curves.
+    /// Length of the curve over `[t0, t1]` (mm) by one seven-point Gauss–Legendre rule per smooth piece,
+    /// accurate to about 1e-6 (relative) for regular curves.
     #[must_use]
     pub fn length_estimate(&self, t0: f64, t1: f64) -> f64 {
         project::length_estimate(self, t0, t1)
     }
 
-    /// Length over `[t0, t1]` by adaptive quadrature, accurate to 1e-12 (relative), less near singular
-    /// points.
+    /// Length of the curve over `[t0, t1]` (mm) by adaptive quadrature, accurate to 1e-12 (relative), or
+    /// less if singular points are near.
     #[must_use]
     pub fn arc_length(&self, t0: f64, t1: f64) -> f64 {
         project::arc_length(self, t0, t1)

@@ -51,7 +51,8 @@ fn nearest_of_conic(curve: &Curve, p: &P3, t0: f64, t1: f64) -> f64 {
     }
 }
 
-/// Refines a parameter near a minimum by Newton steps while the distance decreases.
+/// Refines the parameter `start` near a minimum of the distance from `p` by Newton steps within `[t0,
+/// t1]`, as long as the distance decreases.
 fn refined(curve: &Curve, p: &P3, start: f64, t0: f64, t1: f64) -> f64 {
     let mut t = start;
     let mut d = curve.derivs(t);
@@ -89,13 +90,14 @@ const GAUSS_LEGENDRE_7: [(f64, f64); 7] = [
     (-0.949_107_912_342_758_5, 0.129_484_966_168_869_7),
 ];
 
-/// Length of a smooth piece by one application of the quadrature rule.
+/// Length of a curve over a range without breaks by one application of the quadrature rule.
 fn gauss(curve: &Curve, t0: f64, t1: f64) -> f64 {
     let (m, h) = (0.5 * (t0 + t1), 0.5 * (t1 - t0));
     GAUSS_LEGENDRE_7.iter().map(|(x, w)| w * curve.derivs(m + h * x).d1.norm()).sum::<f64>() * h
 }
 
-/// Ends of the smooth pieces, each at most a quarter turn (π/2 in the parameter) for conics.
+/// Divides `[t0, t1]` into ranges over which the curve is smooth: at the breaks of a spline, and into
+/// ranges of at most π/2 for conics.
 fn pieces(curve: &Curve, t0: f64, t1: f64) -> Vec<(f64, f64)> {
     let mut ends = vec![t0];
     match curve {

@@ -6,7 +6,7 @@ use crate::bezier::{BezierSpline, homogeneous};
 use crate::testing::{curves, point, rng, unit};
 use crate::{Curve, Frame, P3, Pose, RevolutionCone, V3, math};
 
-/// Scale of rounding errors: the distance from the origin.
+/// Length to which rounding errors at the parameter `t` are relative.
 fn reach(c: &Curve, t: f64) -> f64 {
     c.point(t).coords.amax() + 1.0
 }

@@ -20,7 +20,7 @@ fn cells(surface: &Surface, pieces: &[TrimPiece], origin: P2) -> TrimCells {
     c
 }
 
-/// A straight loop around the period at `v`, in the direction of +u if `forward`.
+/// Returns a straight loop of constant `v` over one period of u, in the direction of +u if `forward`.
 fn around(v: f64, forward: bool) -> TrimPiece {
     let l = TrimPiece::line(P2::new(0.7, v), P2::new(0.7 + TAU, v), 0);
     if forward { l } else { l.reversed() }
@@ -51,7 +51,8 @@ fn sum(faces: &[(Surface, bool, Vec<TrimPiece>)], reference: &P3, origin: P2) ->
     total
 }
 
-/// Checks a solid of revolution against closed forms, with several reference points and seams.
+/// Checks the integrals of a solid of revolution against closed forms, with several reference points and
+/// seams.
 fn check(faces: &[(Surface, bool, Vec<TrimPiece>)], area: f64, volume: f64, centroid: P3, tol: f64) {
     let size = volume / area;
     for reference in [centroid, centroid + V3::new(2.0, -3.0, 1.0) * size, P3::origin()] {
@@ -181,7 +182,8 @@ fn a_window_in_a_sphere() {
     }
 }
 
-/// The graph of a bicubic over `n × n` patches on the unit square, each an exact copy of `z(x, y)`.
+/// Returns the graph of a bicubic polynomial `height(x, y)` over the unit square as a grid of `n × n`
+/// patches, each of which represents the polynomial exactly.
 fn graph(n: usize, height: &dyn Fn(f64, f64) -> f64, weight: f64) -> Surface {
     let at = |i: usize| {
         #[expect(clippy::cast_precision_loss, reason = "small")]

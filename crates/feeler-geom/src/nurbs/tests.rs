@@ -4,7 +4,7 @@ use rand::rngs::SmallRng;
 use super::*;
 use crate::testing::{nurbs_curve, nurbs_surface, point, rng};
 
-/// Basis function by the Cox–de Boor recursion, directly from the definition.
+/// Value at `t` of B-spline basis function `i` of degree `p`, by the Cox–de Boor recursion.
 fn basis(i: usize, p: usize, k: &[f64], t: f64) -> f64 {
     if p == 0 {
         return if k[i] <= t && t < k[i + 1] { 1.0 } else { 0.0 };
@@ -86,7 +86,8 @@ fn neighbouring_pieces_share_control_points() {
     }
 }
 
-/// A closed cubic with wrapped control points and uniform knots, unclamped.
+/// Returns a closed cubic curve with uniform unclamped knots, whose first control points are repeated at
+/// the end.
 fn closed(r: &mut SmallRng) -> NurbsCurve {
     let ring: Vec<P3> = (0..6)
         .map(|i| {

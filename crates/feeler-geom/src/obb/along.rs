@@ -1,16 +1,17 @@
-//! Gap between two boxes along a single axis: the first test if an axis that separated them earlier is
-//! stored.
+//! Gap between two boxes along a single axis, for callers that store the axis that separated the boxes
+//! earlier.
 
 use super::{MIN_CROSS_SQ, OTHER_AXES, Obb, PoseMatrix, SAT_EPS};
 use crate::V3;
 
-/// Rounding allowance, relative to the sum of all lengths: twice [`SAT_EPS`], because the pose is
-/// applied here too. A larger value culls less; a smaller one could separate boxes that overlap.
+/// Allowance for rounding, relative to the sum of all lengths involved: twice [`SAT_EPS`], because the
+/// pose is applied here, too. A larger value culls less; a smaller one could separate boxes that
+/// overlap.
 const ALONG_EPS: f64 = 2.0 * SAT_EPS;
 
-/// Lower bound of the gap (mm) between box `a` and box `b` along one of the axes of
-/// [`separated`](super::separated); `pose_ab` takes B's coordinates to A's. Negative if the projections
-/// overlap, negative infinity for an axis out of range.
+/// Lower bound of the gap (mm) between box `a` and box `b` along the axis of
+/// [`separated`](super::separated) with index `axis`. `pose_ab` takes B's coordinates to A's. The result
+/// is negative if the projections overlap, and negative infinity for an index out of range.
 #[must_use]
 pub fn gap_along(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, axis: u8) -> f64 {
     let k = usize::from(axis);
@@ -50,7 +51,8 @@ pub fn gap_along(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, axis: u8) -> f64 {
     }
 }
 
-/// Half the length of the projection of a box onto a direction in its frame.
+/// Half the length (mm) of the projection of a box onto a direction, which is given in the same frame as
+/// the box.
 fn across(b: &Obb, v: &V3) -> f64 {
     b.half.x * b.axes[0].dot(v).abs() + b.half.y * b.axes[1].dot(v).abs() + b.half.z * b.axes[2].dot(v).abs()
 }

@@ -1,10 +1,11 @@
-//! Root finding between two points of different sign.
+//! Root finding between two arguments at which the function has different signs.
 
 use std::f64::consts::PI;
 
-/// Returns the root of `f` (value and derivative, in units of the arc) in a piece with exactly one sign
-/// change, given the values at the ends. Newton's iteration starts from the root of the chord and is
-/// kept inside the shrinking bracket by bisection.
+/// Returns the root of a function between `ends`, where it has exactly one sign change, given its values
+/// at the ends. `f` returns the value and the derivative; its argument is a coordinate in [-1, 1].
+/// Newton's iteration starts from the root of the chord and is kept inside the shrinking bracket by
+/// bisection.
 ///
 /// A step of `d` leaves an error of about `d² f'' / (2 f')`; for steps below [`MAX_LAST_STEP`] this is
 /// less than the rounding of the values.
@@ -36,14 +37,15 @@ pub(super) fn simple_root(f: impl Fn(f64) -> (f64, f64), ends: [f64; 2], values:
     x
 }
 
-/// Maximum last Newton step (in units of the arc) at which the iteration has converged, because the
-/// error is quadratic in the step. With a larger value roots are inexact; with a smaller one more steps
-/// are needed.
+/// Maximum Newton step of [`simple_root`], for an argument in [-1, 1], at which the iteration has
+/// converged, because the error is quadratic in the step. With a larger value roots are inexact; with a
+/// smaller one more steps are needed.
 const MAX_LAST_STEP: f64 = 1e-9;
 
-/// Returns the root of `f` (value and derivative) between two points of opposite signs, to the last bits
-/// or after 100 steps. Newton's iteration is kept inside the shrinking bracket by bisection. Returns
-/// `None` if the signs agree.
+/// Returns the root of a function between `lo` and `hi`, at which it has opposite signs, accurate to the
+/// last bits. `f` returns the value and the derivative. The iteration ends after at most 100 steps.
+/// Newton's iteration is kept inside the shrinking bracket by bisection. Returns `None` if the signs
+/// agree.
 pub(super) fn bracketed(f: impl Fn(f64) -> (f64, f64), lo: f64, hi: f64) -> Option<f64> {
     let (mut lo, mut hi) = (lo, hi);
     let (f_lo, f_hi) = (f(lo).0, f(hi).0);

@@ -12,8 +12,8 @@ fn angles(p: &TrigPoly) -> Vec<f64> {
     trig_roots(p, 0.0).unwrap().iter().map(|root| root.angle()).collect()
 }
 
-/// Product of degree-1 factors `sin(θ/2 - r/2)` in pairs: a trigonometric polynomial with the given
-/// roots.
+/// Returns a trigonometric polynomial with the given roots r, the product of the factors `sin(θ/2 -
+/// r/2)`; their number must be even.
 fn with_roots(roots: &[f64]) -> TrigPoly {
     let mut p = TrigPoly::linear(1.0, 0.0, 0.0);
     for pair in roots.chunks(2) {

@@ -25,35 +25,38 @@ use crate::roots::TrigPoly;
 use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
-/// Maximum of the higher harmonics, relative to the first one. With a larger value zeros may be outside
-/// their arcs; with a smaller one the slow solver is used more often.
+/// Maximum s of the higher harmonics of `F`, relative to the first one. With a larger value zeros may be
+/// outside their arcs; with a smaller one the slow solver is used more often.
 const MAX_REST: f64 = 0.25;
-/// Maximum derivative of the higher harmonics, relative to the first one. It is below √(1 - `MAX_REST`²)
-/// by a margin that Newton's iteration needs. With a larger value an arc may contain two zeros; with a
-/// smaller one the slow solver is used more often.
+/// Maximum derivative of the higher harmonics of `F`, relative to the amplitude of the first one. It is
+/// below √(1 - `MAX_REST`²) by a margin that Newton's iteration needs. With a larger value an arc may
+/// contain two zeros; with a smaller one the slow solver is used more often.
 const MAX_REST_RATE: f64 = 0.5;
-/// Minimum amplitude of the first harmonic of `F / |r|` (for a circle relative to the sizes) at which
-/// its zeros have most of their digits. With a larger value the slow solver is used more often; with a
-/// smaller one zeros lose their digits.
+/// Minimum amplitude of the first harmonic of `F / |r|` (for two circles relative to the sizes of the
+/// primitives) at which rounding leaves most of the digits of its zeros. With a larger value the slow
+/// solver is used more often; with a smaller one zeros lose their digits.
 pub(super) const MIN_HARMONIC: f64 = 1e-7;
-/// Maximum number of Newton steps. The first steps square an error of at most `MAX_REST`, so convergence
-/// needs fewer. With a smaller value the slow solver is used more often; a larger one has no effect.
+/// Maximum number of Newton steps of [`polished`]. Each step squares the error, which is at most
+/// `MAX_REST` at the start, so convergence needs fewer steps. With a smaller value the slow solver is
+/// used more often; a larger one has no effect.
 const MAX_STEPS: usize = 8;
-/// Maximum last step (rad) of an iteration that has converged to rounding. With a larger value solutions
-/// are inexact; with a smaller one rounding prevents convergence.
+/// Maximum length (rad) of the final Newton step of an iteration that counts as converged up to
+/// rounding. With a larger value solutions are inexact; with a smaller one rounding prevents
+/// convergence.
 const MAX_LAST_STEP: f64 = 1e-9;
 
 pub(super) fn length([x, y]: [f64; 2]) -> f64 {
     (x * x + y * y).sqrt()
 }
 
-/// Returns the amplitude of the `k`-th harmonic.
+/// Returns the amplitude of the `k`-th harmonic of a trigonometric polynomial.
 pub(super) fn amplitude(of: &TrigPoly, k: usize) -> f64 {
     length([of.cos[k], of.sin[k]])
 }
 
-/// Bounds of `|r|` over the circle: the root of its mean square, its minimum, its maximum deviation from
-/// the mean and its maximum derivative.
+/// Bounds of the distance `|r|` (mm) of the circle's points from the axis: the root of its mean square
+/// (`mean`), a lower bound, and upper bounds of its deviation from the mean and of its derivative by the
+/// angle.
 pub(super) struct AxisDistance {
     pub mean: f64,
     pub min: f64,
@@ -62,8 +65,8 @@ pub(super) struct AxisDistance {
 }
 
 impl AxisDistance {
-    /// Computes the bounds from the constant part of `|r|²` and the amplitudes of its two harmonics.
-    /// Returns `None` if `|r|` varies too much.
+    /// Computes the bounds from the constant part of `|r|²` and the amplitudes of its first and second
+    /// harmonic. Returns `None` if `|r|` varies too much over the circle.
     pub(super) fn new(mean_sq: f64, [first, second]: [f64; 2]) -> Option<Self> {
         let min_sq = mean_sq - first - second;
         if !(min_sq > 0.5 * mean_sq) {
@@ -75,7 +78,8 @@ impl AxisDistance {
     }
 }
 
-/// First harmonic of `F`, with bounds of the higher harmonics and of their derivative.
+/// First harmonic of `F`, with upper bounds of the sum of the higher harmonics (`rest`) and of its
+/// derivative (`rest_rate`).
 pub(super) struct Harmonic {
     pub cos: f64,
     pub sin: f64,
@@ -84,8 +88,9 @@ pub(super) struct Harmonic {
 }
 
 impl Harmonic {
-    /// Returns one zero of the first harmonic (the other zero is opposite) if the zeros of `F` are near
-    /// those of the harmonic.
+    /// Returns one zero of the first harmonic; the other one is opposite. Returns `None` unless the
+    /// bounds prove that the zeros of `F` are near those of the harmonic, and the harmonic's amplitude
+    /// exceeds `floor`.
     pub(super) fn zero(&self, floor: f64) -> Option<UnitAngle> {
         let size = length([self.cos, self.sin]);
         let is_dominant =
@@ -93,18 +98,21 @@ impl Harmonic {
         is_dominant.then(|| UnitAngle { cos: self.sin / size, sin: -self.cos / size })
     }
 
-    /// Upper bound of the change of the distance (line) or of half its square (circle) between a zero of
-    /// the harmonic and the nearby zero of `F`, divided by the radius.
+    /// Upper bound, divided by the circle's radius, of the change of the distance between a zero of the
+    /// harmonic and the nearby zero of `F`. If the other skeleton is a circle, the bound is that of half
+    /// the squared distance.
     pub(super) fn max_change(&self, axis_distance: &AxisDistance) -> f64 {
         // The derivative is at most 2 ρ over an arc of at most 1.1 MAX_REST.
         self.rest / axis_distance.min
     }
 }
 
-/// Critical pairs found: the spheres of both skeletons and the common unit normal of each pair.
+/// Critical pairs found: for each pair the spheres of A's and B's skeletons and their common unit
+/// normal.
 pub(super) type Found = ArrayVec<([Sample; 2], V3), 4>;
 
-/// Whether a zero of `F` is as close to the zero of the harmonic as the bounds guarantee.
+/// Whether `position`, a zero of `F`, is as close to `other`, the zero of the harmonic, as the bounds
+/// guarantee.
 pub(super) fn is_near_harmonic_zero(position: UnitAngle, other: UnitAngle) -> bool {
     position.chord(other) <= 1.1 * MAX_REST
 }
@@ -118,7 +126,8 @@ pub(super) fn add(job: &mut Job<'_>, found: &Found, is_even: bool) {
     }
 }
 
-/// Refines a guess by Newton's iteration to rounding.
+/// Refines a guess by Newton's iteration up to rounding. Returns `None` if the iteration does not
+/// converge.
 pub(super) fn polished<G: Guess>(mut guess: G) -> Option<G> {
     let mut last = f64::INFINITY;
     for _ in 0..MAX_STEPS {

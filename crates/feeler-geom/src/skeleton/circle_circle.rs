@@ -27,14 +27,14 @@ pub(super) struct Circle {
 }
 
 impl Circle {
-    /// Returns point and unit tangent at an angle.
+    /// Returns the point and the unit tangent at an angle (rad).
     fn at(&self, theta: f64) -> (P3, V3) {
         let (sin, cos) = math::sin_cos(theta);
         let f = &self.frame;
         (f.origin + (f.x * cos + f.y * sin) * self.radius, f.y * cos - f.x * sin)
     }
 
-    /// Returns the angle of the point nearest to `p`.
+    /// Returns the angle (rad) of the circle's point nearest to `p`.
     fn nearest(&self, p: &P3) -> f64 {
         let x = p - self.frame.origin;
         math::atan2(x.dot(&self.frame.y), x.dot(&self.frame.x))
@@ -67,11 +67,14 @@ pub(super) fn solve(job: &mut Job<'_>) {
     found.finish(job);
 }
 
-/// Finds the solutions in the range if all solutions, in range or not, are simple.
+/// Finds the critical pairs with distances in the requested range, starting from the roots of the
+/// polynomial at `positions` on the second circle. Returns `Undecided` unless all critical pairs at any
+/// distance are proven to be simple.
 ///
-/// `½ |w|²` is a function on the torus of pairs of points. With a point's partner, two derivatives by
-/// the arc lengths decide whether a root is a critical point and of which index. Only solutions that may
-/// be in the range are refined to rounding.
+/// `½ |w|²` is a function on the torus of pairs of points. At a point of the second circle and its
+/// partner on the first one, the first and second derivatives by the arc lengths decide whether a root
+/// is a critical point, and of which index. Only solutions that may be in the range are refined up to
+/// rounding.
 fn all_simple(
     job: &Job<'_>,
     first: &Circle,
@@ -112,26 +115,27 @@ fn all_simple(
     if SimpleSolutions::are_complete(&of_side, 4) { Ok(()) } else { Err(Undecided) }
 }
 
-/// Distance of two points (in radii) above which the direction of their connection is used as the
-/// normal. With a smaller value normals are dominated by rounding; with a larger one more solutions need
-/// refinement.
+/// Minimum distance of the two points of a pair, relative to the first circle's radius, at which the
+/// direction of their connection is used as the normal. With a smaller value normals are dominated by
+/// rounding; with a larger one more solutions need refinement.
 const MIN_CONNECTION: f64 = 1e-3;
 /// Sine of the angle between two tangents below which their cross product is not used as the normal.
 /// With a smaller value normals are dominated by rounding; with a larger one the connection is used more
 /// often.
 const MIN_TANGENT_SINE: f64 = 0.05;
 
-/// Point of the second circle with its partners on the first one.
+/// Point of the second circle at an angular position, with its nearest and farthest points (its
+/// partners) on the first circle.
 #[derive(Clone, Copy)]
 struct Foot {
     position: UnitAngle,
-    /// Unit radial direction and unit tangent of the second circle.
+    /// Unit radial direction and unit tangent of the second circle at the point.
     e_r2: V3,
     e_2: V3,
-    /// Unit radial direction and unit tangent of the first circle at its nearest point.
+    /// Unit radial direction and unit tangent of the first circle at its point nearest to the point.
     e_r1: V3,
     e_1: V3,
-    /// Distances of the point from the first circle's axis and plane.
+    /// Distances (mm) of the point from the first circle's axis (`rho`) and plane (`height`, with sign).
     rho: f64,
     height: f64,
 }
@@ -156,13 +160,15 @@ impl Foot {
         }
     }
 
-    /// Vector from the partner on one side of the first circle to the point.
+    /// Vector from the partner to the point; the partner is the nearest point of the first circle for
+    /// `side` = 1 and the farthest one for −1.
     fn connection(&self, first: &Circle, side: f64) -> V3 {
         self.e_r1 * (self.rho - side * first.radius) + first.frame.z * self.height
     }
 }
 
-/// Approximate critical point of `½ |w|²` with the partner on one side of the first circle.
+/// Approximate critical point of `½ |w|²`. The partner of the second circle's point is the nearest point
+/// of the first circle for `side` = 1 and the farthest one for −1.
 #[derive(Clone, Copy)]
 pub(super) struct OnSide<'a> {
     first: &'a Circle,
@@ -181,7 +187,8 @@ impl<'a> OnSide<'a> {
         self.foot.connection(self.first, self.side).norm_squared()
     }
 
-    /// Whether the points are far enough apart for their difference to give the normal to rounding.
+    /// Whether the two points are far enough apart for their difference to give the normal up to
+    /// rounding.
     pub(super) fn connection_gives_normal(&self) -> bool {
         self.distance_sq() > MIN_CONNECTION * MIN_CONNECTION * self.first.radius * self.first.radius
     }
@@ -191,7 +198,7 @@ impl<'a> OnSide<'a> {
         self.foot.position
     }
 
-    /// Returns the spheres about the two points.
+    /// Returns the spheres about the points on the first and on the second circle.
     pub(super) fn spheres(&self, job: &Job<'_>) -> [Sample; 2] {
         let Self { first, second, side, foot } = self;
         let on_first = first.frame.origin + foot.e_r1 * (side * first.radius);
@@ -199,7 +206,8 @@ impl<'a> OnSide<'a> {
         [Sample::of_point(on_first, job.a.sigma()), Sample::of_point(on_second, job.b.sigma())]
     }
 
-    /// Returns the normal: the direction of the connection, or the one orthogonal to both tangents.
+    /// Returns the unit normal of the pair: the direction of the connection, or, if the points are too
+    /// near each other, the direction orthogonal to both tangents.
     pub(super) fn normal(&self) -> V3 {
         let foot = &self.foot;
         let tangents = foot.e_1.cross(&foot.e_2);
@@ -211,7 +219,7 @@ impl<'a> OnSide<'a> {
         }
     }
 
-    /// Returns the arc lengths on both circles and the normal.
+    /// Returns the pair, given by the arc lengths on both circles and the normal.
     pub(super) fn pair(&self) -> Pair {
         let Self { first, second, side, foot } = self;
         let e = foot.e_r1 * *side;
@@ -247,8 +255,8 @@ impl Guess for OnSide<'_> {
     }
 }
 
-/// Refines every candidate and, if a solution seems to be missing, starts from samples of the second
-/// circle.
+/// Finds all critical pairs without proofs: refines the candidates at all `positions` on the second
+/// circle and, if a solution seems to be missing, starts from evenly spaced points of the second circle.
 fn try_everything(
     job: &Job<'_>,
     first: &Circle,
@@ -268,17 +276,18 @@ fn try_everything(
     }
 }
 
-/// Residual (dimensionless) above which a candidate does not belong to its root; roots are accurate to
-/// 1e-4 at worst (fourfold ones). With a larger value wrong candidates are refined; with a smaller one
-/// roots are lost.
+/// Maximum residual (dimensionless) of the equations of a critical pair at which a candidate is refined;
+/// a candidate with a larger residual does not belong to its root, because roots are accurate to 1e-4 at
+/// worst (fourfold ones). With a larger value wrong candidates are refined; with a smaller one roots are
+/// lost.
 const MAX_START_RESIDUAL: f64 = 0.05;
-/// Number of points of the second circle that Newton's iteration starts from if the indices show that a
-/// solution is missing. With more points the search is slower; with fewer points solutions may stay
-/// missing.
+/// Number of evenly spaced points of the second circle from which Newton's iteration starts if the
+/// indices of the critical pairs show that one is missing. With more points the search is slower; with
+/// fewer points critical pairs may stay missing.
 const NUM_EXTRA_STARTS: u32 = 64;
 
-/// Returns the angular positions on the second circle of possible pairs; `None` for coaxial circles,
-/// which have no isolated pairs.
+/// Returns the angular positions on the second circle of possible critical pairs. Returns `None` for
+/// coaxial circles, which have no isolated pairs.
 fn candidates(job: &Job<'_>, first: &Circle, second: &Circle) -> Option<TrigRoots> {
     let d = second.frame.origin - first.frame.origin;
     let (f, g, r2) = (&first.frame, &second.frame, second.radius);
@@ -311,8 +320,8 @@ fn candidates(job: &Job<'_>, first: &Circle, second: &Circle) -> Option<TrigRoot
     })
 }
 
-/// Passes to `try_start` the pairs at the second circle's angle `phi` that Newton's iteration can start
-/// from.
+/// Passes to `try_start` the pairs from which Newton's iteration can start, for the second circle's
+/// point at the angle `phi` (rad).
 fn starts(first: &Circle, second: &Circle, phi: f64, try_start: &mut impl FnMut(Pair)) {
     let (p2, e2) = second.at(phi);
     let x = p2 - first.frame.origin;
@@ -346,8 +355,9 @@ fn starts(first: &Circle, second: &Circle, phi: f64, try_start: &mut impl FnMut(
     }
 }
 
-/// Adds families with one circle at constant distance from the other: coaxial circles, meridians and
-/// Villarceau circles of a torus around the other, and coinciding circles.
+/// Adds the families of poses in which all points of one circle have the same distance from the other
+/// one: coaxial circles, circles that are meridians or Villarceau circles of a torus around the other
+/// circle, and coinciding circles.
 fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let mid = -sigma_a - sigma_b;
@@ -368,8 +378,9 @@ fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     }
 }
 
-/// Whether two opposite points of `moving` have a common distance from the nearest or the farthest point
-/// of `fixed`. A necessary condition, tested first because it is cheap.
+/// Whether two opposite points of `moving` have equal distances, within `tol` (mm), from their nearest
+/// or farthest points of `fixed`. This is necessary for a constant distance, and is tested first because
+/// it is cheap.
 fn may_be_equidistant(fixed: &Circle, moving: &Circle, tol: f64) -> bool {
     let [first, last] = [moving.radius, -moving.radius].map(|r| {
         let x = fixed.frame.local(&(moving.frame.origin + moving.frame.x * r));
@@ -380,9 +391,9 @@ fn may_be_equidistant(fixed: &Circle, moving: &Circle, tol: f64) -> bool {
     first.iter().any(|&h| last.iter().any(|&other| !differs(h, other)))
 }
 
-/// Returns the range of the distance from points of `moving` to their partner on `fixed`, which is
-/// followed continuously from the nearest (or farthest) point. Returns `None` as soon as the range is
-/// wider than `tol`.
+/// Returns the minimum and the maximum distance (mm) from points of `moving` to their partners on
+/// `fixed`. The partner is the nearest point (or, if `far`, the farthest one) at the start, and is
+/// followed continuously from there. Returns `None` if the range is wider than `tol` (mm).
 fn distance_along(fixed: &Circle, moving: &Circle, far: bool, tol: f64) -> Option<(f64, f64)> {
     let mut previous: Option<V3> = None;
     let (mut lo, mut hi) = (f64::INFINITY, 0.0f64);
@@ -408,8 +419,8 @@ fn distance_along(fixed: &Circle, moving: &Circle, far: bool, tol: f64) -> Optio
     Some((lo, hi))
 }
 
-/// Adds the family of touching circles: every normal of the common cross-section belongs to a critical
-/// pair.
+/// Adds the family of two circles that touch: every normal of their common cross-section belongs to a
+/// critical pair.
 fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     if !may_touch(first, second, job.tol + job.noise) {
         return;
@@ -433,7 +444,7 @@ fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     }
 }
 
-/// Whether two points of [`parallel_tangents`] may be within `distance`.
+/// Whether two points of a pair of [`parallel_tangents`] may be within `distance` (mm) of each other.
 fn may_touch(first: &Circle, second: &Circle, distance: f64) -> bool {
     let line = first.frame.z.cross(&second.frame.z);
     let centers = second.frame.origin - first.frame.origin;
@@ -455,9 +466,9 @@ fn may_touch(first: &Circle, second: &Circle, distance: f64) -> bool {
     })
 }
 
-/// Returns the arc lengths on both circles at which the tangents are parallel: they lie along the
-/// intersection line of the planes. In parallel planes, where every tangent has a parallel partner, the
-/// result is the points on the line through the centres, where the circles can touch.
+/// Returns pairs of arc lengths (mm) on both circles at which the tangents are parallel: there both
+/// tangents are parallel to the intersection line of the circles' planes. Pairs on the line through the
+/// centres are returned as well, because circles in parallel planes can touch only there.
 pub(super) fn parallel_tangents(first: &Circle, second: &Circle) -> ArrayVec<(f64, f64), 8> {
     let line = first.frame.z.cross(&second.frame.z);
     let centers = second.frame.origin - first.frame.origin;
@@ -472,8 +483,8 @@ pub(super) fn parallel_tangents(first: &Circle, second: &Circle) -> ArrayVec<(f6
     out
 }
 
-/// Adds all pairs of two circles in the range if the second circle encircles the first one's axis
-/// evenly. Returns `None` otherwise, with nothing added.
+/// Adds all critical pairs of two circles in the requested range if the second circle encircles the
+/// first one's axis evenly (see the module `around`). Otherwise returns `None` and adds nothing.
 pub(super) fn solve_encircling(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Option<()> {
     let (f, g) = (&first.frame, &second.frame);
     let between = g.origin - f.origin;

@@ -7,14 +7,15 @@ use crate::{P3, V3, math};
 use arrayvec::ArrayVec;
 use nalgebra::{Matrix4, Vector4};
 
-/// Returns the member near `p_guess` (a point on or near A) of the family of critical pairs that
-/// [`critical_pairs`](super::critical_pairs) reported for the same `tol` and `extent`. The footpoints
-/// are on their features to rounding. `p_b - p_a = distance n` and the conditions on `n` hold within the
-/// slack that `tol` over `extent` allows, and exactly for an exact family. Returns `None` if no member
-/// with a distance of at least `least` is near.
+/// Returns the critical pair near `p_guess` (a point on or near A) of the family that
+/// [`critical_pairs`](super::critical_pairs) reported for the same primitives, `tol` and `extent` (mm).
+/// The footpoints are on the primitives up to rounding. `p_b - p_a = distance n` and the conditions on
+/// `n` hold within the slack that `tol` over `extent` allows, and exactly for an exact family. Returns
+/// `None` if no member of the family with a signed distance of at least `least` (mm) is near; between
+/// planes, and a plane and another primitive, `least` has no effect.
 ///
-/// Newton steps of minimal length lead from the foot of `p_guess` to the family. They have no component
-/// along the family, so samples keep their position along it.
+/// Newton steps of minimal length lead from the footpoint of `p_guess` on A to the family. They have no
+/// component along the family, so samples of a family keep their positions along it.
 #[must_use]
 pub fn family_foot(
     a: &Primitive,
@@ -32,7 +33,8 @@ pub fn family_foot(
     }
 }
 
-/// Returns the member of the family of plane A and any primitive.
+/// Returns the member near `p_guess` of the family of a plane A and any primitive B, or `None` if they
+/// have no family.
 fn plane_member(
     origin: P3,
     normal: V3,
@@ -78,11 +80,13 @@ fn plane_member(
         .then(|| Critical { p_a: p_b - normal * distance, p_b, n: normal, distance })
 }
 
-/// Maximum residual (in tolerances) of a member of a family. With a larger value isolated pairs count as
-/// families; with a smaller one families are lost.
+/// Maximum residual of the equations of a critical pair at a member of a family, as a multiple of the
+/// tolerance. With a larger value isolated pairs count as families; with a smaller one families are
+/// lost.
 const MAX_MEMBER_RESIDUAL: f64 = 4.0;
 
-/// For points, lines and circles, returns the member nearest to the guess that any start leads to.
+/// Returns the member nearest to `p_guess` of the family of two primitives that are not planes. It is
+/// the nearest one of those to which Newton's iteration converges from several starts.
 fn skeleton_member(
     a: &Primitive,
     b: &Primitive,
@@ -115,7 +119,8 @@ fn skeleton_member(
     best
 }
 
-/// Whether two lines are farther apart near the point `p` than lines that count as coaxial.
+/// Whether A and B are lines that are farther apart near the point `p` than lines that count as coaxial
+/// within `tol` (mm).
 fn are_axes_distinct(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
     let on_axis = |x: &Primitive| match x {
         Primitive::Line { origin, dir, .. } => Some(origin + dir * (p - origin).dot(dir)),
@@ -124,8 +129,8 @@ fn are_axes_distinct(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
     on_axis(a).zip(on_axis(b)).is_some_and(|(p, q)| (p - q).norm() > 0.5 * tol)
 }
 
-/// Iterates Newton steps of minimal length from `x`. Returns `None` if they do not converge to a member
-/// of a family within `tol` (mm).
+/// Iterates Newton steps of minimal length from the pair `x`. Returns `None` if they do not converge to
+/// a member of a family within `tol` (mm), or if its distance is less than `least` (mm).
 fn converged(
     a: &Primitive,
     b: &Primitive,
@@ -163,8 +168,10 @@ fn converged(
     })
 }
 
-/// Returns the step of minimal length that solves the system in its stiff directions, and the number of
-/// the other directions (the missing parameter of a point counts as one).
+/// Returns the step of minimal length that solves the system along directions with a singular value
+/// above `max_flat_singular`, and the number of the other directions, which are tangent to a family. The
+/// unused parameter of a point primitive counts as one of those. Returns `None` if the decomposition
+/// fails.
 fn min_norm_step(sys: &System, max_flat_singular: f64) -> Option<([f64; 4], usize)> {
     let j = Matrix4::from_fn(|r, c| sys.j[r][c]);
     let svd = j.try_svd(true, true, f64::EPSILON, 100)?;
@@ -179,9 +186,10 @@ fn min_norm_step(sys: &System, max_flat_singular: f64) -> Option<([f64; 4], usiz
     step.iter().all(|v| v.is_finite()).then(|| (step.into(), dimension))
 }
 
-/// Returns starts (skeleton parameters and normals) from a point near A: first with the normal at the
-/// guess, then with both normals along the connection of the skeletons, then at points where the
-/// skeletons touch.
+/// Returns pairs (arc lengths on both skeletons and a normal) from which Newton's iteration starts, for
+/// the point `p_guess` near A. The first pair has the normal at the guess. The next ones have the two
+/// normals along the connection of the skeletons. The rest are at points where the skeletons touch
+/// within `tol` (mm).
 fn starts(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64) -> ArrayVec<Pair, 13> {
     let from_a = signed_distance(a, p_guess);
     let from_b = signed_distance(b, p_guess).map(|d| -d.gradient);
@@ -219,8 +227,8 @@ fn starts(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64) -> ArrayVec<Pair
     out
 }
 
-/// Returns the arc lengths of A and B at which their tangents are parallel. Empty unless one is a circle
-/// and the other a line or a circle.
+/// Returns pairs of arc lengths (mm) on the skeletons of A and B at which their tangents are parallel.
+/// The list is empty unless one is a circle and the other a line or a circle.
 fn parallel_tangents(a: &Primitive, b: &Primitive) -> ArrayVec<(f64, f64), 8> {
     match (a, b) {
         (Primitive::Line { origin, dir, .. }, Primitive::Circle { frame, radius, .. }) => {
@@ -241,14 +249,15 @@ fn parallel_tangents(a: &Primitive, b: &Primitive) -> ArrayVec<(f64, f64), 8> {
     }
 }
 
-/// Whether the feature is an edge or a vertex.
+/// Whether a primitive is an edge or a vertex: a skeleton with spheres of radius 0.
 fn is_thin(p: &Primitive) -> bool {
     matches!(p, Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } if *sigma == 0.0)
         || matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0)
 }
 
-/// Returns the arc length on B at which the connection from A's sphere at `c_a` is closest to the
-/// direction of the normal `n`.
+/// Returns the arc length (mm) on B's skeleton at which the vector from `c_a`, the centre of A's sphere,
+/// is closest to the direction of the normal `n`. `p_a` is A's footpoint. Returns 0 if B is a point or a
+/// plane.
 fn partner(b: &Primitive, c_a: &P3, p_a: &P3, n: &V3) -> f64 {
     let off_normal = |v: V3| v - n * v.dot(n);
     match *b {
@@ -270,8 +279,8 @@ fn partner(b: &Primitive, c_a: &P3, p_a: &P3, n: &V3) -> f64 {
     }
 }
 
-/// Returns the arc length of the point of B's skeleton nearest to `p` and, on a circle, that of the
-/// farthest point.
+/// Returns the arc length (mm) of the point of B's skeleton nearest to `p` and, on a circle, also that
+/// of the farthest point.
 fn nearest(b: &Primitive, p: &P3) -> ArrayVec<f64, 2> {
     let t = arc_length(b, p, None);
     let mut out = ArrayVec::new();
@@ -282,8 +291,8 @@ fn nearest(b: &Primitive, p: &P3) -> ArrayVec<f64, 2> {
     out
 }
 
-/// Returns the arc length of the sphere that touches `p` with outward normal `n`; without a normal, that
-/// of the nearest point of the skeleton.
+/// Returns the arc length (mm) on a skeleton of the sphere that has `p` on its surface with the outward
+/// normal `n`. Without a normal, returns the arc length of the skeleton's point nearest to `p`.
 fn arc_length(skeleton: &Primitive, p: &P3, n: Option<&V3>) -> f64 {
     match *skeleton {
         Primitive::Plane { .. } | Primitive::Point { .. } => 0.0,

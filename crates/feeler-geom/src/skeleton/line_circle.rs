@@ -18,17 +18,18 @@ use crate::unit_angle::UnitAngle;
 use crate::{Frame, P3, V3, math};
 use std::f64::consts::{PI, TAU};
 
-/// Geometry of the line and the circle.
+/// Poses and radii of a line A and a circle B.
 pub(super) struct Poses {
-    /// Axis of the line: point, direction and slope of the radius.
+    /// Line: a point of its axis, its unit direction `u`, the slope of its radius, and `cos_phi` = √(1 −
+    /// slope²).
     origin: P3,
     u: V3,
     pub(super) slope: f64,
     pub(super) cos_phi: f64,
-    /// Frame and radius of the circle.
+    /// Circle: its frame and its radius.
     frame: Frame,
     pub(super) radius: f64,
-    /// Vector from the circle's centre to the nearest point of the axis.
+    /// Vector from the circle's centre to the nearest point of the line's axis.
     offset: V3,
 }
 
@@ -63,11 +64,13 @@ pub(super) fn solve(job: &mut Job<'_>) {
     found.finish(job);
 }
 
-/// Finds the solutions in the range if all solutions, in range or not, are simple.
+/// Finds the critical pairs with distances in the requested range, starting from the roots of the
+/// polynomial at `positions` on the circle. Returns `Undecided` unless all critical pairs at any
+/// distance are proven to be simple.
 ///
 /// The distance `±cos φ |w_⊥| - m w·u` on each side of the line is a function on the circle with equal
-/// numbers of minima and maxima. Two derivatives decide whether a root is one of them. Only solutions
-/// that may be in the range are refined to rounding.
+/// numbers of minima and maxima. The first and second derivative decide whether a root is one of them.
+/// Only solutions that may be in the range are refined up to rounding.
 fn all_simple(
     job: &Job<'_>,
     p: &Poses,
@@ -109,19 +112,20 @@ fn all_simple(
     if of_side[..sides.len()].iter().all(are_complete) { Ok(()) } else { Err(Undecided) }
 }
 
-/// Distance from the axis, relative to the sizes, above which the direction from the axis gives the
-/// normal to nearly all digits. With a smaller value normals are dominated by rounding; with a larger
-/// one more solutions need refinement.
+/// Distance of the circle's point from the line's axis, relative to the sizes of the primitives, above
+/// which the direction from the axis gives the normal to nearly all digits. With a smaller value normals
+/// are dominated by rounding; with a larger one more solutions need refinement.
 const MIN_AXIS_DISTANCE: f64 = 1e-3;
 
-/// Point of the circle relative to the line.
+/// Point of the circle at an angular position, relative to the line.
 #[derive(Clone, Copy)]
 struct Foot {
     position: UnitAngle,
-    /// Unit radial direction and unit tangent of the circle.
+    /// Unit radial direction and unit tangent of the circle at the point.
     e_r: V3,
     e: V3,
-    /// Vector from the axis to the point, its length, and the coordinate along the axis.
+    /// Vector from the line's axis to the point, its length, and the point's coordinate along the axis
+    /// (mm).
     across: V3,
     dist: f64,
     along: f64,
@@ -138,7 +142,8 @@ impl Foot {
     }
 }
 
-/// Approximate critical point of the distance on one side of the line.
+/// Approximate critical point of the signed distance. `side` is 1 if the normal points from the line's
+/// axis towards the circle's point, and −1 if it points away from it.
 #[derive(Clone, Copy)]
 pub(super) struct OnSide<'a> {
     poses: &'a Poses,
@@ -151,7 +156,7 @@ impl<'a> OnSide<'a> {
         Self { poses, side, foot: Foot::at(poses, position) }
     }
 
-    /// Returns the signed distance without the constant radii.
+    /// Returns the signed distance (mm) without the constant radii of both primitives.
     pub(super) fn distance(&self) -> f64 {
         self.side * self.poses.cos_phi * self.foot.dist - self.poses.slope * self.foot.along
     }
@@ -161,25 +166,25 @@ impl<'a> OnSide<'a> {
         self.foot.position
     }
 
-    /// Returns the arc length on the line.
+    /// Returns the arc length (mm) on the line of its sphere's centre.
     fn along(&self) -> f64 {
         let Self { poses: p, side, foot } = self;
         foot.along + p.slope * side * foot.dist / p.cos_phi
     }
 
-    /// Returns the spheres about the two points.
+    /// Returns the spheres about the points on the line and on the circle.
     pub(super) fn spheres(&self, job: &Job<'_>) -> [Sample; 2] {
         let on_circle = self.poses.frame.origin + self.foot.e_r * self.poses.radius;
         [sample(job.a, self.along()), Sample::of_point(on_circle, job.b.sigma())]
     }
 
-    /// Returns the unit normal.
+    /// Returns the unit normal of the pair, from the line to the circle.
     pub(super) fn normal(&self) -> V3 {
         let Self { poses: p, side, foot } = self;
         (foot.across * (side * p.cos_phi / foot.dist) - p.u * p.slope).normalize()
     }
 
-    /// Returns the arc lengths on both and the normal.
+    /// Returns the pair, given by the arc lengths on the line and the circle and the normal.
     fn pair(&self) -> Pair {
         Pair { s: self.along(), t: self.foot.position.angle() * self.poses.radius, n: self.normal() }
     }
@@ -204,7 +209,8 @@ impl Guess for OnSide<'_> {
     }
 }
 
-/// Refines every candidate and, if a solution seems to be missing, starts from samples of the circle.
+/// Finds all critical pairs without proofs: refines the candidates at all `positions` on the circle and,
+/// if a solution seems to be missing, starts from evenly spaced points of the circle.
 fn try_everything(job: &Job<'_>, p: &Poses, positions: &[UnitAngle], found: &mut Solutions<'_>) {
     for position in positions {
         starts(p, position.angle(), &mut |start| found.try_start(start, MAX_START_RESIDUAL));
@@ -218,16 +224,17 @@ fn try_everything(job: &Job<'_>, p: &Poses, positions: &[UnitAngle], found: &mut
     }
 }
 
-/// Residual (dimensionless) above which a candidate does not belong to its root; roots are accurate to
-/// 1e-4 at worst (fourfold ones). With a larger value wrong candidates are refined; with a smaller one
-/// roots are lost.
+/// Maximum residual (dimensionless) of the equations of a critical pair at which a candidate is refined;
+/// a candidate with a larger residual does not belong to its root, because roots are accurate to 1e-4 at
+/// worst (fourfold ones). With a larger value wrong candidates are refined; with a smaller one roots are
+/// lost.
 const MAX_START_RESIDUAL: f64 = 0.05;
-/// Number of points of the circle that Newton's iteration starts from if the indices show that a
-/// solution is missing. With more points the search is slower; with fewer points solutions may stay
-/// missing.
+/// Number of evenly spaced points of the circle from which Newton's iteration starts if the indices of
+/// the critical pairs show that one is missing. With more points the search is slower; with fewer points
+/// critical pairs may stay missing.
 const NUM_EXTRA_STARTS: u32 = 64;
 
-/// Terms of the equation as functions of θ.
+/// Terms of the equation of critical pairs as functions of the angle θ on the circle.
 pub(super) struct Forms {
     /// `w_⊥·e`.
     pub(super) across_e: TrigPoly,
@@ -256,8 +263,8 @@ impl Forms {
     }
 }
 
-/// Returns the angular positions on the circle of possible pairs; `None` for coaxial poses, which have
-/// no isolated pairs.
+/// Returns the angular positions on the circle of possible critical pairs. Returns `None` for coaxial
+/// poses, which have no isolated pairs.
 fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     let Forms { across_e, along_e, across_sq } = forms;
     if across_e.size() + p.slope.abs() * p.radius * along_e.size() <= job.noise {
@@ -280,9 +287,10 @@ fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     })
 }
 
-/// Passes to `try_start` the pairs at `theta` that Newton's iteration can start from. Their normals have
-/// the required product with the axis and are either orthogonal to the tangent or along `w`. If both are
-/// well conditioned they agree.
+/// Passes to `try_start` the pairs from which Newton's iteration can start, for the circle's point at
+/// the angle `theta` (rad). Their normals have the required product with the axis, and are either
+/// orthogonal to the circle's tangent or along the connection `w`. At a critical pair both normals
+/// agree.
 fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     let (sin, cos) = math::sin_cos(theta);
     let e_r = p.frame.x * cos + p.frame.y * sin;
@@ -316,7 +324,8 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     }
 }
 
-/// Adds the family of coaxial poses: the circle has a constant distance from the line's surface.
+/// Adds the family of coaxial poses, in which all points of the circle have the same distance from the
+/// line's surface.
 fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
     let sigma = job.a.sigma() + job.b.sigma();
     // In most poses two points suffice to exclude a family on both sides.
@@ -349,8 +358,8 @@ fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
     }
 }
 
-/// Adds the family of an axis that touches the circle: every normal of the common cross-section belongs
-/// to a critical pair.
+/// Adds the family of a line whose axis touches the circle: every normal of the common cross-section
+/// belongs to a critical pair.
 fn tangent_family(job: &mut Job<'_>, p: &Poses) {
     let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let len = p.radius.min(job.extent);
@@ -374,8 +383,8 @@ fn tangent_family(job: &mut Job<'_>, p: &Poses) {
     }
 }
 
-/// Returns the arc lengths on the line and on the circle at which the angle between the tangents is
-/// smallest.
+/// Returns the two pairs of arc lengths (mm) on the line and on the circle at which the angle between
+/// the line's direction and the circle's tangent is smallest.
 pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64) -> [(f64, f64); 2] {
     let theta = math::atan2(-u.dot(&frame.x), u.dot(&frame.y));
     [theta, theta + PI].map(|theta| {
@@ -385,8 +394,8 @@ pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64)
     })
 }
 
-/// Adds all pairs of a line and a circle in the range if the circle encircles the line evenly. Returns
-/// `None` otherwise, with nothing added.
+/// Adds all critical pairs of a line and a circle in the requested range if the circle encircles the
+/// line evenly (see the module `around`). Otherwise returns `None` and adds nothing.
 pub(super) fn solve_encircling(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
     let square = &forms.across_sq;
     let axis_distance = AxisDistance::new(square.cos[0], [1, 2].map(|k| amplitude(square, k)))?;

@@ -1,7 +1,8 @@
-//! Two lines: cylinders, cones and straight edges in any mix.
+//! Two lines: cylinders, cones and straight edges in any combination.
 //!
-//! `n` has given dot products with both axes, hence at most two candidates `n = n_∥ ± ν k` with `k` the
-//! common perpendicular; `w = h n` is linear in the two parameters and `h`.
+//! The dot products of the normal `n` with both axes are given by the slopes, so there are at most two
+//! candidates `n = n_∥ ± ν k`, with `k` the common perpendicular. The equation `w = h n` is linear in
+//! the two arc lengths and `h`.
 //!
 //! # Conditioning
 //! All vectors are expressed in the orthonormal basis `(u, g, k)` of the first axis. The second axis
@@ -13,8 +14,8 @@ use super::solve::{Job, Pair, on_nappe, sample};
 use super::{Family, Primitive};
 use crate::V3;
 
-/// The pair of lines, the second one reversed if necessary so that the angle between the axes is at most
-/// 90°.
+/// Two lines A and B with axes `u` and `v`; B is reversed if necessary so that the angle between the
+/// axes is at most 90°.
 struct Lines {
     u: V3,
     /// Slopes of A and of the (reversed) B.
@@ -32,7 +33,7 @@ struct Lines {
     sense: f64,
 }
 
-/// Line (A) against line (B).
+/// Adds the critical pairs of line A and line B.
 pub(super) fn solve(job: &mut Job<'_>) {
     let (
         &Primitive::Line { origin: o_a, dir: u, slope: slope_a, .. },
@@ -61,7 +62,7 @@ pub(super) fn solve(job: &mut Job<'_>) {
     isolated(job, &lines);
 }
 
-/// Adds the two isolated candidates.
+/// Adds the isolated critical pairs; there are at most two.
 fn isolated(job: &mut Job<'_>, l: &Lines) {
     // Axes that are parallel to rounding over the features have no isolated pair near the features.
     if l.sin <= 8.0 * f64::EPSILON || l.sin * job.extent <= job.noise {
@@ -90,8 +91,8 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
     }
 }
 
-/// Adds families of parallel rulings and coaxial axes: those along which the distance varies by at most
-/// the length `tol` of the query.
+/// Adds the families of parallel rulings and of coaxial axes: those along which the distance varies by
+/// at most the tolerance of the query over its extent.
 ///
 /// From A, the sphere of B at `t` has the signed distance `± cos φ_a |x_⊥| - slope_a x·u - σ_a - σ_b(t)`
 /// with `x = q + t v`. This is affine plus a convex or concave term, so its extremes over an interval
@@ -145,13 +146,15 @@ fn families(job: &mut Job<'_>, l: &Lines) {
     }
 }
 
-/// Distance of two crossing axes (in tolerances) below which they have no family of dimension one. With
-/// a smaller value the dimension of the family flickers between queries.
+/// Maximum distance over the extent between two axes that cross, as a multiple of the tolerance, at
+/// which they have no family of dimension one. With a smaller value the dimension of the family may
+/// change between queries of nearly equal poses.
 const NEARLY_COAXIAL: f64 = 16.0;
 
-/// Smallest and largest value of `± |x_⊥| + slope t` (scaled by the closure) over an interval. They are
-/// at the ends or at the stationary point, where the affine slope balances that of `± |x_⊥|`; `ratio` is
-/// the quotient of the two slopes.
+/// Returns the smallest and the largest value over the interval `part` of the function `value`, which is
+/// `± |x_⊥| + slope t` up to a factor and a constant. They are at the ends or at the stationary point,
+/// where the slope of the affine term balances that of `± |x_⊥|`; `ratio` is the slope of the affine
+/// term divided by the factor of `|x_⊥|`.
 fn extremes(
     l: &Lines,
     q_across: &V3,
@@ -175,7 +178,8 @@ fn extremes(
     (lo, hi)
 }
 
-/// Whether the family over the range has a pair on the used nappes. `side` is 0 for coinciding axes.
+/// Whether the family over the range of B's arc length has a pair on the used nappes of both cones.
+/// `side` is the sign of the normal along `x_⊥`, and 0 for coinciding axes.
 fn is_on_used_nappes(job: &Job<'_>, l: &Lines, range: &[f64; 2], side: f64) -> bool {
     let cos_phi = (1.0 - l.slope_a * l.slope_a).sqrt();
     [range[0], 0.5 * (range[0] + range[1]), range[1]].iter().any(|&t| {

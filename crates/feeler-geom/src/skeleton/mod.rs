@@ -66,11 +66,11 @@ pub enum Primitive {
         /// Outward unit normal.
         normal: V3,
     },
-    /// Sphere of signed radius `sigma`; 0 for a vertex.
+    /// Sphere of signed radius `sigma`, or a vertex if `sigma` is 0.
     Point {
-        /// Centre.
+        /// Centre of the sphere, or the vertex.
         center: P3,
-        /// Signed radius: positive when the material is inside.
+        /// Signed radius (mm): positive if the material is inside the sphere, negative if it is outside.
         sigma: f64,
     },
     /// Cylinder, cone or straight edge: spheres at `origin + t dir` with radius `sigma + slope t`. A
@@ -79,36 +79,37 @@ pub enum Primitive {
     Line {
         /// Point on the axis.
         origin: P3,
-        /// Unit direction.
+        /// Unit direction of the axis.
         dir: V3,
-        /// Signed radius at the origin.
+        /// Signed radius (mm) at `origin`: positive if the material is inside the spheres.
         sigma: f64,
-        /// Change of the signed radius per mm, in (-1, 1). The primitive is the nappe on which the
-        /// radius has the sign of the slope.
+        /// Change of the signed radius per mm along `dir`, in (-1, 1); 0 for a cylinder or an edge. A
+        /// cone consists only of the nappe on which the radius has the sign of the slope.
         slope: f64,
     },
     /// Torus or circular edge: spheres of signed radius `sigma` around the circle.
     Circle {
         /// Centre and axes of the circle.
         frame: Frame,
-        /// Radius of the circle, negative for the inner sheet of a spindle torus. A point of the inner
-        /// sheet belongs to the sphere whose centre is on the opposite side of the axis.
+        /// Radius of the circle (mm), negative for the inner sheet of a spindle torus. A point of the
+        /// inner sheet belongs to the sphere whose centre is on the opposite side of the axis.
         radius: f64,
-        /// Signed tube radius.
+        /// Signed radius of the tube (mm): positive if the material is inside the tube; 0 for an edge.
         sigma: f64,
     },
 }
 
-/// A critical pair of footpoints.
+/// A critical pair of two primitives A and B, in their common frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Critical {
     /// Footpoint on A.
     pub p_a: P3,
     /// Footpoint on B.
     pub p_b: P3,
-    /// Unit normal from A to B (A's outward normal, minus B's), defined at distance 0 too.
+    /// Unit normal: A's outward normal at `p_a` and the opposite of B's at `p_b`. It points from A to B
+    /// at positive distances, and is defined at distance 0, too.
     pub n: V3,
-    /// Signed distance `(p_b - p_a)·n`.
+    /// Signed distance `(p_b - p_a)·n` (mm).
     pub distance: f64,
 }
 
@@ -135,8 +136,9 @@ pub enum Family {
 pub struct Criticals {
     /// Isolated pairs with a distance in the requested range, by increasing distance.
     pub isolated: ArrayVec<Critical, 16>,
-    /// Dimension of the continuous family of critical pairs with distances in the range, if the
-    /// primitives have one (within `tol`, a length over `extent`). [`family_foot`] samples the family.
+    /// Dimension of the continuous family of critical pairs with distances in the range; `None` if the
+    /// primitives have no family. A family is exact up to the tolerance of the query. [`family_foot`]
+    /// returns members of the family.
     pub family: Option<Family>,
 }
 
@@ -189,15 +191,15 @@ impl Primitive {
         }
     }
 
-    /// Returns the primitive of a vertex.
+    /// Returns the primitive of a vertex at `p`.
     #[must_use]
     pub fn of_point(p: P3) -> Self {
         Self::Point { center: p, sigma: 0.0 }
     }
 
     /// Returns the primitive with a line's origin moved to the point of its axis nearest to `p`.
-    /// [`critical_pairs`] measures near-degenerate poses around the origins, so call this if the feature
-    /// is far from its axis origin (the apex of a slim cone).
+    /// [`critical_pairs`] measures near-degenerate poses around the origins of lines, so this function
+    /// must be called if the feature is far from the origin of its axis (for a slim cone, the apex).
     #[must_use]
     pub fn rebased(self, p: &P3) -> Self {
         match self {
@@ -236,8 +238,8 @@ impl Primitive {
         }
     }
 
-    /// For a circle of negative radius, returns the primitive with the same spheres and a positive
-    /// radius.
+    /// Returns the primitive with the same spheres and a positive radius for a circle of negative
+    /// radius, and `None` for all other primitives.
     fn with_both_sheets(&self) -> Option<Self> {
         match *self {
             Self::Circle { frame, radius, sigma } if radius < 0.0 => {
@@ -247,7 +249,7 @@ impl Primitive {
         }
     }
 
-    /// Signed radius of the spheres; for a line that at its origin, for a plane 0.
+    /// Returns the signed radius of the spheres (mm): at the origin for a line, and 0 for a plane.
     fn sigma(&self) -> f64 {
         match *self {
             Self::Plane { .. } => 0.0,
@@ -255,7 +257,8 @@ impl Primitive {
         }
     }
 
-    /// Rank of the kind, used to solve each unordered pair of kinds in one order only.
+    /// Returns the rank of the kind of primitive. Pairs are ordered by rank, so that each unordered pair
+    /// of kinds needs one solver only.
     fn kind(&self) -> u8 {
         match self {
             Self::Plane { .. } => 0,
@@ -266,22 +269,23 @@ impl Primitive {
     }
 }
 
-/// Returns all critical pairs (minima, saddles and maxima) with signed distance in `[-tol, d_max]`.
-/// `p_a` lies on A with outward normal `n`, `p_b` on B with outward normal `-n`, and `p_b - p_a =
-/// distance n`, all to rounding of the sizes involved. On an edge `n` is orthogonal to the tangent; at a
-/// vertex it is free. For a spindle torus, pairs on both sheets are returned.
+/// Returns all critical pairs (minima, saddles and maxima) of two primitives in a common frame with
+/// signed distances in `[-tol, d_max]` (mm). `p_a` lies on A with outward normal `n`, `p_b` on B with
+/// outward normal `-n`, and `p_b - p_a = distance n`, all up to rounding relative to the sizes of the
+/// primitives. On an edge `n` is only required to be orthogonal to the tangent; at a vertex it is free.
+/// For a spindle torus, pairs on both sheets are returned.
 ///
 /// `extent` (mm) is the size of the features, which lie within about `extent` of the origins of their
 /// lines. A near-degenerate pose counts as a [`Family`] if the distance along the nearby exact family
-/// varies by less than `tol` mm over `extent`. Isolated pairs are returned even then if they exist:
-/// close to a degenerate pose they are samples of the family.
+/// varies by less than `tol` mm over `extent`. Isolated pairs of a near-degenerate pose are returned as
+/// well; they are samples of the family.
 #[must_use]
 pub fn critical_pairs(a: &Primitive, b: &Primitive, d_max: f64, tol: f64, extent: f64) -> Criticals {
     critical_pairs_between(a, b, [-tol, d_max], tol, extent)
 }
 
-/// Like [`critical_pairs`], for any range of signed distances; negative distances are penetration
-/// depths.
+/// Like [`critical_pairs`], for signed distances in `range` (minimum and maximum, mm). A negative
+/// distance is minus a penetration depth.
 #[must_use]
 pub fn critical_pairs_between(
     a: &Primitive,

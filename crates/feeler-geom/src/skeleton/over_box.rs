@@ -1,11 +1,11 @@
-//! Bounds of the signed distance from a primitive over a box.
+//! Signed distance from a primitive without second derivatives, and its bounds over boxes and balls.
 
 use super::Primitive;
 use super::signed_distance::{across, sheet};
 use crate::{Obb, P3, V3};
 
-/// Value and gradient of the signed distance at a point, and the distance (mm) from the point to the
-/// nearest point without a gradient.
+/// Returns the value and the gradient of the signed distance at `p`, and a lower bound of the distance
+/// (mm) from `p` to the nearest point at which the gradient does not exist.
 fn middle(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
     match *primitive {
         Primitive::Plane { origin, normal } => ((p - origin).dot(&normal), normal, f64::INFINITY),
@@ -37,16 +37,17 @@ fn middle(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
     }
 }
 
-/// Returns the value of [`signed_distance`](super::signed_distance()) without its derivatives; `None` on
-/// a circle's axis.
+/// Returns the value (mm) of [`signed_distance`](super::signed_distance()) without its derivatives.
+/// Returns `None` on a circle's axis.
 #[must_use]
 pub fn signed_distance_value(primitive: &Primitive, p: &P3) -> Option<f64> {
     Some(middle(primitive, p).0).filter(|value| value.is_finite())
 }
 
-/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and a radius `r` (mm)
-/// within which the gradient exists. At a distance `x < r` from the point, the second derivatives are at
-/// most `1 / (r - x)`. Where the point itself has no gradient, the radius and the gradient are zero.
+/// Returns the value (mm) and the gradient of [`signed_distance`](super::signed_distance()) at `p`, and
+/// a radius `r` (mm) of a ball around `p` in which the gradient exists. At a distance `x < r` from `p`,
+/// the second derivatives are at most `1 / (r - x)`. If the gradient does not exist at `p` itself, the
+/// radius and the gradient are zero.
 #[must_use]
 pub fn signed_distance_with_clear_radius(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
     let (value, gradient, clear_radius) = middle(primitive, p);
@@ -59,9 +60,9 @@ pub fn signed_distance_with_clear_radius(primitive: &Primitive, p: &P3) -> (f64,
     (middle(primitive, &beside).0, V3::zeros(), 0.0)
 }
 
-/// Returns value and gradient of [`signed_distance`](super::signed_distance()) without the Hessian,
-/// given the primitive's [`reach`](Primitive::reach); `None` where the gradient does not exist, to
-/// rounding.
+/// Returns the value (mm) and the gradient of [`signed_distance`](super::signed_distance()) at `p`
+/// without the Hessian. `reach` is the primitive's [`reach`](Primitive::reach). Returns `None` if the
+/// gradient does not exist at `p`, up to rounding.
 #[must_use]
 pub fn signed_distance_gradient(primitive: &Primitive, reach: f64, p: &P3) -> Option<(f64, V3)> {
     let (value, gradient, clear_radius) = middle(primitive, p);
@@ -69,9 +70,10 @@ pub fn signed_distance_gradient(primitive: &Primitive, reach: f64, p: &P3) -> Op
     (clear_radius > rounding && value.is_finite()).then_some((value, gradient))
 }
 
-/// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding. They are
-/// exact for a plane. Otherwise the tighter of two bounds is returned: the linear expansion at the
-/// centre with a curvature term, or the Lipschitz bound from the box's radius.
+/// Returns a lower and an upper bound (mm) of [`signed_distance`](super::signed_distance()) over an
+/// oriented box, valid up to rounding. They are exact for a plane. Otherwise the tighter of two bounds
+/// is returned: the linear expansion at the centre with a curvature term, or the Lipschitz bound from
+/// the box's radius.
 #[must_use]
 pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
     let radius = b.half.norm();
@@ -89,9 +91,9 @@ pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
     [value - variation, value + variation]
 }
 
-/// Value and gradient of [`signed_distance`](super::signed_distance()) at `center`, and an upper bound
-/// (rad) of the angle between that gradient and the gradients at points within `radius`. `None` if the
-/// ball contains points without a gradient.
+/// Returns the value (mm) and the gradient of [`signed_distance`](super::signed_distance()) at `center`,
+/// and an upper bound (rad) of the angle between that gradient and the gradients at points within
+/// `radius` (mm) of `center`. Returns `None` if that ball may contain points without a gradient.
 #[must_use]
 pub fn gradient_over_ball(primitive: &Primitive, center: &P3, radius: f64) -> Option<(f64, V3, f64)> {
     let (value, gradient, clear_radius) = middle(primitive, center);

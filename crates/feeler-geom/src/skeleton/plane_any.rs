@@ -5,7 +5,8 @@ use super::solve::{Job, on_nappe, sample};
 use super::{Critical, Family, Primitive};
 use crate::{P3, V3, math};
 
-/// Plane (A) against any primitive (B).
+/// Adds the critical pairs of a plane A, given by a point and its outward unit normal, and any primitive
+/// B.
 pub(super) fn solve(job: &mut Job<'_>, origin: P3, normal: V3, other: &Primitive) {
     match *other {
         Primitive::Plane { origin: o_b, normal: n_b } => {
@@ -43,7 +44,8 @@ pub(super) fn solve(job: &mut Job<'_>, origin: P3, normal: V3, other: &Primitive
     }
 }
 
-/// Adds the pair of B's sphere at arc length `t`. `Job::add` does not support planes.
+/// Adds the critical pair of plane A and B's sphere at arc length `t` (mm), if its distance is in the
+/// range. `Job::add` does not support planes.
 fn add(job: &mut Job<'_>, origin: P3, normal: V3, t: f64) {
     let b = sample(job.b, t);
     let p_b = b.c - normal * b.sigma;

@@ -6,7 +6,8 @@ use super::{Family, Primitive};
 use crate::frame::complete_basis;
 use crate::{P3, V3, math};
 
-/// Point (A) against a point, line or circle (B).
+/// Adds the critical pairs of a point A, given by the centre and the signed radius of its sphere, and a
+/// point, line or circle B.
 pub(super) fn solve(job: &mut Job<'_>, center: &P3, sigma: f64, other: &Primitive) {
     match *other {
         Primitive::Plane { .. } => {}

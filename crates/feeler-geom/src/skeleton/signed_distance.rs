@@ -4,21 +4,21 @@ use super::Primitive;
 use crate::{P3, V3};
 use nalgebra::Matrix3;
 
-/// Signed distance from a point to a primitive (positive outside the material), with gradient and
-/// Hessian by the point. Iterative solvers minimise it over the parameters of the other feature (MATH
-/// §8). The foot is the nearest point of the sheet whose outward normal has the gradient's direction.
+/// Signed distance from a point to a primitive, positive outside the material, with its gradient and
+/// Hessian as a function of the point. Iterative solvers minimise it over the parameters of the other
+/// feature (MATH §8).
 ///
 /// A cone is continued smoothly through its apex: behind the apex, value and derivatives are those of
 /// the continuation, and the foot lies on the unused nappe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedDistance {
-    /// Signed distance.
+    /// Signed distance (mm), positive outside the material.
     pub value: f64,
-    /// Unit gradient: the outward normal at the foot.
+    /// Unit gradient, which is the outward normal at `foot`.
     pub gradient: V3,
-    /// Hessian.
+    /// Matrix of second derivatives (1/mm).
     pub hessian: Matrix3<f64>,
-    /// Footpoint on the primitive.
+    /// Footpoint on the primitive: the nearest point at which the outward normal is the gradient.
     pub foot: P3,
 }
 
@@ -34,36 +34,38 @@ pub fn signed_distance(primitive: &Primitive, p: &P3) -> Option<SignedDistance> 
 /// needed along one direction or not at all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedDistanceForm {
-    /// Signed distance.
+    /// Signed distance (mm), positive outside the material.
     pub value: f64,
-    /// Unit gradient.
+    /// Unit gradient, which is the outward normal at the footpoint.
     pub gradient: V3,
-    /// Second derivatives.
+    /// Second derivatives (1/mm) as a quadratic form.
     pub bending: Bending,
 }
 
-/// The quadratic form `k (|d|² - (n·d)² - (t·d)²) + l (t·d)²` with unit vectors n and t, or zero.
+/// The quadratic form `k (|d|² - (n·d)² - (t·d)²) + l (t·d)²` of a vector d, with orthogonal unit
+/// vectors n and t, or t = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bending {
-    /// Direction along which the second derivative vanishes.
+    /// Unit direction along which the second derivative vanishes.
     pub n: V3,
-    /// Direction with second derivative `l`.
+    /// Unit direction along which the second derivative is `l`; zero if `k` is that of all directions
+    /// orthogonal to `n`.
     pub t: V3,
-    /// Second derivative in all directions orthogonal to `n` and `t`.
+    /// Second derivative (1/mm) in all directions orthogonal to `n` and `t`.
     pub k: f64,
-    /// Second derivative along `t`.
+    /// Second derivative (1/mm) along `t`.
     pub l: f64,
 }
 
 impl Bending {
-    /// Returns the second derivative along a vector.
+    /// Returns the second derivative along a vector `d`, which grows with the square of its length.
     #[must_use]
     pub fn along(&self, d: &V3) -> f64 {
         let (n, t) = (self.n.dot(d), self.t.dot(d));
         self.k * (d.norm_squared() - n * n - t * t) + self.l * t * t
     }
 
-    /// Returns the matrix of the form.
+    /// Returns the symmetric matrix of the quadratic form.
     #[must_use]
     pub fn matrix(&self) -> Matrix3<f64> {
         let (nn, tt) = (self.n * self.n.transpose(), self.t * self.t.transpose());
@@ -71,7 +73,7 @@ impl Bending {
     }
 }
 
-/// Like [`signed_distance`], with the Hessian as a quadratic form.
+/// Like [`signed_distance`], but returns the Hessian as a quadratic form and no footpoint.
 #[must_use]
 pub fn signed_distance_form(primitive: &Primitive, p: &P3) -> Option<SignedDistanceForm> {
     signed_distance_within(primitive, primitive.reach(), p)
@@ -124,13 +126,14 @@ pub fn signed_distance_within(primitive: &Primitive, reach: f64, p: &P3) -> Opti
     }
 }
 
-/// +1 if the material is inside the spheres (edges and vertices too), -1 if it is outside.
+/// Returns +1 for spheres of signed radius `sigma` with the material inside, also for edges and vertices
+/// (`sigma` = 0), and -1 for spheres with the material outside.
 pub(super) fn sheet(sigma: f64) -> f64 {
     if sigma < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// Component of `x` orthogonal to the unit vector `dir`. It is projected twice so that it is orthogonal
-/// to rounding even if it is much shorter than `x`.
+/// Returns the component of `x` orthogonal to the unit vector `dir`. It is projected twice, so that it
+/// is orthogonal up to rounding even if it is much shorter than `x`.
 pub(super) fn across(x: &V3, dir: &V3) -> V3 {
     let once = x - dir * x.dot(dir);
     once - dir * once.dot(dir)

@@ -1,5 +1,6 @@
-//! Detection of simple solutions from the roots alone. If all solutions are simple, the list is complete
-//! and solutions outside the range need no refinement.
+//! Detection of simple (non-degenerate) solutions from the roots of a trigonometric polynomial alone. If
+//! all solutions are simple, the list of solutions is complete, and solutions with distances outside the
+//! requested range need no refinement.
 //!
 //! A root of the trigonometric polynomial corresponds to a solution if Newton's step in the reduced
 //! unknowns is so short that exactly one solution is proven to lie within about that step (Kantorovich's
@@ -10,51 +11,51 @@
 use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
-/// Maximum Newton step (rad) from a root to its solution. With a larger value two solutions count as
-/// one; with a smaller one the slow solver is used more often.
+/// Maximum Newton step (rad) from a root of the polynomial to its solution. With a larger value two
+/// solutions count as one; with a smaller one the slow solver is used more often.
 const MAX_STEP_TO_SOLUTION: f64 = 1e-6;
-/// Newton step (rad) above which a root does not belong to a solution of this branch: even double roots
-/// are more accurate than that. With a larger value double roots count twice; with a smaller one roots
-/// are lost.
+/// Newton step (rad) above which a root of the polynomial does not belong to a solution on the tested
+/// side of the skeleton: even double roots are more accurate than that. With a larger value double roots
+/// count twice; with a smaller one roots are lost.
 const MIN_STEP_ELSEWHERE: f64 = 1e-4;
 /// Minimum determinant of the second derivatives, relative to the bound of their products, at which a
 /// solution counts as simple. With a larger value the slow solver is used more often; with a smaller one
 /// degenerate solutions count as simple.
 const MIN_REGULAR_DETERMINANT: f64 = 1e-8;
-/// Maximum number of Newton steps from a root. Most roots need none; with a smaller value more cases are
-/// left to the slow solver, and a larger one only delays undecided cases.
+/// Maximum number of Newton steps from a root of the polynomial. Most roots need none; with a smaller
+/// value more cases are left to the slow solver, and a larger one only delays undecided cases.
 const MAX_STEPS: usize = 4;
 
-/// Error: whether the solution is simple could not be decided.
+/// Error: it could not be decided whether all solutions are simple.
 pub(super) struct Undecided;
 
-/// An approximate solution that can be tested and refined.
+/// An approximate critical pair, given by an angle on a circle, that can be tested and refined.
 pub(super) trait Guess: Copy {
-    /// Returns Newton's step and the second derivatives here, or `None` if the unknowns are singular
-    /// here.
+    /// Returns Newton's step and the second derivatives at the guess, or `None` if the unknowns are
+    /// singular there.
     fn state(&self) -> Option<State>;
 
-    /// Returns the guess moved by the step.
+    /// Returns the guess moved by Newton's step `state.step`.
     fn stepped(&self, state: &State) -> Self;
 }
 
 /// Newton's step and the second derivatives at a guess.
 #[derive(Clone, Copy)]
 pub(super) struct State {
-    /// Step (rad) along the circle of the polynomial's unknown.
+    /// Newton's step (rad) of the polynomial's unknown, the angle on the circle.
     pub(super) step: f64,
-    /// Largest change (rad) of an angle by the step.
+    /// Largest change (rad) of any of the unknown angles by Newton's step.
     pub(super) size: f64,
-    /// Determinant of the second derivatives; its sign is the index.
+    /// Determinant of the second derivatives; its sign is the index of the critical point.
     pub(super) det: f64,
-    /// Upper bound of the product of any two derivatives, of any order.
+    /// Upper bound of the product of any two derivatives, of any order, in the same units as `det`.
     pub(super) derivative_bound: f64,
-    /// Value that `size` must stay below for the remaining unknowns to be accurate.
+    /// Maximum of `size` at which the normal computed from the guess is accurate.
     pub(super) max_size: f64,
 }
 
-/// Returns the simple solution near a guess with its state, or `None` if this branch has no solution
-/// there.
+/// Returns the simple solution near a guess with its state. Returns `None` if the guess has no solution
+/// near it on its side of the skeleton, and an error if that is undecided.
 pub(super) fn simple_solution<G: Guess>(mut guess: G) -> Result<Option<(G, State)>, Undecided> {
     for _ in 0..MAX_STEPS {
         let state = guess.state().ok_or(Undecided)?;
@@ -76,13 +77,14 @@ pub(super) fn simple_solution<G: Guess>(mut guess: G) -> Result<Option<(G, State
 }
 
 impl State {
-    /// Radius (rad) within which the solution is unique.
+    /// Radius (rad) around the guess within which the solution is proven to be unique.
     fn uniqueness_radius(&self) -> f64 {
         1e-2 * self.det.abs() / self.derivative_bound
     }
 }
 
-/// Simple solutions by their angular positions on a circle, with the sum of their indices.
+/// Simple solutions found so far, given by their angular positions on a circle, with the sum of their
+/// indices.
 #[derive(Default)]
 pub(super) struct SimpleSolutions {
     positions: ArrayVec<UnitAngle, 8>,
@@ -90,7 +92,8 @@ pub(super) struct SimpleSolutions {
 }
 
 impl SimpleSolutions {
-    /// Adds a solution. Returns `false` if it was added before.
+    /// Adds a solution. Returns `false` if it was added before, and an error if it is too close to
+    /// another one to be distinguished from it.
     pub(super) fn add(&mut self, position: UnitAngle, state: &State) -> Result<bool, Undecided> {
         for known in &self.positions {
             let apart = known.chord(position);
@@ -106,8 +109,8 @@ impl SimpleSolutions {
         Ok(true)
     }
 
-    /// Whether there are at least `min_count` solutions (the minimum of any such function) and their
-    /// indices add up to zero.
+    /// Whether no solution is missing: there are at least `min_count` solutions, the minimum number of
+    /// critical points of any function on the domain, and their indices add up to zero.
     pub(super) fn are_complete(all: &[Self], min_count: usize) -> bool {
         all.iter().map(|p| p.index_sum).sum::<i32>() == 0
             && all.iter().map(|p| p.positions.len()).sum::<usize>() >= min_count

@@ -12,30 +12,32 @@ use crate::frame::complete_basis;
 use crate::{P3, V3, math};
 use arrayvec::ArrayVec;
 
-/// Sphere at a point of a skeleton, with derivatives by the arc length.
+/// Sphere at a point of a skeleton, with derivatives of its centre and radius by the arc length of the
+/// skeleton.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// Centre of the sphere.
     pub(super) c: P3,
-    /// Unit tangent; zero for a point.
+    /// Unit tangent of the skeleton; zero for a point.
     pub(super) d1: V3,
-    /// Curvature vector.
+    /// Curvature vector of the skeleton (1/mm).
     pub(super) d2: V3,
-    /// Signed radius.
+    /// Signed radius of the sphere (mm).
     pub(super) sigma: f64,
-    /// Derivative of the signed radius.
+    /// Derivative of the signed radius by the arc length.
     pub(super) slope: f64,
 }
 
 impl Sample {
-    /// Sphere about a point of a circle or about a vertex, without the derivatives of its centre.
+    /// Creates the sphere about a point of a circle or about a vertex, with zeros for the derivatives of
+    /// its centre.
     pub(super) fn of_point(c: P3, sigma: f64) -> Self {
         Self { c, d1: V3::zeros(), d2: V3::zeros(), sigma, slope: 0.0 }
     }
 }
 
-/// Returns the sphere at arc length `t` of a skeleton. A plane has no skeleton; its origin is returned
-/// as a placeholder that no caller uses.
+/// Returns the sphere at arc length `t` (mm) of a primitive's skeleton. A plane has no skeleton; its
+/// origin is returned as a placeholder that no caller uses.
 pub(super) fn sample(p: &Primitive, t: f64) -> Sample {
     match *p {
         Primitive::Plane { origin: c, .. } => {
@@ -61,7 +63,8 @@ pub(super) fn sample(p: &Primitive, t: f64) -> Sample {
     }
 }
 
-/// Whether the sphere belongs to the used nappe of a cone. `slack` (mm) allows for rounding at the apex.
+/// Whether a sphere belongs to the used nappe of a cone; `true` for other primitives. `slack` (mm)
+/// allows for rounding at the apex.
 pub(super) fn on_nappe(x: &Sample, slack: f64) -> bool {
     x.slope == 0.0 || x.sigma * x.slope.signum() >= -slack
 }
@@ -69,26 +72,26 @@ pub(super) fn on_nappe(x: &Sample, slack: f64) -> bool {
 /// Pair of skeleton points with a normal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
-    /// Arc length on A.
+    /// Arc length (mm) on A's skeleton.
     pub(super) s: f64,
-    /// Arc length on B.
+    /// Arc length (mm) on B's skeleton.
     pub(super) t: f64,
     /// Unit normal from A to B.
     pub(super) n: V3,
 }
 
-/// Residuals of the four equations and their Jacobian by `(s / len, t / len, n·e1, n·e2)`, with lengths
-/// divided by `len`.
+/// Residuals of the four equations of a critical pair and their Jacobian by the unknowns `(s / len, t /
+/// len, n·e1, n·e2)`, with all lengths divided by `len`.
 pub(super) struct System {
-    /// Residuals of the four equations.
+    /// Residuals of the four equations (dimensionless).
     pub(super) r: [f64; 4],
     /// Jacobian of the residuals, row by row.
     pub(super) j: [[f64; 4]; 4],
-    /// Orthonormal basis of the plane orthogonal to `n`.
+    /// Orthonormal basis `(e1, e2)` of the plane orthogonal to `n`.
     pub(super) basis: (V3, V3),
 }
 
-/// Evaluates the system at `x`, scaled by the length `len`.
+/// Evaluates the equations of a critical pair at the pair `x`, scaled by the length `len` (mm).
 pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System {
     let (sa, sb) = (sample(a, x.s), sample(b, x.t));
     let w = sb.c - sa.c;
@@ -109,8 +112,8 @@ pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System
 }
 
 /// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio
-/// of the last pivot to the first. Unknowns of vanishing pivots are zero; with `short` the unknown of
-/// the last pivot is zero, too.
+/// of the smallest pivot to the largest one. Unknowns of vanishing pivots are zero; if `short` is true,
+/// the unknown of the smallest pivot is zero, too.
 fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> ([f64; 4], f64, f64) {
     let mut column = [0, 1, 2, 3];
     let mut sign = 1.0;
@@ -168,33 +171,34 @@ fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> ([f64; 4], f64,
     (x, sign, if rank == 4 { last / first } else { 0.0 })
 }
 
-/// Pair after Newton's iteration.
+/// Critical pair as refined by Newton's iteration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Refined {
-    /// Refined pair.
+    /// The refined pair.
     pub(super) pair: Pair,
-    /// Sign of the system's determinant, which is minus the index of the critical point.
+    /// Sign of the determinant of the Jacobian, which is minus the index of the critical point.
     pub(super) sign: f64,
     /// Ratio of the smallest to the largest pivot, a measure of how isolated the pair is.
     pub(super) isolation: f64,
-    /// Residual (dimensionless) at rounding level for this pair.
+    /// Residual (dimensionless) that rounding can cause for this pair.
     pub(super) accept: f64,
 }
 
 impl Refined {
-    /// Upper estimate of the error by rounding along the weakest direction, in units of the length
-    /// scale.
+    /// Estimate of the largest error of the pair due to rounding, in units of the length scale of the
+    /// system.
     fn position_error(&self) -> f64 {
         (4.0 * self.accept / self.isolation).min(0.1)
     }
 
-    /// Whether the pair cannot be distinguished, to rounding, from a member of a continuous family.
+    /// Whether rounding prevents the pair from being distinguished from a member of a continuous family.
     fn is_degenerate(&self) -> bool {
         self.isolation < 1e3 * self.accept
     }
 }
 
-/// Returns the pair moved by a step of the system's unknowns.
+/// Returns the pair `x` moved by a step of the unknowns of [`System`], with the same `basis` and length
+/// scale `len` (mm).
 pub(super) fn moved(x: &Pair, step: &[f64; 4], basis: &(V3, V3), len: f64) -> Pair {
     Pair {
         s: x.s + step[0] * len,
@@ -203,15 +207,15 @@ pub(super) fn moved(x: &Pair, step: &[f64; 4], basis: &(V3, V3), len: f64) -> Pa
     }
 }
 
-/// Returns the largest absolute residual (dimensionless).
+/// Returns the largest magnitude of the residuals (dimensionless); NaN if one of them is NaN.
 pub(super) fn max_residual(r: &[f64; 4]) -> f64 {
     r.iter().fold(0.0, |m: f64, v| if v.abs() >= m { v.abs() } else { m })
 }
 
-/// Refines `start` by Newton's iteration; both primitives must be lines or circles. The iteration stops
-/// when the residual no longer decreases, after at most 40 steps (convergence to multiple solutions is
-/// linear). Returns `None` unless the smallest residual is at most `accept` (rounding level,
-/// dimensionless).
+/// Refines the pair `start` by Newton's iteration; both primitives must be lines or circles. `len` (mm)
+/// is the length scale of the equations. The iteration stops when the residual no longer decreases,
+/// after at most 40 steps (convergence to multiple solutions is linear). Returns `None` unless the
+/// smallest residual is at most `accept`, the residual (dimensionless) that rounding can cause.
 pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept: f64) -> Option<Refined> {
     let mut x = start;
     let mut best: Option<(f64, Refined)> = None;
@@ -243,30 +247,31 @@ pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept
     best.map(|(_, f)| f)
 }
 
-/// A query with the results found so far; A and B are ordered by kind.
+/// A query for the critical pairs of two primitives, with the results found so far. A and B are ordered
+/// by kind.
 pub(super) struct Job<'a> {
     /// First primitive.
     pub(super) a: &'a Primitive,
     /// Second primitive.
     pub(super) b: &'a Primitive,
-    /// Minimum and maximum distance (mm).
+    /// Minimum and maximum signed distance (mm) of the pairs to be returned.
     range: [f64; 2],
-    /// Tolerance (mm).
+    /// Maximum variation (mm) of the distance along a family, over `extent`.
     pub(super) tol: f64,
-    /// Size of the features (mm).
+    /// Size of the features (mm), which lie within about this length of the origins of their lines.
     pub(super) extent: f64,
     /// Sum of the magnitudes of the coordinates and radii of both primitives (mm).
     reach: f64,
     /// Bound of the rounding errors of lengths (mm).
     pub(super) noise: f64,
-    /// Results.
+    /// Results found so far.
     pub(super) out: &'a mut Criticals,
     /// Skeleton points and normals of the isolated results, used to detect duplicates.
     found: ArrayVec<(P3, P3, V3), 16>,
 }
 
 impl<'a> Job<'a> {
-    /// Creates a query without results, which are added to `out`.
+    /// Creates a query; results are added to `out`, which must be empty.
     pub(super) fn new(
         a: &'a Primitive,
         b: &'a Primitive,
@@ -280,18 +285,18 @@ impl<'a> Job<'a> {
         Self { a, b, range, tol, extent, reach, noise, out, found: ArrayVec::new() }
     }
 
-    /// Whether the interval from `lo` to `hi` intersects the requested range of distances.
+    /// Whether the interval of distances from `lo` to `hi` (mm) intersects the requested range.
     pub(super) fn in_range(&self, lo: f64, hi: f64) -> bool {
         lo <= self.range[1] && hi >= self.range[0]
     }
 
-    /// Returns a length (mm) given relative to the sizes.
+    /// Returns a length (mm) that is given relative to the coordinates and radii of both primitives.
     pub(super) fn scaled_length(&self, relative: f64) -> f64 {
         relative * self.reach
     }
 
-    /// Whether a solution whose distance is uncertain by `slack` and by the effect of its refinement may
-    /// be in the range.
+    /// Whether a critical pair may be in the requested range if its distance (mm) is uncertain by
+    /// `slack` (mm) and by the effect of its refinement.
     pub(super) fn may_be_in_range(&self, distance: f64, slack: f64) -> bool {
         let margin = REFINEMENT_MARGIN * self.reach + slack;
         self.in_range(distance - margin, distance + margin)
@@ -302,14 +307,16 @@ impl<'a> Job<'a> {
         on_nappe(x, REFINEMENT_MARGIN * self.reach)
     }
 
-    /// Records a family with distances from `lo` to `hi`, unless it is out of range.
+    /// Records a family with distances from `lo` to `hi` (mm), unless they are outside the requested
+    /// range.
     pub(super) fn add_family(&mut self, family: Family, lo: f64, hi: f64) {
         if self.in_range(lo, hi) {
             self.out.family = self.out.family.max(Some(family));
         }
     }
 
-    /// Adds an isolated pair, unless it is out of range, off the nappe of a cone, or a duplicate.
+    /// Adds an isolated pair to the results, unless its distance is outside the requested range, it is
+    /// not on the used nappe of a cone, or it is a duplicate.
     pub(super) fn add(&mut self, x: &Pair) {
         self.add_between(&sample(self.a, x.s), &sample(self.b, x.t), x.n);
     }
@@ -322,7 +329,7 @@ impl<'a> Job<'a> {
         self.add_between(&sa, &sb, -x.n);
     }
 
-    /// Like [`Job::add`], for two spheres and a normal.
+    /// Like [`Job::add`], for A's sphere `sa`, B's sphere `sb` and the normal `n`.
     pub(super) fn add_between(&mut self, sa: &Sample, sb: &Sample, n: V3) {
         let distance = (sb.c - sa.c).dot(&n) - sa.sigma - sb.sigma;
         if !(distance.is_finite() && self.in_range(distance, distance)) {
@@ -348,7 +355,8 @@ impl<'a> Job<'a> {
 pub(super) struct Solutions<'a> {
     a: &'a Primitive,
     b: &'a Primitive,
-    /// Whether both slopes vanish. Then every solution exists with both normals and is stored once.
+    /// Whether the radii of both primitives are constant. If so, every solution exists with two opposite
+    /// normals and is stored once.
     has_both_normals: bool,
     reach: f64,
     noise: f64,
@@ -359,7 +367,7 @@ pub(super) struct Solutions<'a> {
 }
 
 impl<'a> Solutions<'a> {
-    /// Creates an empty set; lengths are scaled by `len`.
+    /// Creates an empty set of solutions. `len` (mm) is the length scale of the equations.
     pub(super) fn new(job: &Job<'a>, len: f64) -> Self {
         let has_both_normals =
             [job.a, job.b].iter().all(|p| !matches!(p, Primitive::Line { slope, .. } if *slope != 0.0));
@@ -367,8 +375,8 @@ impl<'a> Solutions<'a> {
         Self { a: job.a, b: job.b, has_both_normals, reach: job.reach, noise: job.noise, len, list, exact }
     }
 
-    /// Refines a start and stores the solution it converges to. Starts with a residual above
-    /// `max_start_residual` are skipped.
+    /// Refines the pair `start` and stores the solution to which it converges, if any. Starts with a
+    /// residual (dimensionless) above `max_start_residual` are skipped.
     pub(super) fn try_start(&mut self, start: Pair, max_start_residual: f64) {
         if max_start_residual == f64::INFINITY
             || max_residual(&system(self.a, self.b, &start, self.len).r) <= max_start_residual
@@ -378,7 +386,8 @@ impl<'a> Solutions<'a> {
         }
     }
 
-    /// Refines a start that must be next to a solution, and stores the solution.
+    /// Refines the pair `start`, which must be next to a solution, and stores the solution. Returns an
+    /// error if the iteration does not converge.
     pub(super) fn refine_simple(&mut self, start: Pair) -> Result<(), Undecided> {
         let len = self.len;
         let travel = 16.0 * f64::EPSILON * (start.s.abs() + start.t.abs());
@@ -444,12 +453,13 @@ impl<'a> Solutions<'a> {
     }
 }
 
-/// Maximum difference of two copies of one solution (relative to the sizes, rad): a nearly double root
-/// is exact only to the square root of rounding. With a larger value distinct minima merge; with a
-/// smaller one a minimum is returned twice.
+/// Maximum difference of two copies of one solution: of the skeleton points, relative to the coordinates
+/// and radii of the primitives, and of the normals (rad). A nearly double root is exact only to the
+/// square root of rounding. With a larger value distinct minima merge; with a smaller one a minimum is
+/// returned twice.
 const SAME_SOLUTION: f64 = 3e-8;
 
-/// Maximum change of a simple solution by refinement, relative to the sizes; many times the actual
-/// change. With a larger value more solutions are refined needlessly; with a smaller one a solution in
-/// the range is skipped.
+/// Maximum change of a simple solution by its refinement, relative to the coordinates and radii of the
+/// primitives; it is many times the actual change. With a larger value more solutions are refined
+/// needlessly; with a smaller one a solution in the range is skipped.
 const REFINEMENT_MARGIN: f64 = 1e-6;

@@ -27,8 +27,8 @@ fn random_pose(rng: &mut SmallRng, shift: f64) -> Pose {
     Pose::from_parts(Translation3::from(random_unit(rng) * shift), UnitQuaternion::new(axis))
 }
 
-/// Returns point and outward normal of a feature at two parameters; at an edge or vertex the normal is
-/// free.
+/// Returns the point and the outward normal of a primitive at two parameters; at an edge or vertex a
+/// parameter chooses the normal.
 fn feature_point(p: &Primitive, x: f64, y: f64) -> (P3, V3) {
     match *p {
         Primitive::Plane { origin, normal } => {
@@ -77,13 +77,14 @@ fn jacobian(a: &Primitive, b: &Primitive, x: &Vector4<f64>) -> SMatrix<f64, 6, 4
     j
 }
 
-/// Critical pair found by brute force, with the smallest singular value of its equations.
+/// Critical pair found by brute force, with the smallest singular value of the Jacobian of its
+/// equations.
 struct Brute {
     pair: Critical,
     min_singular: f64,
 }
 
-/// Finds critical pairs by Levenberg–Marquardt from many random starts.
+/// Finds critical pairs by the Levenberg–Marquardt method from `starts` random starts.
 fn brute_force(a: &Primitive, b: &Primitive, starts: usize, rng: &mut SmallRng) -> Vec<Brute> {
     let mut found: Vec<Brute> = Vec::new();
     for _ in 0..starts {
@@ -141,7 +142,7 @@ fn apart(x: &Critical, y: &Critical) -> f64 {
     (x.p_a - y.p_a).norm().max((x.p_b - y.p_b).norm()).max((x.n - y.n).norm())
 }
 
-/// Largest violation of "p is a point of the feature with outward normal n", in mm and radians.
+/// Largest deviation (mm or rad) of `p` from a point of the primitive with the outward normal `n`.
 fn off_feature(f: &Primitive, p: &P3, n: &V3) -> f64 {
     match *f {
         Primitive::Plane { origin, normal } => (p - origin).dot(&normal).abs().max((n - normal).norm()),
@@ -286,7 +287,7 @@ fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
     );
 }
 
-/// Just off a family, each isolated pair of the perturbed pose is listed once.
+/// Each isolated pair is listed once in poses that are slightly perturbed from poses with a family.
 #[test]
 fn nearly_degenerate_poses_list_each_pair_once() {
     let (z, o) = ([0.0, 0.0, 1.0], [0.0; 3]);
@@ -428,7 +429,7 @@ fn families() -> Vec<(&'static str, Primitive, Primitive, Family, f64)> {
     ]
 }
 
-/// Checks every member that `family_foot` returns from random points near A.
+/// Checks every member of a family that `family_foot` returns for random points near A.
 fn check_members(name: &str, a: &Primitive, b: &Primitive, distance: f64, rng: &mut SmallRng) {
     let mut at_distance = 0;
     for _ in 0..60 {

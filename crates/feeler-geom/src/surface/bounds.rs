@@ -1,15 +1,16 @@
-//! Boxes and hulls of surface pieces.
+//! Boxes and hulls of surfaces over parameter rectangles.
 
 use super::{Rect, Surface};
 use crate::bezier::box_of;
 use crate::curve::{arc_polygon, sinusoid_range};
 use crate::{Aabb, Frame, P3, math};
 
-/// Rounding allowance of boxes, relative to the coordinates involved. A larger value loosens boxes; with
-/// a smaller one points could lie outside.
+/// Allowance for the rounding of boxes, relative to the coordinates involved. A larger value loosens
+/// boxes; with a smaller one points could lie outside.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Product in which 0 times infinity (an axis normal to an infinite side) is 0.
+/// Product `c x` in which 0 times infinity is 0: the component of an infinite side perpendicular to a
+/// coordinate axis.
 fn times(c: f64, x: f64) -> f64 {
     if c == 0.0 { 0.0 } else { c * x }
 }
@@ -63,7 +64,8 @@ pub(super) fn bounds(surface: &Surface, rect: &Rect) -> Aabb {
     }
 }
 
-/// Range of `(R + r cos v)(x cos u + y sin u) + r z sin v`, which is linear in the second factor and a
+/// Returns the minimum and the maximum of `(R + r cos v)(x cos u + y sin u) + r z sin v` over a
+/// rectangle, with R = `major` and r = `minor`. The expression is linear in the second factor and a
 /// sinusoid in `v`.
 fn ring_range(major: f64, minor: f64, x: f64, y: f64, z: f64, rect: &Rect) -> (f64, f64) {
     let a = sinusoid_range(x, y, rect.u0, rect.u1);
@@ -90,14 +92,16 @@ pub(super) fn hull_points(surface: &Surface, rect: &Rect) -> Vec<P3> {
     }
 }
 
-/// Circumscribed polygon of a meridian arc, as pairs (distance from the axis, height).
+/// Vertices of a polygon around a meridian arc of a torus or sphere, as pairs (distance from the axis,
+/// height).
 fn meridian(major: f64, minor: f64, v0: f64, v1: f64) -> Vec<(f64, f64)> {
     arc_polygon(v0, v1).into_iter().map(|(c, s)| (major + minor * c, minor * s)).collect()
 }
 
-/// Combines every vertex of the profile with every vertex of the polygon around the arc of longitudes.
-/// The points `a e(u) + b z` are bilinear in `(a, b)` and `e`, so hulls of both factors give a hull of
-/// the product.
+/// Returns points whose convex hull contains a surface of revolution over a rectangle. Each vertex of
+/// the profile (distance a from the axis, height b) is combined with each vertex of the polygon around
+/// the arc of longitudes. The surface's points `a e(u) + b z` are bilinear in `(a, b)` and the radial
+/// direction `e`, so hulls of both factors give a hull of the product.
 fn product(frame: &Frame, rect: &Rect, profile: &[(f64, f64)]) -> Vec<P3> {
     let arc = arc_polygon(rect.u0, rect.u1);
     let mut out = Vec::with_capacity(arc.len() * profile.len());

@@ -38,8 +38,8 @@ pub(super) fn invert(surface: &Surface, p: &P3, hint: Option<P2>, within: Option
     }
 }
 
-/// Returns local coordinates, longitude in [0, 2π) and distance from the axis. On the axis (up to
-/// rounding) the longitude is that of the hint, or 0.
+/// Returns the coordinates of `p` in the frame, its longitude in [0, 2π) and its distance from the z
+/// axis. On the axis (up to rounding) the longitude is that of the hint, or 0.
 fn polar(frame: &Frame, p: &P3, hint: Option<P2>) -> (V3, f64, f64) {
     let q = frame.local(p);
     let rho = math::hypot(q.x, q.y);

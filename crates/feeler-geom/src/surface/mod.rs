@@ -28,12 +28,12 @@ use crate::{Aabb, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, VectorBall,
 pub enum Surface {
     /// `o + u x + v y`, natural normal `z`; `u`, `v` in mm.
     Plane {
-        /// Origin and axes.
+        /// Origin `o` and axes.
         frame: Frame,
     },
     /// `o + r (cos u x + sin u y) + v z`, natural normal away from the axis.
     Cylinder {
-        /// A point of the axis, and axes.
+        /// A point `o` of the axis, and axes; `z` is the axis of rotation.
         frame: Frame,
         /// Radius (mm), > 0.
         radius: f64,
@@ -48,14 +48,14 @@ pub enum Surface {
     },
     /// `o + r (cos v (cos u x + sin u y) + sin v z)`, longitude `u`, latitude `v` in [-π/2, π/2].
     Sphere {
-        /// Centre and axes.
+        /// Centre `o` and axes; the poles are on `z`.
         frame: Frame,
         /// Radius (mm), > 0.
         radius: f64,
     },
     /// `o + (R + r cos v)(cos u x + sin u y) + r sin v z`.
     Torus {
-        /// Centre and axes.
+        /// Centre `o` and axes; `z` is the axis of rotation.
         frame: Frame,
         /// Radius R (mm) of the centre circle, > 0. If it is less than `minor`, the surface is a spindle
         /// torus, whose faces use only one of its two sheets.
@@ -67,17 +67,17 @@ pub enum Surface {
     Bezier(BezierSurface),
 }
 
-/// Principal curvatures with respect to the *natural* normal, positive if the surface bends away from it
-/// (a sphere with outward natural normal has +1/r twice).
+/// Principal curvatures at a point with respect to the *natural* normal. They are positive if the
+/// surface bends away from the normal: a sphere with outward natural normal has +1/r twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Principal {
     /// Smaller curvature (1/mm).
     pub k1: f64,
     /// Larger curvature (1/mm).
     pub k2: f64,
-    /// Unit direction of `k1`.
+    /// Unit tangent direction in which the curvature is `k1`.
     pub dir1: V3,
-    /// Unit direction of `k2`.
+    /// Unit tangent direction in which the curvature is `k2`.
     pub dir2: V3,
 }
 
@@ -95,13 +95,14 @@ impl Surface {
         }
     }
 
-    /// Point at `(u, v)`.
+    /// Point at the parameters `(u, v)`.
     #[must_use]
     pub fn point(&self, uv: P2) -> P3 {
         self.first_derivs(uv).0
     }
 
-    /// Point, ∂/∂u and ∂/∂v, equal to those of [`Surface::derivs`] up to rounding.
+    /// Point and first derivatives ∂/∂u and ∂/∂v at the parameters `(u, v)`, equal to those of
+    /// [`Surface::derivs`] up to rounding.
     #[must_use]
     pub fn first_derivs(&self, uv: P2) -> (P3, V3, V3) {
         if let Self::Bezier(grid) = self {
@@ -111,7 +112,7 @@ impl Surface {
         (d.p, d.du, d.dv)
     }
 
-    /// Point and derivatives up to the second order.
+    /// Point and derivatives up to the second order at the parameters `(u, v)`.
     #[must_use]
     pub fn derivs(&self, uv: P2) -> SurfaceDerivs {
         let (u, v) = (uv.x, uv.y);
@@ -156,9 +157,9 @@ impl Surface {
         }
     }
 
-    /// Balls that contain the third derivatives uuu, uuv, uvv and vvv over `rect` of the patch that
-    /// contains the centre of the rectangle, extrapolated beyond its breaks; `None` for canonical
-    /// surfaces.
+    /// Balls that contain the third derivatives uuu, uuv, uvv and vvv over `rect`. They are those of the
+    /// Bézier patch that contains the centre of the rectangle, extrapolated beyond its breaks. `None`
+    /// for canonical surfaces.
     #[must_use]
     pub fn third_derivatives(&self, rect: &Rect) -> Option<[VectorBall; 4]> {
         match self {
@@ -167,8 +168,8 @@ impl Surface {
         }
     }
 
-    /// Unit natural normal. At a pole or collapsed side of a patch it is the limit from inside the
-    /// domain; at the apex of a cone, the normal of the ruling at `u`.
+    /// Unit natural normal at the parameters `(u, v)`. At a pole or collapsed side of a Bézier patch it
+    /// is the limit from inside the domain; at the apex of a cone, the normal of the ruling at `u`.
     #[must_use]
     pub fn normal(&self, uv: P2) -> V3 {
         let (s, c) = math::sin_cos(uv.x);
@@ -193,14 +194,15 @@ impl Surface {
         }
     }
 
-    /// [`Surface::normal`] at the surface point nearest to `p`, computed without parameters if there is
-    /// a closed form; `hint` is that of [`Surface::invert`].
+    /// Unit natural normal at the surface point nearest to `p`, computed without parameters if there is
+    /// a closed form. `hint` contains guessed parameters of that point, as for [`Surface::invert`].
     #[must_use]
     pub fn normal_beside(&self, p: &P3, hint: Option<P2>) -> V3 {
         normals::beside(self, p).unwrap_or_else(|| self.normal(self.invert(p, hint, None)))
     }
 
-    /// Principal curvatures without directions, in increasing order; see [`Surface::principal`].
+    /// Principal curvatures (1/mm) in increasing order, like [`Surface::principal`] but without
+    /// directions.
     #[must_use]
     pub fn curvatures(&self, uv: P2) -> [f64; 2] {
         match (self, self.parameter_curvatures(uv.y)) {
@@ -213,8 +215,8 @@ impl Surface {
         }
     }
 
-    /// Curvatures along u and v on surfaces where these are the principal directions; `None` for
-    /// splines.
+    /// Curvatures (1/mm) along u and v, which are the principal directions of canonical surfaces; `None`
+    /// for free forms.
     fn parameter_curvatures(&self, v: f64) -> Option<[f64; 2]> {
         match self {
             Self::Plane { .. } => Some([0.0; 2]),
@@ -235,7 +237,8 @@ impl Surface {
     }
 
     /// Principal curvatures and directions with respect to the natural normal. At a singular point of a
-    /// patch they are those of a point slightly inside; at the apex of a cone one curvature is infinite.
+    /// Bézier patch they are those of a point slightly inside the patch; at the apex of a cone one
+    /// curvature is infinite.
     #[must_use]
     pub fn principal(&self, uv: P2) -> Principal {
         let (s, c) = math::sin_cos(uv.x);
@@ -267,7 +270,7 @@ impl Surface {
         }
     }
 
-    /// Period in u, if any.
+    /// Period of the parameter u; `None` if the surface is not closed in u.
     #[must_use]
     pub fn u_period(&self) -> Option<f64> {
         match self {
@@ -277,7 +280,7 @@ impl Surface {
         }
     }
 
-    /// Period in v (torus, closed splines), if any.
+    /// Period of the parameter v (tori, closed splines); `None` if the surface is not closed in v.
     #[must_use]
     pub fn v_period(&self) -> Option<f64> {
         match self {
@@ -287,8 +290,8 @@ impl Surface {
         }
     }
 
-    /// Largest valid parameter rectangle: infinite for planes and for `v` of cylinders and cones (from 0
-    /// for cones), one period in periodic directions.
+    /// Largest valid parameter rectangle. It is infinite for planes and in `v` for cylinders and cones
+    /// (from 0 for cones), and covers one period of periodic parameters.
     #[must_use]
     pub fn natural_domain(&self) -> Rect {
         const INF: f64 = f64::INFINITY;
@@ -303,13 +306,14 @@ impl Surface {
         }
     }
 
-    /// Whether this is not a Bézier grid.
+    /// Whether the surface is not a grid of Bézier patches.
     #[must_use]
     pub fn is_canonical(&self) -> bool {
         !matches!(self, Self::Bezier(_))
     }
 
-    /// Parameters `(us, vs)` strictly inside the rectangle where patches join.
+    /// Parameters `(us, vs)` strictly inside the rectangle where Bézier patches join; empty for
+    /// canonical surfaces.
     #[must_use]
     pub fn breaks(&self, rect: &Rect) -> (Vec<f64>, Vec<f64>) {
         let Self::Bezier(grid) = self else { return (Vec::new(), Vec::new()) };
@@ -322,46 +326,49 @@ impl Surface {
 
     /// Parameters of the surface point nearest to `p`.
     ///
-    /// Canonical surfaces have a closed form with `u` in [0, 2π). For a spindle torus, `v` is in the
-    /// rectangle of its sheet, and `within` selects the sheet; otherwise the nearer one is used. For
-    /// Bézier grids, a global search over `within` (or the whole grid) is refined by Newton steps to
-    /// rounding and clamped to the domain. A `hint` starts Newton directly; the search follows only if
-    /// that fails.
+    /// Canonical surfaces have a closed form; angles `u` are in [0, 2π). For a spindle torus, `v` is in
+    /// the natural rectangle of the point's sheet. The rectangle `within` selects the sheet; without it,
+    /// or if it selects none, the nearer sheet is used. For Bézier grids, a global search over `within`
+    /// (or the whole grid) is refined by Newton's method up to rounding and clamped to the domain. If a
+    /// `hint` (guessed parameters) is given, Newton's method starts there, and the global search follows
+    /// only if it fails.
     #[must_use]
     pub fn invert(&self, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
         invert::invert(self, p, hint, within)
     }
 
-    /// Conservative box around the patch over `rect`, tight up to rounding for canonical surfaces.
+    /// Axis-aligned box that contains the surface over `rect`. It is tight up to rounding for canonical
+    /// surfaces.
     #[must_use]
     pub fn bounds(&self, rect: &Rect) -> Aabb {
         bounds::bounds(self, rect)
     }
 
-    /// Points whose convex hull contains the patch over the finite `rect`. Oriented boxes are fitted to
-    /// them. Arcs are replaced by circumscribed polygons.
+    /// Points whose convex hull contains the surface over the finite rectangle `rect`. Arcs are replaced
+    /// by polygons around them. Oriented boxes are fitted to these points.
     #[must_use]
     pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
         bounds::hull_points(self, rect)
     }
 
-    /// Conservative cone around all natural normals over `rect`; `None` if they do not fit a half-space
-    /// or if the patch is singular inside.
+    /// Cone that contains all natural normals over `rect`. `None` if they do not fit a half-space, or if
+    /// the surface is singular inside the rectangle.
     #[must_use]
     pub fn normal_cone(&self, rect: &Rect) -> Option<RevolutionCone> {
         normals::normal_cone(self, rect)
     }
 
     /// Directions (not normalised) whose conical hull contains all natural normals over `rect` (BREP
-    /// §3.3): the meridian and latitude constructions for canonical surfaces, control vectors of the
-    /// scaled normal patch for Bézier grids. `None` in the cases of [`Surface::normal_cone`].
+    /// §3.3): constructed from meridians and latitudes for canonical surfaces, and from control vectors
+    /// of the scaled normal patch for Bézier grids. `None` if the normals do not fit a half-space, or if
+    /// the surface is singular inside the rectangle.
     #[must_use]
     pub fn normal_generators(&self, rect: &Rect) -> Option<Vec<V3>> {
         normals::normal_generators(self, rect)
     }
 
-    /// Conservative polyhedral cone around all natural normals over `rect`; `None` in the cases of
-    /// [`Surface::normal_cone`].
+    /// Polyhedral cone that contains all natural normals over `rect`. `None` if the normals do not fit a
+    /// half-space, or if the surface is singular inside the rectangle.
     #[must_use]
     pub fn normal_poly_cone(&self, rect: &Rect) -> Option<PolyCone> {
         PolyCone::hull(&self.normal_generators(rect)?)
@@ -414,7 +421,7 @@ impl Surface {
 }
 
 impl Principal {
-    /// Principal curvatures with respect to the opposite normal.
+    /// The principal curvatures and directions with respect to the opposite normal.
     #[must_use]
     pub fn flipped(&self) -> Self {
         Self { k1: -self.k2, k2: -self.k1, dir1: self.dir2, dir2: self.dir1 }
@@ -441,20 +448,21 @@ impl Principal {
     }
 }
 
-/// Minimum radius of the hole of a torus, relative to the radius of its tube, because radii that are
-/// meant to be equal differ by rounding. With a larger value faces through tiny holes are refused; with
-/// a smaller one tori whose hole is a point by design are refused.
+/// Minimum radius of the hole of a torus, relative to the radius of its tube. The value is not 0 because
+/// radii that are meant to be equal differ by rounding. With a larger value faces through tiny holes are
+/// refused; with a smaller one tori whose hole is a point by design are refused.
 const MIN_HOLE_RATIO: f64 = 1e-7;
 
-/// Whether a torus has a hole: false for spindle tori and for horn tori, whose hole is a point. The
-/// outer sheet of a torus without a hole ends at the axis, and its latitudes are within
+/// Whether a torus has a hole. Spindle tori and horn tori, whose hole is a point, have none. The outer
+/// sheet of a torus without a hole ends at the axis, and its latitudes `v` (rad) are within
 /// `±acos(-major / minor)`.
 #[must_use]
 pub fn has_hole(major: f64, minor: f64) -> bool {
     major > minor * (1.0 + MIN_HOLE_RATIO)
 }
 
-/// Principal curvatures from derivatives and the unit natural normal `n`.
+/// Computes the principal curvatures from derivatives of a surface and its unit natural normal `n`. They
+/// are 0 where the parametrisation is singular.
 pub(crate) fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
     // An orthonormal tangent basis with the larger derivative first keeps the change of basis well
     // conditioned.

@@ -1,4 +1,4 @@
-//! Cones around the normals of surface pieces.
+//! Cones around the normals of surfaces over parameter rectangles.
 //!
 //! # Source
 //! BREP §3.3: on the unit sphere of directions, the normals of a canonical surface fill an arc of a
@@ -21,8 +21,8 @@ use crate::{Frame, P3, RevolutionCone, V3, math};
 /// with a smaller one normals could lie outside.
 const ANGLE_SLACK: f64 = 1e-12;
 
-/// Natural normal at the point of a canonical surface that is nearest to `p`; `None` if `p` is on the
-/// axis or the surface lacks a closed form.
+/// Unit natural normal at the point of a canonical surface that is nearest to `p`. `None` if `p` is on
+/// the axis of revolution, or if the surface is a spindle torus or a free form.
 pub(super) fn beside(surface: &Surface, p: &P3) -> Option<V3> {
     // The closure returns the radial and axial components of the normal in the half-plane of `p`, from
     // the distance of `p` to the axis and its height.
@@ -107,7 +107,9 @@ enum Sheet {
     Inner,
 }
 
-/// Sheet of a piece; `None` if it extends over a tip.
+/// Returns the sheet of a torus that contains the surface over `rect`; always the outer one if the torus
+/// does not intersect itself. Returns `None` if the rectangle extends over a point of the axis where the
+/// sheets join.
 fn sheet(major: f64, minor: f64, rect: &Rect) -> Option<Sheet> {
     if major >= minor {
         return Some(Sheet::Outer);
@@ -124,16 +126,17 @@ fn sheet(major: f64, minor: f64, rect: &Rect) -> Option<Sheet> {
     }
 }
 
-/// Unit direction at longitude `u` and latitude `v`.
+/// Unit direction at longitude `u` and latitude `v` (rad) with respect to the frame.
 fn direction(frame: &Frame, u: f64, v: f64) -> V3 {
     let (su, cu) = math::sin_cos(u);
     let (sv, cv) = math::sin_cos(v);
     frame.vector(cv * cu, cv * su, sv)
 }
 
-/// Small cone with its axis on the middle meridian around the rectangle of directions. The latitude of
-/// the axis is a guess from samples; the half-angle is that of the farthest direction, which is at an
-/// end or the middle longitude, where the cosine is a sinusoid of the latitude.
+/// Computes a small cone around the directions with longitudes in `[u0, u1]` and latitudes in `[v0, v1]`
+/// (rad). Returns `None` if its half-angle would not be below π/2. The axis is on the middle meridian,
+/// at a latitude estimated from samples. The half-angle is that of the farthest direction, which is at
+/// an end or the middle longitude, where the cosine is a sinusoid of the latitude.
 fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<RevolutionCone> {
     let half = 0.5 * (u1 - u0).min(TAU);
     let um = 0.5 * (u0 + u1);
@@ -157,9 +160,10 @@ fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<R
     (half_angle < FRAC_PI_2).then_some(RevolutionCone { axis: in_plane, half_angle })
 }
 
-/// Angle from the axis (at latitude `a = atan2(sa, ca)` on the middle meridian) to the farthest
-/// direction of a small rectangle. It is computed from chords: at longitude `x` from the middle,
-/// `|n - a|² = 4 sin²((v - a)/2) + 4 cos v cos a sin²(x/2)`.
+/// Angle (rad) from the axis of a cone, at latitude `a = atan2(sa, ca)` on the middle meridian, to the
+/// farthest of the directions with latitudes in `[v0, v1]` and longitudes within `half` of the middle.
+/// It is accurate for small angles, because it is computed from chords: a direction n at longitude `x`
+/// from the middle has `|n - axis|² = 4 sin²((v - a)/2) + 4 cos v cos a sin²(x/2)`.
 fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
     let a = math::atan2(sa, ca);
     let s = math::sin(0.5 * half);
@@ -178,8 +182,10 @@ fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
     2.0 * math::asin(0.5 * farthest.sqrt())
 }
 
-/// Generators around a rectangle of directions: its corners, or, if a latitude bulges out of the plane
-/// through its ends, the intersections of its tangent plane with the meridians.
+/// Returns vectors whose conical hull contains the directions with longitudes in `[u0, u1]` and
+/// latitudes in `[v0, v1]` (rad). They are the corners of this rectangle of directions. If a latitude
+/// bulges outwards beyond the plane through its ends, the intersections of its tangent plane with the
+/// end meridians replace its corners. Returns `None` if the longitudes span half a turn or more.
 fn rectangle_generators(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<Vec<V3>> {
     if !(0.0..PI - ANGLE_SLACK).contains(&(u1 - u0)) {
         return None;
@@ -207,7 +213,8 @@ fn rectangle_generators(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Op
     Some(out)
 }
 
-/// Like [`rectangle_generators`], for latitudes within [−π/2, π/2].
+/// Appends the generators of [`rectangle_generators`] to `out`, for latitudes from `south` to `north`
+/// within [−π/2, π/2].
 fn strip(frame: &Frame, u0: f64, u1: f64, south: f64, north: f64, out: &mut Vec<V3>) {
     let cos_half = math::cos(0.5 * (u1 - u0));
     // Intersection of meridian `u` with the tangent plane at the middle of latitude `v`: the tangent of

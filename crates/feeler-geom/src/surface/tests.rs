@@ -575,7 +575,7 @@ fn extrusions_and_revolutions_are_exact() {
     }
 }
 
-/// Rotation about a point.
+/// Returns the rotation about the point `p` as a pose.
 fn about(rotation: nalgebra::UnitQuaternion<f64>, p: P3) -> Pose {
     Pose::from_parts((p - rotation * p).into(), rotation)
 }

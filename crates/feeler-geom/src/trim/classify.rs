@@ -1,4 +1,5 @@
-//! Queries for points and rectangles.
+//! Queries of a trimmed domain: classification of points and rectangles, nearest boundary points,
+//! interior samples and boundary polylines.
 //!
 //! # Source
 //! BREP §2.4.1 (rectangles outside the domain), §4.4.1 (points).
@@ -12,15 +13,15 @@ use crate::{P2, Rect, V2, math};
 /// Position of a point relative to a trimmed domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Inside the domain.
+    /// The point is inside the domain.
     Inside,
-    /// Outside the domain.
+    /// The point is outside the domain.
     Outside,
 }
 
-/// Distance from a side of the rectangle, relative to the coordinates, within which outer points count
-/// as on the side. With a larger value outer points count as inside; with a smaller one border points
-/// are lost to rounding.
+/// Distance from the base rectangle of the domain, relative to the coordinates, within which points
+/// outside the rectangle count as on its side. With a larger value outer points count as inside; with a
+/// smaller one points on the sides are lost to rounding.
 const BORDER_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// Returns `x` clamped to `[lo, hi]`, or `None` if it is outside by more than rounding.
@@ -29,7 +30,8 @@ fn clamped(x: f64, lo: f64, hi: f64) -> Option<f64> {
     (lo - eps <= x && x <= hi + eps).then(|| x.max(lo).min(hi))
 }
 
-/// Strip between two parallels to the chord of a curve that contains all points beside the curve.
+/// Strip of the parameter plane between two parallels to the chord of a curve. It contains all points
+/// that are beside the curve, within a distance in u and in v.
 #[derive(Clone, Copy, Debug)]
 struct Strip {
     start: P2,
@@ -39,7 +41,8 @@ struct Strip {
 }
 
 impl Strip {
-    /// Returns the strip, or `None` for a curve without a chord.
+    /// Returns the strip around the curve `part` with the distances `beside` in u and v, or `None` if
+    /// the ends of the curve coincide.
     fn around(part: &TrimPiece, beside: V2) -> Option<Self> {
         let [start, .., end] = part.control;
         let chord = (end - start).try_normalize(f64::MIN_POSITIVE)?;
@@ -50,7 +53,8 @@ impl Strip {
         Some(Self { start, normal, lowest: lowest - half_width, highest: highest + half_width })
     }
 
-    /// Whether the part of a monotone piece in a rectangle may intersect the strip moved by `shift`.
+    /// Whether the part of a monotone boundary piece in the rectangle `r` may intersect the strip moved
+    /// by `shift`. `slack` is the rounding in u and v.
     fn meets(&self, piece: &TrimPiece, r: &Rect, shift: V2, slack: [f64; 2]) -> bool {
         // The parameters at which the piece enters and leaves the rectangle, by v or by u, whichever
         // range is longer.
@@ -67,8 +71,9 @@ impl Strip {
     }
 }
 
-/// Slack of the parameter at which a piece enters or leaves a rectangle. With a larger value more parts
-/// beside borders are tested; with a smaller one crossings at the sides of rectangles are missed.
+/// Slack of the piece's parameter at which a piece enters or leaves a rectangle. With a larger value
+/// more of the piece beyond the rectangle is tested; with a smaller one crossings at the sides of
+/// rectangles are missed.
 const PARAMETER_SLACK: f64 = 1e-9;
 
 fn range(values: [f64; 4]) -> (f64, f64) {
@@ -76,8 +81,8 @@ fn range(values: [f64; 4]) -> (f64, f64) {
 }
 
 impl TrimCells {
-    /// Returns the point of the base rectangle that is equivalent to `uv` by whole periods; `None` if
-    /// `uv` is outside it.
+    /// Returns `uv` shifted by whole periods into the base rectangle `rect`. Returns `None` if it is
+    /// outside the rectangle in a parameter without a period.
     pub(super) fn wrapped(&self, uv: P2) -> Option<P2> {
         let r = &self.rect;
         let u = self.u_period.map_or(uv.x, |p| math::wrap(uv.x, r.u0, p));
@@ -85,12 +90,13 @@ impl TrimCells {
         Some(P2::new(clamped(u, r.u0, r.u1)?, clamped(v, r.v0, r.v1)?))
     }
 
-    /// Returns the strip of a v in the rectangle.
+    /// Returns the index of the horizontal strip of the base rectangle that contains `v`.
     pub(super) fn strip(&self, v: f64) -> usize {
         self.strip_v.partition_point(|s| *s <= v).clamp(1, self.n_strips()) - 1
     }
 
-    /// Returns the winding of a point of the rectangle. Pieces through the point count as on its left.
+    /// Returns the winding number of a point of the base rectangle, which is positive inside the domain.
+    /// Pieces through the point count as on its left.
     pub(super) fn winding(&self, uv: P2) -> i32 {
         let strip = self.strip(uv.y);
         let mut w = self.strip_base[strip];
@@ -111,8 +117,8 @@ impl TrimCells {
         w
     }
 
-    /// Classifies a point, which is wrapped into the rectangle first. Costs two binary searches and at
-    /// most a few bisections.
+    /// Classifies a point of the parameter plane, which is first shifted by whole periods into the base
+    /// rectangle. The cost is two binary searches and at most a few bisections.
     #[must_use]
     pub fn classify(&self, uv: P2) -> Side {
         match self.wrapped(uv) {
@@ -121,8 +127,9 @@ impl TrimCells {
         }
     }
 
-    /// Returns all crossings of a line of constant v with non-horizontal pieces: u and the change of the
-    /// winding, by increasing u.
+    /// Returns all crossings of the line of constant `v` with boundary pieces that are not horizontal.
+    /// Each entry is the u of the crossing and the change of the winding number there; the entries are
+    /// sorted by increasing u.
     pub(super) fn crossings(&self, v: f64) -> Vec<(f64, i32)> {
         let strip = self.strip(v);
         let mut out: Vec<(f64, i32)> = Vec::new();
@@ -139,8 +146,8 @@ impl TrimCells {
         out
     }
 
-    /// Returns the parts of the line of constant `v` that are inside, by increasing u, in the base
-    /// rectangle. Empty outside the base rectangle.
+    /// Returns the intervals of u over which the line of constant `v` is inside the domain, in the base
+    /// rectangle and by increasing u. The list is empty if the line is outside the base rectangle.
     #[must_use]
     pub fn inside_on_row(&self, v: f64) -> Vec<(f64, f64)> {
         let mut out: Vec<(f64, f64)> = Vec::new();
@@ -158,14 +165,16 @@ impl TrimCells {
         out
     }
 
-    /// Returns increasing values of v between which every line of constant v intersects the same pieces.
+    /// Returns increasing values of v; all lines of constant v between two neighbouring values intersect
+    /// the same boundary pieces.
     #[must_use]
     pub fn rows(&self) -> &[f64] {
         &self.strip_v
     }
 
-    /// Whether the rectangle (unwrapped or not) may intersect the domain. `false` proves that it is
-    /// wholly outside: the decision uses bounds of the pieces, not samples.
+    /// Whether a rectangle, which may extend beyond the base rectangle by whole periods, may intersect
+    /// the domain. `false` proves that it is wholly outside: the decision uses bounds of the boundary
+    /// pieces, not samples.
     #[must_use]
     pub fn may_touch(&self, rect: &Rect) -> bool {
         self.images(rect).into_iter().any(|r| {
@@ -175,16 +184,17 @@ impl TrimCells {
         })
     }
 
-    /// Whether the rectangle (unwrapped or not) may contain a boundary point. `false` proves that it
-    /// does not.
+    /// Whether a rectangle, which may extend beyond the base rectangle by whole periods, may contain a
+    /// point of the domain's boundary. `false` proves that it contains none.
     #[must_use]
     pub fn has_boundary_in(&self, rect: &Rect) -> bool {
         self.images(rect).iter().any(|r| self.boundary_in_image(r))
     }
 
-    /// Whether a boundary point may be within a distance of a curve, `beside.x` in u and `beside.y` in
-    /// v; `false` proves that none is. Along a boundary this test is sharper than that of a rectangle,
-    /// because both curves are enclosed between parallels to the chord.
+    /// Whether a point of the domain's boundary may be beside the curve `part`, within `beside.x` in u
+    /// and `beside.y` in v; `false` proves that none is. If the curve runs along the boundary, this test
+    /// is sharper than that of a rectangle, because both are enclosed between parallels to the curve's
+    /// chord.
     #[must_use]
     pub fn has_boundary_beside(&self, part: &TrimPiece, beside: V2) -> bool {
         let box_of = part.bounds();
@@ -211,7 +221,8 @@ impl TrimCells {
         self.boundary_in(r, |_| true)
     }
 
-    /// Whether a piece that may have a point in the rectangle satisfies a condition.
+    /// Whether any boundary piece that may have a point in the rectangle, which lies in the base
+    /// rectangle, satisfies a condition.
     fn boundary_in(&self, r: &Rect, condition: impl Fn(&TrimPiece) -> bool) -> bool {
         let pad = self.rounding();
         let (u0, u1, v0, v1) = (r.u0 - pad[0], r.u1 + pad[0], r.v0 - pad[1], r.v1 + pad[1]);
@@ -231,7 +242,7 @@ impl TrimCells {
         })
     }
 
-    /// Upper bounds of the rounding errors of a boundary point in u and v.
+    /// Upper bounds of the rounding errors of the u and the v of a boundary point.
     pub(super) fn rounding(&self) -> [f64; 2] {
         let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
         let (r, size) = (&self.rect, extent(&self.rect));
@@ -240,8 +251,9 @@ impl TrimCells {
         [eps(r.u0, r.u1, size[0]), eps(r.v0, r.v1, size[1])]
     }
 
-    /// Returns the parts of the base rectangle that a rectangle covers, with the sides rounded outward:
-    /// at most two along each parameter. Empty for a rectangle outside.
+    /// Returns the parts of the base rectangle that a rectangle covers after shifts by whole periods,
+    /// with their sides rounded outward. There are at most two along each parameter, and none for a
+    /// rectangle outside.
     pub(super) fn images(&self, rect: &Rect) -> arrayvec::ArrayVec<Rect, 4> {
         let pad = self.rounding();
         let base = &self.rect;
@@ -250,8 +262,9 @@ impl TrimCells {
         us.iter().flat_map(|u| vs.iter().map(|v| Rect { u0: u.0, u1: u.1, v0: v.0, v1: v.1 })).collect()
     }
 
-    /// Returns a point of the domain inside the rectangle (unwrapped or not) if one is found: its
-    /// centre, or else the middle of a large cell. The returned point lies in the base rectangle.
+    /// Returns a point of the domain inside a rectangle, which may extend beyond the base rectangle by
+    /// whole periods: the centre of the rectangle, or else a point in the middle of a large part of the
+    /// domain. The returned point lies in the base rectangle. Returns `None` if no point is found.
     #[must_use]
     pub fn sample_inside(&self, rect: &Rect) -> Option<P2> {
         let images = self.images(rect);
@@ -266,8 +279,8 @@ impl TrimCells {
         [0.5, 0.02, 0.98, 1e-4, 1.0 - 1e-4].iter().find_map(|f| self.sample_strips(&images, *f))
     }
 
-    /// Returns the middle of the largest cell on the lines at the fraction `f` of the height of each
-    /// strip.
+    /// Returns the middle of the largest interval inside the domain on the lines of constant v at the
+    /// fraction `f` of the height of each strip, within the rectangles `images`.
     fn sample_strips(&self, images: &[Rect], f: f64) -> Option<P2> {
         let size = extent(&self.rect);
         let mut best: Option<(f64, P2)> = None;
@@ -295,15 +308,17 @@ impl TrimCells {
         best.map(|(_, p)| p).filter(|p| self.classify(*p) == Side::Inside)
     }
 
-    /// Whether the boundary may be within 1 % of the rectangle's size of `p`.
+    /// Whether the domain's boundary may be within 1 % of the size of the rectangle `r` of `p`.
     fn is_near_boundary(&self, p: P2, r: &Rect) -> bool {
         let (du, dv) = (0.01 * (r.u1 - r.u0), 0.01 * (r.v1 - r.v0));
         self.boundary_in_image(&Rect { u0: p.x - du, u1: p.x + du, v0: p.y - dv, v1: p.y + dv })
     }
 
-    /// Returns the nearest boundary point in the metric `e du² + 2 f du dv + g dv²` (first fundamental
-    /// form at `uv`) if it is nearer than `max_dist` (mm): (index of the piece, boundary point unwrapped
-    /// near `uv`, distance). All periodic images of the boundary within one period are considered.
+    /// Returns the boundary point nearest to `uv` in the metric `[e, f, g]`, in which lengths (mm) are
+    /// `√(e du² + 2 f du dv + g dv²)`, usually the first fundamental form of the surface at `uv`. The
+    /// result is the index of the boundary piece, the boundary point shifted by whole periods near `uv`,
+    /// and the distance (mm). Returns `None` if no boundary point is nearer than `max_dist` (mm). Images
+    /// of the boundary shifted by one period are considered.
     #[must_use]
     pub fn nearest(&self, uv: P2, metric: [f64; 3], max_dist: f64) -> Option<(usize, P2, f64)> {
         let [e, f, g] = metric;
@@ -333,7 +348,8 @@ impl TrimCells {
         (best.piece != usize::MAX).then(|| (best.piece, best.at, best.sq.sqrt()))
     }
 
-    /// Traverses depth first, the nearer child first.
+    /// Updates `best` with the boundary point nearest to `from`, by a depth-first traversal of the box
+    /// tree that visits the nearer child first.
     #[expect(clippy::cast_possible_truncation, reason = "tree nodes fit u32")]
     fn nearest_from(&self, from: P2, metric: &Metric, best: &mut Nearest) {
         let leaves = self.boxes.len() / 2;
@@ -372,9 +388,10 @@ impl TrimCells {
         }
     }
 
-    /// Returns the boundary as polylines that deviate from it by at most `chord_tol` (in the parameter
-    /// plane), with the domain on the left. A loop's last point equals its first; a chain that ends at a
-    /// period border, a pole or an unclosed gap stays open.
+    /// Returns the domain's boundary as polylines that deviate from it by at most `chord_tol`, a
+    /// distance in the parameter plane. The domain is on the left of each polyline. The last point of a
+    /// closed polyline equals its first one; polylines that end at the end of a period, at a pole or at
+    /// a gap are open.
     #[must_use]
     pub fn polylines(&self, chord_tol: f64) -> Vec<Vec<P2>> {
         // Consecutive pieces share their ends exactly.
@@ -417,8 +434,8 @@ impl TrimCells {
     }
 }
 
-/// Returns the parts of `[lo, hi]` (one period in a periodic direction) that an interval covers, with a
-/// margin for rounding.
+/// Returns the parts of `[lo, hi]` that the interval from `a` to `b` covers after shifts by whole
+/// periods, with the margin `pad` for rounding. If there is a period, `[lo, hi]` is one period long.
 fn spans(
     (a, b): (f64, f64),
     (lo, hi): (f64, f64),
@@ -465,7 +482,8 @@ struct Metric {
     g: f64,
 }
 
-/// Nearest boundary point found so far.
+/// Nearest boundary point found so far: its squared distance (mm²), the index of its piece and its
+/// parameters.
 struct Nearest {
     sq: f64,
     piece: usize,
@@ -481,7 +499,7 @@ impl Metric {
         self.dot(a, a).max(0.0)
     }
 
-    /// Returns a box around all points with a squared distance from `p` of at most `sq`.
+    /// Returns a box around all points whose squared distance from `p` is at most `sq` (mm²).
     fn reach(&self, p: P2, sq: f64) -> UvBox {
         let det = self.e * self.g - self.f * self.f;
         let half = |diagonal: f64, x: f64| {
@@ -495,7 +513,7 @@ impl Metric {
         [p.x - u, p.x + u, p.y - v, p.y + v]
     }
 
-    /// Lower bound of the squared distance between a point and a box; infinite for the empty box.
+    /// Lower bound of the squared distance (mm²) between a point and a box; infinite for the empty box.
     fn box_sq(&self, p: P2, b: &UvBox) -> f64 {
         let (x0, x1, y0, y1) = (b[0] - p.x, b[1] - p.x, b[2] - p.y, b[3] - p.y);
         if x0 > x1 {
@@ -523,9 +541,10 @@ fn meets(a: &UvBox, b: &UvBox) -> bool {
     a[0] <= b[1] && b[0] <= a[1] && a[2] <= b[3] && b[2] <= a[3]
 }
 
-/// Updates the best point by the global minimum of the distance to one piece. The smallest Bernstein
-/// coefficient of the squared distance is a lower bound, and a single sign change of its derivative's
-/// coefficients means a single minimum.
+/// Updates `best` with the point of one boundary piece nearest to `from`, if that is nearer. The search
+/// is global: the smallest Bernstein coefficient of the squared distance over a part of the piece is a
+/// lower bound, and a single sign change among the coefficients of its derivative means a single
+/// minimum.
 fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, best: &mut Nearest) {
     let r = piece.control.map(|c| [c.x - from.x, c.y - from.y]);
     let mut offer = |t: f64| {
@@ -572,7 +591,7 @@ fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, 
     }
 }
 
-/// Splits a Bernstein polynomial of degree 6 into two halves.
+/// Splits a Bernstein polynomial of degree 6 at the middle of its range into two.
 fn halves6(c: [f64; 7]) -> ([f64; 7], [f64; 7]) {
     let (mut row, mut a, mut b) = (c, c, c);
     for k in 0..7 {

@@ -1,4 +1,5 @@
-//! Curves that coincide with the boundary.
+//! Comparison of curves in the parameter plane with the boundary of a trimmed domain, with which they
+//! may coincide.
 //!
 //! Boxes and strips cannot separate a curve from a boundary that coincides with it, even for short
 //! parts. The curve is therefore followed from boundary piece to boundary piece: both are cut at the
@@ -12,40 +13,43 @@ use super::{TrimCells, TrimPiece};
 use crate::{P2, Rect, V2};
 use arrayvec::ArrayVec;
 
-/// Difference of two parameters of a curve within which they denote one point. With a larger value ends
-/// of common parts are not compared; with a smaller one parts of the size of rounding remain.
+/// Difference of two parameters of a curve (in [0, 1]) within which they count as one point. With a
+/// larger value ends of common parts are not compared; with a smaller one parts of the size of rounding
+/// remain.
 const SAME_PARAMETER: f64 = 1e-9;
-/// Maximum number of steps of Newton's method for the foot of a point. It converges within a few steps
-/// for points next to the piece.
+/// Maximum number of steps of Newton's method for the point of a piece nearest to a given point, and for
+/// the crossing of two curves. It converges within a few steps for points next to the piece.
 const MAX_FOOT_STEPS: usize = 8;
-/// Step (parameter) below which the search for a foot has converged. With a larger value parts are cut
-/// beside their ends; with a smaller one steps of rounding are added.
+/// Maximum step of the piece's parameter at which Newton's method for the nearest point has converged.
+/// With a larger value parts are cut beside their ends; with a smaller one steps of rounding are added.
 const MAX_LAST_STEP: f64 = 1e-13;
-/// Step (parameter) below which Newton's method for a crossing has converged, because the next step
-/// would be about its square. With a larger value crossings are inexact; with a smaller one each takes
-/// one more step.
+/// Maximum step of the curves' parameters at which Newton's method for a crossing has converged, because
+/// the next step would be about its square. With a larger value crossings are inexact; with a smaller
+/// one each takes one more step.
 const MAX_LAST_CROSSING_STEP: f64 = 1e-7;
-/// Maximum parameter beyond the ends of chords at which their crossing starts Newton's method. A larger
-/// value is slower; with a smaller one crossings of curved pieces are missed and found step by step.
+/// Maximum distance of the crossing of two chords beyond their ends, relative to their lengths, at which
+/// Newton's method for the crossing of the curves is started. A larger value is slower; with a smaller
+/// one crossings of curved pieces are missed and found step by step.
 const MAX_BEYOND_CHORDS: f64 = 0.5;
-/// Maximum number of crossings of a curve with the boundary that are returned; a larger value costs
-/// memory, a smaller one loses crossings.
+/// Maximum number of crossings of a curve with the boundary that [`TrimCells::some_crossings`] returns;
+/// a larger value costs memory, a smaller one loses crossings.
 pub const MAX_CROSSINGS: usize = 8;
 /// Maximum number of times that a part of two curves is halved if the bound of their distance is too
 /// large. Two halvings are enough: if two arcs differ in speed, the difference is proportional to the
 /// square of their angle, and the bound to its sixth power. More halvings are slower; with fewer, curves
 /// that coincide are rejected.
 const MAX_HALVINGS: u32 = 2;
-/// Maximum number of boundary pieces along one curve. A larger value is slower for curves along many
-/// pieces; with a smaller one such curves count as not along the boundary.
+/// Maximum number of boundary pieces with which one curve is compared from end to end. A larger value is
+/// slower for curves along many pieces; with a smaller one such curves count as not along the boundary.
 const MAX_PIECES_ALONG: usize = 16;
 
-/// Result for a curve along the boundary.
+/// Comparison of a curve with the boundary of a domain along which it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AlongBoundary {
-    /// Largest deviation (mm) of the boundary pieces beside the curve.
+    /// Largest [deviation](TrimPiece::deviation) (mm) of the boundary pieces along which the curve runs.
     pub deviation: f64,
-    /// Largest distance (mm) of the curve from one of these pieces, minus the deviation of that piece.
+    /// Upper bound of the distance (mm) of the curve's points from the boundary, minus the deviation of
+    /// the boundary piece there.
     pub beyond: f64,
 }
 
@@ -63,8 +67,8 @@ impl Measure {
         d.component_mul(&self.scale).norm()
     }
 
-    /// Returns the parameter of the foot of `p` on a piece, possibly beyond its ends: Newton's method
-    /// for a point next to the piece.
+    /// Returns the parameter of the point of a piece nearest to `p`, possibly beyond the piece's ends,
+    /// by Newton's method from the parameter `start`. The point must be next to the piece.
     fn foot(&self, piece: &TrimPiece, p: P2, start: f64) -> f64 {
         let mut t = start;
         for _ in 0..MAX_FOOT_STEPS {
@@ -79,8 +83,9 @@ impl Measure {
         t
     }
 
-    /// If a curve coincides with a boundary piece from `t` on, returns the parameter up to which it
-    /// does, and their distance (mm) beyond the piece's deviation.
+    /// If a curve coincides with a boundary piece from its parameter `t` on, returns the parameter up to
+    /// which it does, and an upper bound of their distance (mm) minus the piece's deviation. Returns
+    /// `None` if they do not coincide.
     fn end_of_common_part(&self, curve: &TrimPiece, t: f64, boundary: &TrimPiece) -> Option<(f64, f64)> {
         let p = curve.eval(t);
         let chord = (boundary.end() - boundary.start()).component_mul(&self.scale);
@@ -115,8 +120,9 @@ impl Measure {
         (distance <= within).then_some((end, distance - boundary.deviation))
     }
 
-    /// Upper bound of the distance (mm) of the points of the first curve from the second one, which has
-    /// about the same ends. Curves with a bound above `enough` are halved up to `halvings` times.
+    /// Returns an upper bound of the distance (mm) of the points of the first curve from the second one,
+    /// which has about the same ends. If the bound exceeds `enough` (mm), both curves are halved, up to
+    /// `halvings` times.
     fn distance(&self, (curve, other): (&TrimPiece, &TrimPiece), enough: f64, halvings: u32) -> f64 {
         let whole = self.distance_of_whole(curve, other);
         if whole <= enough || halvings == 0 {
@@ -169,10 +175,11 @@ impl Measure {
 }
 
 impl TrimCells {
-    /// Compares a curve with the boundary from end to end. Each point of the curve must be within
-    /// `within` (mm) plus the piece's deviation of a boundary piece. `scale` contains the lengths (mm)
-    /// of unit steps in u and v, which are orthogonal. The curve may be unwrapped or not. Returns `None`
-    /// if the curve leaves the boundary or if the two differ too much for one comparison.
+    /// Compares a curve in the parameter plane with the boundary from end to end. The curve runs along
+    /// the boundary if each of its points is at most `within` (mm) plus the piece's deviation away from
+    /// a boundary piece. `scale` contains the lengths (mm) of unit steps in u and v, which are
+    /// orthogonal. The curve may be shifted from the boundary by whole periods. Returns `None` if the
+    /// curve is not proven to run along the boundary.
     #[must_use]
     pub fn along_boundary(&self, curve: &TrimPiece, scale: V2, within: f64) -> Option<AlongBoundary> {
         let measure = Measure { scale, within };
@@ -189,7 +196,9 @@ impl TrimCells {
         None
     }
 
-    /// Returns a boundary piece along a curve from parameter `t` on, with their common part.
+    /// Returns the result of [`Measure::end_of_common_part`] for a boundary piece that coincides with a
+    /// curve from its parameter `t` on, and the index of that piece. Returns `None` if no piece
+    /// coincides with it.
     fn next_along(&self, measure: &Measure, curve: &TrimPiece, t: f64) -> Option<((f64, f64), usize)> {
         let p = curve.eval(t);
         // Pieces that end slightly before this point are candidates for the start of the common part as
@@ -219,7 +228,8 @@ impl TrimCells {
         })
     }
 
-    /// Returns the shift by whole periods from a rectangle to a part of it in the base rectangle.
+    /// Returns the shift by whole periods that moves a rectangle so that it contains `image`, the part
+    /// of it in the base rectangle.
     fn shift(&self, rect: &Rect, image: &Rect) -> V2 {
         // One end of each part is an end of the rectangle.
         let along = |lo: f64, (a, b): (f64, f64), (start, end): (f64, f64), period: Option<f64>| {
@@ -233,9 +243,9 @@ impl TrimCells {
         )
     }
 
-    /// Returns ascending parameters at which a curve crosses the boundary: at most [`MAX_CROSSINGS`],
-    /// and one with each piece. Some crossings may be missing, so callers must prove in another way
-    /// whatever depends on completeness.
+    /// Returns ascending parameters of a curve at which it crosses the boundary: at most
+    /// [`MAX_CROSSINGS`], and at most one with each boundary piece. Some crossings may be missing, so
+    /// callers must prove in another way whatever depends on completeness.
     #[must_use]
     pub fn some_crossings(&self, curve: &TrimPiece) -> ArrayVec<f64, MAX_CROSSINGS> {
         let rect = curve.bounds();
@@ -258,7 +268,7 @@ impl TrimCells {
 }
 
 /// Returns the parameter of the first curve at which it crosses the second one, by Newton's method from
-/// the crossing of the chords.
+/// the crossing of their chords. Returns `None` if the method does not converge to a crossing of both.
 fn crossing(curve: &TrimPiece, other: &TrimPiece) -> Option<f64> {
     // Solves `t a - s b = off`.
     let solve = |a: V2, b: V2, off: V2| {

@@ -1,5 +1,5 @@
-//! Normalisation of raw loops to pieces in one rectangle: cuts at period borders, closes gaps, finds the
-//! rectangle.
+//! Normalisation of raw boundary loops to pieces in one parameter rectangle: cuts pieces at the ends of
+//! periods, closes gaps between pieces, and finds the rectangle.
 //!
 //! # Source
 //! MATH §6 (periodic domains in one form).
@@ -13,29 +13,33 @@ use std::cmp::Ordering;
 use super::{TrimCells, TrimDomain, TrimPiece};
 use crate::{P2, Rect, V2};
 
-/// Distance from a period border, relative to the period, within which coordinates are rounded onto it.
-/// With a larger value pieces move; with a smaller one slivers remain at the seam.
+/// Distance from the end of a period, relative to the period, within which coordinates are rounded onto
+/// it. With a larger value pieces move; with a smaller one slivers remain at the seam.
 const MAX_SNAP: f64 = 1e-11;
-/// Maximum difference, relative to the domain's size, of two opposite pieces that are the two sides of
-/// one cut. With a larger value thin slots vanish; with a smaller one seams become borders.
+/// Maximum difference, relative to the domain's size, between two pieces of opposite direction that
+/// count as the two sides of one cut and are removed. With a larger value thin slots vanish; with a
+/// smaller one seams become boundaries.
 const MAX_CUT_DIFFERENCE: f64 = 1e-9;
-/// Gaps up to these parts of the domain's size are closed by moving the ends together, smallest gaps
+/// Maximum gaps between the ends of pieces, relative to the domain's size, that are closed by moving
+/// both ends together. The tolerances are used one after the other, so that the smallest gaps are closed
 /// first. With larger values the boundary moves; with smaller ones such gaps are bridged instead.
 const WELDED_GAPS: [f64; 3] = [1e-13, 1e-10, 1e-7];
-/// Gaps up to these parts of the domain's size are closed by a straight piece. With larger values broken
-/// loops are accepted; with smaller ones solids of inexact files are rejected.
+/// Maximum gaps between the ends of pieces, relative to the domain's size, that are closed by an
+/// additional straight piece, smallest gaps first. With larger values broken loops are accepted; with
+/// smaller ones solids of inexact files are rejected.
 const BRIDGED_GAPS: [f64; 2] = [1e-5, 1e-3];
 
 impl TrimDomain {
     /// Builds a domain from raw oriented pieces in an *unwrapped* parameter plane, where a loop may
-    /// extend over several periods. Pieces are cut at period borders and wrapped into the rectangle that
-    /// starts at `origin` in periodic directions. In non-periodic directions the rectangle is the
-    /// bounding box of the pieces, or that of `natural` without pieces. A side beyond which the domain
-    /// continues (a cap around a pole) is moved to the finite side of `natural`.
+    /// extend over several periods. In a parameter with a period, pieces are cut at the ends of the
+    /// periods and shifted into the rectangle that starts at `origin`. In a parameter without a period,
+    /// the rectangle is the bounding box of the pieces, or `natural` if `pieces` is empty. A side of the
+    /// bounding box beyond which the domain continues (a cap around a pole) is moved to the finite side
+    /// of `natural`.
     ///
-    /// Ends of pieces that miss each other by up to 1e-7 of the size are moved together, and gaps of up
-    /// to 1e-3 are bridged. Opposite pieces that coincide and pieces with non-finite numbers are
-    /// dropped.
+    /// Ends of pieces that miss each other by up to 1e-7 of the domain's size are moved together, and
+    /// gaps of up to 1e-3 of the size are bridged by straight pieces. Pairs of coinciding pieces with
+    /// opposite directions and pieces with non-finite numbers are dropped.
     #[must_use]
     pub fn new(
         pieces: &[TrimPiece],
@@ -95,7 +99,7 @@ impl TrimDomain {
     }
 }
 
-/// Returns the bounding box of pieces.
+/// Returns the bounding box of pieces, or `None` if `pieces` is empty.
 fn hull(pieces: &[TrimPiece]) -> Option<Rect> {
     pieces.iter().map(TrimPiece::bounds).reduce(|a, b| Rect {
         u0: a.u0.min(b.u0),
@@ -105,7 +109,8 @@ fn hull(pieces: &[TrimPiece]) -> Option<Rect> {
     })
 }
 
-/// Size of the domain in u and v, to which tolerances are relative.
+/// Returns the sizes of the domain in u and v, to which tolerances are relative: the period, or the size
+/// of `hull` (the pieces' bounding box), or that of `natural`.
 fn size(hull: Option<&Rect>, natural: &Rect, u_period: Option<f64>, v_period: Option<f64>) -> [f64; 2] {
     let pick = |period: Option<f64>, span: f64, natural: f64| {
         let positive = |x: &f64| x.is_finite() && *x > 0.0;
@@ -115,14 +120,15 @@ fn size(hull: Option<&Rect>, natural: &Rect, u_period: Option<f64>, v_period: Op
     [pick(u_period, w, natural.u1 - natural.u0), pick(v_period, h, natural.v1 - natural.v0)]
 }
 
-/// Start and length of the periods in both directions.
+/// Start of the base rectangle and length of the period in u and v; `None` for a parameter without a
+/// period.
 struct Periods {
     lo: [f64; 2],
     period: [Option<f64>; 2],
 }
 
 impl Periods {
-    /// Cuts pieces at all borders and moves the parts into the base rectangle.
+    /// Cuts pieces at the ends of all periods and shifts the parts into the base rectangle.
     fn cut(&self, mut pieces: Vec<TrimPiece>) -> Vec<TrimPiece> {
         for (axis, period) in self.period.iter().enumerate() {
             if let Some(period) = *period {
@@ -136,7 +142,8 @@ impl Periods {
         pieces
     }
 
-    /// Among the parameters of one point of the surface, returns those that are not on an upper border.
+    /// Returns the parameters of the same point of the surface that are not at the upper end of a
+    /// period.
     #[expect(clippy::float_cmp, reason = "cutting puts points exactly on borders")]
     fn canonical(&self, p: P2) -> P2 {
         let mut q = p;
@@ -149,7 +156,7 @@ impl Periods {
         q
     }
 
-    /// Returns `d` shifted by whole periods to its shortest length.
+    /// Returns the vector `d` with each component shifted by whole periods to its smallest magnitude.
     fn shortest(&self, d: V2) -> V2 {
         let mut d = d;
         for axis in 0..2 {
@@ -161,7 +168,8 @@ impl Periods {
     }
 }
 
-/// Cuts one piece at `lo + k period` along `axis` and shifts the parts into `[lo, lo + period]`.
+/// Cuts one piece where its parameter `axis` (0 for u, 1 for v) is `lo + k period`, shifts the parts
+/// into `[lo, lo + period]` and appends them to `out`.
 fn cut_axis(piece: &TrimPiece, axis: usize, lo: f64, period: f64, out: &mut Vec<TrimPiece>) {
     let eps = MAX_SNAP * period;
     let snap = |x: f64| {
@@ -229,7 +237,8 @@ fn cut_axis(piece: &TrimPiece, axis: usize, lo: f64, period: f64, out: &mut Vec<
     }
 }
 
-/// Drops pairs of opposite pieces that coincide: the two sides of a cut do not bound the domain.
+/// Drops pairs of coinciding pieces with opposite directions: they are the two sides of a cut and do not
+/// bound the domain. `scale` is the domain's size in u and v.
 fn cancel_opposite(pieces: &mut Vec<TrimPiece>, plane: &Periods, scale: [f64; 2]) {
     let low = |p: &TrimPiece| {
         let (a, b) = (plane.canonical(p.start()), plane.canonical(p.end()));
@@ -263,14 +272,14 @@ fn cancel_opposite(pieces: &mut Vec<TrimPiece>, plane: &Periods, scale: [f64; 2]
     pieces.retain(|_| keep.next().unwrap_or(true));
 }
 
-/// Start or end of a piece without a matching end or start.
+/// Start of a piece at which no other piece ends, or end of a piece at which no other piece starts.
 struct LooseEnd {
     piece: usize,
     at: P2,
     used: bool,
 }
 
-/// Returns the ends and the starts that have no exact partner, each sorted by v.
+/// Returns the loose ends and the loose starts of pieces, each sorted by v.
 fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<LooseEnd>, Vec<LooseEnd>) {
     // (point, is an end, piece)
     let mut all: Vec<(P2, bool, usize)> = pieces
@@ -291,8 +300,8 @@ fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<LooseEnd>, Vec<Loos
     (ends, starts)
 }
 
-/// Pairs loose ends with loose starts, smallest gaps first. Small gaps are closed in place; bridges over
-/// larger gaps are returned.
+/// Closes gaps between loose ends and loose starts of pieces, smallest gaps first. Small gaps are closed
+/// by moving the ends; bridges over larger gaps are returned. `scale` is the domain's size in u and v.
 fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec<TrimPiece> {
     let mut bridges = Vec::new();
     let (mut ends, mut starts) = loose_ends(pieces, plane);
@@ -323,7 +332,8 @@ fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec
     bridges
 }
 
-/// Returns the unused start nearest to a loose end within `tol` of the size, in any period.
+/// Returns the index of the unused start nearest to a loose end, up to whole periods. Returns `None` if
+/// no start is within `tol`, relative to the domain's size `scale`.
 fn nearest_start(
     end: &LooseEnd,
     starts: &[LooseEnd],
@@ -351,7 +361,8 @@ fn nearest_start(
     best.map(|(_, k)| k)
 }
 
-/// Moves the end of one piece and the start of another one to a common point, keeping their tangents.
+/// Moves the end of piece `end` and the start of piece `start` to a common point, keeping their
+/// derivatives there.
 #[expect(clippy::float_cmp, reason = "borders are exact")]
 fn weld(pieces: &mut [TrimPiece], end: usize, start: usize, plane: &Periods) {
     let (e, s) = (pieces[end].end(), pieces[start].start());

@@ -1,7 +1,7 @@
 //! Integrals over trimmed domains by Green's theorem: `∬ f du dv = ∮ F dv` with `∂F/∂u = f`.
 //!
-//! Cuts along a seam have no pieces. Their contribution is added where the domain reaches the right
-//! border (on the left border `F` vanishes).
+//! Cuts along a seam have no boundary pieces. Their contribution is added where the domain reaches the
+//! right side of its rectangle, at the largest u; on the left side `F` vanishes.
 //!
 //! # Source
 //! MATH §6 (self-check at import).
@@ -18,13 +18,13 @@ use super::{TrimCells, TrimPiece};
 use crate::{P2, Rect, math};
 use series::{Antiderivative, Samples};
 
-/// Maximum number of halvings of one smooth interval, after which the last estimate is used. Rounding is
-/// reached earlier unless the integrand is singular. A larger value is slower for singular integrands, a
-/// smaller one less accurate.
+/// Maximum number of halvings of one smooth segment of a line integral, after which the current estimate
+/// is used. Rounding is reached earlier unless the integrand is singular. A larger value is slower for
+/// singular integrands, a smaller one less accurate.
 const MAX_DEPTH: u32 = 14;
 
-/// Nodes and weights of the Gauss–Legendre rule with `n` points on [0, 1], exact for polynomials of degree
-/// `2n - 1`.
+/// Computes the nodes and weights of the Gauss–Legendre rule with `n` points on [0, 1], which is exact
+/// for polynomials of degree `2n - 1`.
 #[must_use]
 pub fn gauss_legendre(n: usize) -> Vec<(f64, f64)> {
     let nf = as_f64(n);
@@ -55,26 +55,26 @@ pub(super) fn as_f64(n: usize) -> f64 {
 /// Smooth part of a line integral `∫ F dv`.
 #[derive(Clone, Copy)]
 enum Path {
-    /// Part of a piece over `[t0, t1]`.
+    /// Part of the boundary piece with index `piece` over its parameters `[t0, t1]`.
     Piece { piece: usize, t0: f64, t1: f64 },
-    /// Upward line of constant u.
+    /// Line of constant u, traversed from `v0` up to `v1`.
     Up { u: f64, v0: f64, v1: f64 },
 }
 
-/// Path with its column and row in the grid of breaks.
+/// Path within one cell of the grid of breaks, with the cell's column (in u) and row (in v).
 struct Segment {
     path: Path,
     column: usize,
     row: usize,
 }
 
-/// Parameters where integrands are not smooth, including the domain's sides.
+/// Parameters at which integrands are not smooth, including the sides of the domain's rectangle.
 struct Grid {
     u: Vec<f64>,
     v: Vec<f64>,
 }
 
-/// Returns the lines of a grid over `[lo, hi]`.
+/// Returns the sorted lines of a grid in one parameter: `lo`, `hi` and the `breaks` between them.
 fn lines(lo: f64, hi: f64, breaks: &[f64]) -> Vec<f64> {
     let mut out = vec![lo];
     out.extend(breaks.iter().copied().filter(|b| lo < *b && *b < hi));
@@ -84,17 +84,19 @@ fn lines(lo: f64, hi: f64, breaks: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Index of the interval that contains `x`; on a line, that of the lower interval.
+/// Returns the index of the interval between grid lines that contains `x`; for an `x` on a line, that of
+/// the lower interval.
 fn interval(lines: &[f64], x: f64) -> usize {
     lines.partition_point(|l| *l < x).clamp(1, (lines.len() - 1).max(1)) - 1
 }
 
 impl TrimCells {
-    /// Computes ∬ f du dv over the domain for several integrands at once, given their antiderivatives in
-    /// u: `antiderivative(u, v)[k] = ∫_{rect.u0}^{u} f_k(s, v) ds` with `u` in `[rect.u0, rect.u1]`.
-    /// Each piece is integrated by Gauss–Legendre rules of increasing order and halved until two orders
-    /// agree to `rel_tol` of the sum of absolute contributions. `breaks` are the parameters `(us, vs)`
-    /// where the integrands are not smooth.
+    /// Computes ∬ f du dv over the domain for `K` integrands together, given their antiderivatives in u:
+    /// `antiderivative(u, v)[k] = ∫_{rect.u0}^{u} f_k(s, v) ds` with `u` in `[rect.u0, rect.u1]`. Each
+    /// boundary piece is integrated by Gauss–Legendre rules of increasing order and halved until two
+    /// orders agree within `rel_tol`, relative to the sum of the magnitudes of all contributions.
+    /// `breaks` are the parameters `(us, vs)` at which the integrands are not smooth. The result is NaN
+    /// for an unbounded domain.
     #[must_use]
     pub fn integrate<const K: usize>(
         &self,
@@ -113,7 +115,7 @@ impl TrimCells {
     }
 
     /// Like [`TrimCells::integrate`] without breaks, for antiderivatives that are polynomials of total
-    /// degree 3 in `(u, v)`. Exact except for rounding, in one pass.
+    /// degree 3 in `(u, v)`. The result is exact except for rounding, and NaN for an unbounded domain.
     #[must_use]
     pub fn integrate_cubic<const K: usize>(&self, antiderivative: &dyn Fn(P2) -> [f64; K]) -> [f64; K] {
         if !self.is_bounded() {
@@ -135,13 +137,16 @@ impl TrimCells {
         sum.value()
     }
 
-    /// Computes ∬ f du dv over the domain for several integrands at once, without antiderivatives. Cells
-    /// of the grid of `breaks` that are wholly inside use products of Gauss–Legendre rules. Cells with
-    /// boundary use Green's theorem with the antiderivative of the polynomial through the same nodes.
+    /// Computes ∬ f du dv over the domain for `K` integrands together, without antiderivatives. Cells of
+    /// the grid of `breaks` that are wholly inside the domain are integrated by products of
+    /// Gauss–Legendre rules. Cells that contain boundary are integrated by Green's theorem with the
+    /// antiderivative of the polynomial through the same nodes.
     ///
-    /// The result is accurate to `rel_tol` of the sums of absolute contributions if the integrands are
-    /// smooth within the cells, but not beyond `floor`. `floor` is the round-off, summed over the
-    /// domain, of integrands that are differences of larger numbers: below it no refinement converges.
+    /// The result is accurate within `rel_tol`, relative to the sums of the magnitudes of all
+    /// contributions, if the integrands are smooth within the cells. Absolute errors up to `floor` are
+    /// accepted as well: it is the rounding, summed over the domain, of integrands that are differences
+    /// of larger numbers, below which no refinement converges. The result is NaN for an unbounded
+    /// domain.
     #[must_use]
     pub fn integrate_density<const K: usize>(
         &self,
@@ -228,8 +233,9 @@ impl TrimCells {
         sum.value()
     }
 
-    /// First-order change of ∬ f du dv for small displacements of the boundary. `moved` returns the new
-    /// position of a point of a piece, or `None` if it does not move.
+    /// Computes the first-order change of ∬ f du dv caused by small displacements of the boundary.
+    /// `moved` returns the displaced parameters of a point of a boundary piece, or `None` if the point
+    /// does not move.
     #[must_use]
     pub fn integrate_slivers<const K: usize>(
         &self,
@@ -270,7 +276,7 @@ impl TrimCells {
         Grid { u: lines(r.u0, r.u1, us), v: lines(r.v0, r.v1, vs) }
     }
 
-    /// Returns the pieces, cut at the lines of the grid.
+    /// Returns the boundary pieces, cut at the lines of the grid.
     fn piece_segments(&self, grid: &Grid) -> Vec<Segment> {
         let mut out = Vec::new();
         let mut cuts: Vec<f64> = Vec::new();
@@ -297,7 +303,8 @@ impl TrimCells {
         out
     }
 
-    /// Adds the line `u` over the intervals `inside`, cut at the rows of the grid.
+    /// Appends segments on the line of constant `u` over the intervals of v in `inside`, cut at the
+    /// grid's lines of constant v. They get the column `column`.
     fn push_line(&self, u: f64, inside: &[(f64, f64)], grid: &Grid, column: usize, out: &mut Vec<Segment>) {
         for &(a, b) in inside {
             let from = grid.v.partition_point(|l| *l <= a);
@@ -313,7 +320,8 @@ impl TrimCells {
         }
     }
 
-    /// Returns the intervals of v over which the domain reaches the right border.
+    /// Returns the intervals of v over which the domain reaches the right side of its rectangle, at the
+    /// largest u.
     fn right_border(&self) -> Vec<(f64, f64)> {
         let mut out: Vec<(f64, f64)> = Vec::new();
         for k in 0..self.n_strips() {
@@ -324,7 +332,8 @@ impl TrimCells {
         out
     }
 
-    /// Returns the intervals of v over which the domain lies just to the right of the line `u`.
+    /// Returns the intervals of v over which the points just beyond the line of constant `u`, at larger
+    /// u, are inside the domain.
     fn inside_on_column(&self, u: f64) -> Vec<(f64, f64)> {
         let mut stops = vec![self.rect.v0, self.rect.v1];
         let crosses = |b: &UvBox| b[0] <= u && u <= b[1];
@@ -349,7 +358,7 @@ impl TrimCells {
     }
 }
 
-/// Appends an interval, merged with the last one if they are adjacent.
+/// Appends the interval `[a, b]`, merged with the final one of `out` if they are adjacent.
 #[expect(clippy::float_cmp, reason = "adjacent intervals share the number exactly")]
 fn push_interval(out: &mut Vec<(f64, f64)>, a: f64, b: f64) {
     match out.last_mut() {
@@ -358,7 +367,7 @@ fn push_interval(out: &mut Vec<(f64, f64)>, a: f64, b: f64) {
     }
 }
 
-/// Gauss–Legendre rules of increasing order.
+/// Gauss–Legendre rules of all orders in use, computed once.
 static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
     by_order: [4, 6, 10, 16].map(gauss_legendre),
     exact: gauss_legendre(6),
@@ -378,8 +387,8 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
 struct Rules {
     by_order: [Vec<(f64, f64)>; 4],
     exact: Vec<(f64, f64)>,
-    /// For each order, the `n × n` matrix from values at the `n` nodes to Legendre coefficients, row by
-    /// row.
+    /// For each order, the `n × n` matrix that converts values at the `n` nodes to Legendre
+    /// coefficients, row by row.
     legendre: [Vec<f64>; 4],
 }
 
@@ -397,7 +406,7 @@ impl Rules {
 /// Maximum number of nodes of any rule in [`RULES`]; it fixes the capacity of the Legendre values.
 const MAX_NODES: usize = 16;
 
-/// Returns `P_0 … P_n` at `x` in [-1, 1].
+/// Returns the values of the Legendre polynomials `P_0 … P_n` at `x` in [-1, 1].
 fn legendre_values(n: usize, x: f64) -> [f64; MAX_NODES + 1] {
     let mut p = [0.0; MAX_NODES + 1];
     p[0] = 1.0;
@@ -408,7 +417,8 @@ fn legendre_values(n: usize, x: f64) -> [f64; MAX_NODES + 1] {
     p
 }
 
-/// Computes `∫ F dv` along a part of a piece by one rule.
+/// Computes `∫ F dv` along a piece from its parameter `a` to `b` by one quadrature rule. `integrand`
+/// returns F.
 fn along_piece<const K: usize>(
     rect: &Rect,
     p: &TrimPiece,
@@ -428,7 +438,7 @@ fn along_piece<const K: usize>(
     out
 }
 
-/// Compensated sums, because thousands of contributions cancel around small volumes.
+/// Compensated sums of `K` integrals, because thousands of contributions cancel if the result is small.
 struct Sum<const K: usize> {
     sum: [f64; K],
     lost: [f64; K],
@@ -452,7 +462,8 @@ impl<const K: usize> Sum<K> {
     }
 }
 
-/// Computes the sum of `∫ F dv` over all segments.
+/// Computes the sum of `∫ F dv` over all segments. `integrand` returns F; `rel_tol` and `floor` are
+/// those of [`TrimCells::integrate_density`].
 fn line_integrals<const K: usize>(
     cells: &TrimCells,
     segments: &[Segment],

@@ -4,8 +4,8 @@
 //! faces come in three forms: a seam edge used twice, loops that wind around without a seam, and no loop
 //! at all. They are normalised to one form: seam pieces are *removed* in pairs, and the remaining pieces
 //! are wrapped into one period. The orientation of the bounding pieces (material on the left) determines
-//! whether a region is inside; nothing is counted from an assumed outside. Horizontal gaps (poles,
-//! apices) need no closing pieces.
+//! whether a region is inside; no point has to be assumed to be outside. Gaps along lines of constant v
+//! (poles, apices) need no closing pieces.
 //!
 //! # Source
 //! BREP §2.4.1, §4.4.1 (after Schollmeyer et al.), MATH §6.
@@ -23,16 +23,16 @@ mod tree;
 /// Trimmed domain in the parameter plane of a surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrimDomain {
-    /// Parameter rectangle, one full period wide in periodic directions.
+    /// Base rectangle that contains the domain; it covers exactly one period of a periodic parameter.
     pub rect: Rect,
     /// Largest valid parameter rectangle of the surface. A finite side (a pole, an apex, the side of a
     /// patch) may bound the domain without pieces; an infinite side never does.
     pub natural: Rect,
-    /// Period in u.
+    /// Period of the parameter u; `None` if u is not periodic.
     pub u_period: Option<f64>,
-    /// Period in v.
+    /// Period of the parameter v; `None` if v is not periodic.
     pub v_period: Option<f64>,
-    /// Boundary pieces inside `rect`.
+    /// Boundary pieces, all inside `rect`, with the domain on their left.
     pub pieces: Vec<TrimPiece>,
 }
 

@@ -12,9 +12,9 @@ use crate::{P2, Rect, V2};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TrimPiece {
-    /// Control points.
+    /// Control points (u, v) of the cubic.
     pub control: [P2; 4],
-    /// Tag of the owner (an edge index), copied to every part.
+    /// Tag of the piece (usually the index of its edge), which is copied to all parts of the piece.
     pub edge: u32,
     /// Largest measured distance in space (mm) between this piece, mapped to the surface, and its edge.
     pub deviation: f64,
@@ -29,7 +29,7 @@ fn lerp(a: f64, b: f64, t: f64) -> f64 {
     a + t * (b - a)
 }
 
-/// Value of the cubic with Bernstein coefficients `c`, exact at 0 and 1.
+/// Value at `t` of the cubic with Bernstein coefficients `c`, exact at 0 and 1.
 #[expect(clippy::float_cmp, reason = "exactly the end")]
 pub(super) fn bernstein3(c: [f64; 4], t: f64) -> f64 {
     if t == 1.0 {
@@ -39,7 +39,7 @@ pub(super) fn bernstein3(c: [f64; 4], t: f64) -> f64 {
     lerp(lerp(a, b, t), lerp(b, d, t), t)
 }
 
-/// Value and derivative of the cubic with Bernstein coefficients `c`.
+/// Value and derivative at `t` of the cubic with Bernstein coefficients `c`.
 fn bernstein3_d(c: [f64; 4], t: f64) -> (f64, f64) {
     let (a, b, d) = (lerp(c[0], c[1], t), lerp(c[1], c[2], t), lerp(c[2], c[3], t));
     let (a, b) = (lerp(a, b, t), lerp(b, d, t));
@@ -72,9 +72,9 @@ fn extrema(c: [f64; 4]) -> ArrayVec<f64, 2> {
 }
 
 /// Parameter in [0, 1] where the monotone cubic with Bernstein coefficients `c` takes the value `x`, or
-/// the nearer end if `x` is out of range. Newton's method in a shrinking bracket, with bisection if a
-/// step does not halve the residual. Stops at one unit in the last place of the parameter or half a unit
-/// of the range of values, after at most 80 steps.
+/// the nearer end if `x` is out of range. The method is Newton's in a shrinking bracket, with bisection
+/// if a step does not halve the residual. It stops when the parameter or the value is accurate to about
+/// one unit in the last place, after at most 80 steps.
 pub(super) fn solve_monotone(c: [f64; 4], x: f64) -> f64 {
     let sign = if c[3] >= c[0] { 1.0 } else { -1.0 };
     let f = c.map(|c| sign * (c - x));
@@ -131,7 +131,8 @@ impl TrimPiece {
         Self::new([a, at(1.0 / 3.0), at(2.0 / 3.0), b], edge)
     }
 
-    /// Returns the vector from start to end if the piece is straight with constant speed, to rounding.
+    /// Returns the vector from start to end if the piece is straight with constant speed, up to
+    /// rounding, and `None` otherwise.
     pub(crate) fn straight(&self) -> Option<V2> {
         let [a, b, c, d] = self.control;
         let along = d - a;
@@ -140,14 +141,15 @@ impl TrimPiece {
         (off <= 16.0 * f64::EPSILON * scale).then_some(along)
     }
 
-    /// Creates the cubic with given ends and derivatives there (by a parameter in [0, 1]).
+    /// Creates the cubic from `p0` to `p1` with the derivatives `d0` and `d1` at its ends, by its
+    /// parameter in [0, 1].
     #[must_use]
     pub fn hermite(p0: P2, d0: V2, p1: P2, d1: V2, edge: u32) -> Self {
         Self::new([p0, p0 + d0 / 3.0, p1 - d1 / 3.0, p1], edge)
     }
 
-    /// Bernstein coefficients of degree 6 of the squared distance of the piece's points from `from`, in the
-    /// metric of a scalar product.
+    /// Bernstein coefficients of degree 6 of the squared distance of the piece's points from `from`.
+    /// `dot` is the scalar product that defines the distance.
     #[must_use]
     pub fn squared_distance(&self, from: &P2, dot: impl Fn(V2, V2) -> f64) -> [f64; 7] {
         let r = self.control.map(|c| c - from);
@@ -160,25 +162,25 @@ impl TrimPiece {
         out
     }
 
-    /// Bernstein coefficients of u.
+    /// Bernstein coefficients of u as a function of the piece's parameter.
     #[must_use]
     pub fn us(&self) -> [f64; 4] {
         self.control.map(|p| p.x)
     }
 
-    /// Bernstein coefficients of v.
+    /// Bernstein coefficients of v as a function of the piece's parameter.
     #[must_use]
     pub fn vs(&self) -> [f64; 4] {
         self.control.map(|p| p.y)
     }
 
-    /// First point.
+    /// Point at parameter 0.
     #[must_use]
     pub fn start(&self) -> P2 {
         self.control[0]
     }
 
-    /// Last point.
+    /// Point at parameter 1.
     #[must_use]
     pub fn end(&self) -> P2 {
         self.control[3]
@@ -190,13 +192,13 @@ impl TrimPiece {
         P2::new(bernstein3(self.us(), t), bernstein3(self.vs(), t))
     }
 
-    /// Derivative by `t`.
+    /// First derivative by the parameter at `t`.
     #[must_use]
     pub fn derivative(&self, t: f64) -> V2 {
         V2::new(bernstein3_d(self.us(), t).1, bernstein3_d(self.vs(), t).1)
     }
 
-    /// Second derivative by `t`.
+    /// Second derivative by the parameter at `t`.
     #[must_use]
     pub fn second_derivative(&self, t: f64) -> V2 {
         let [a, b, c, d] = self.control.map(|p| p.coords);
@@ -253,14 +255,14 @@ impl TrimPiece {
         self.mapped(|p| p + d)
     }
 
-    /// Returns the image under an affine map. A mirroring map swaps left and right, so the piece must be
-    /// reversed too.
+    /// Returns the piece mapped by an affine map of the parameter plane. A mirroring map swaps left and
+    /// right, so the caller must also reverse the piece.
     #[must_use]
     pub fn mapped(&self, map: impl Fn(P2) -> P2) -> Self {
         Self { control: self.control.map(map), ..*self }
     }
 
-    /// Whether all numbers are finite.
+    /// Whether the control points and the deviation are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.control.iter().all(|p| p.x.is_finite() && p.y.is_finite()) && self.deviation.is_finite()
@@ -298,7 +300,8 @@ impl TrimPiece {
         out
     }
 
-    /// Returns the parts, each monotone in u and in v.
+    /// Returns the parts of the piece between its [`monotone_cuts`](Self::monotone_cuts), each monotone
+    /// in u and in v.
     #[must_use]
     pub fn monotone_parts(&self) -> ArrayVec<Self, 5> {
         let mut out = ArrayVec::new();
@@ -306,15 +309,15 @@ impl TrimPiece {
         out
     }
 
-    /// Returns the u at which a v-monotone piece has the given v; beyond its ends that of the nearer
-    /// end.
+    /// Returns the u of the point of a piece, which must be monotone in v, that has the given v. Returns
+    /// the u of the nearer end if `v` is out of range.
     #[must_use]
     pub fn u_at_v(&self, v: f64) -> f64 {
         bernstein3(self.us(), solve_monotone(self.vs(), v))
     }
 
-    /// Returns the v at which a u-monotone piece has the given u; beyond its ends that of the nearer
-    /// end.
+    /// Returns the v of the point of a piece, which must be monotone in u, that has the given u. Returns
+    /// the v of the nearer end if `u` is out of range.
     #[must_use]
     pub fn v_at_u(&self, u: f64) -> f64 {
         bernstein3(self.vs(), solve_monotone(self.us(), u))

@@ -4,15 +4,16 @@ use super::{TrimCells, TrimPiece};
 use crate::{Rect, Surface, math};
 use std::f64::consts::TAU;
 
-/// Part of a turn (rad) that a parameter rectangle without a boundary must lack to count as cut off at
-/// the tips. With a larger value the outer sheet is chosen for a rectangle that is slightly cut; with a
-/// smaller one rounding of a full turn counts as a cut.
+/// Minimum angle (rad) by which the parameter rectangle of a face without a boundary must fall short of
+/// a full turn in v to count as one sheet of a spindle torus, which ends at the tips. With a larger
+/// value the outer sheet is chosen for a rectangle that is slightly cut; with a smaller one rounding of
+/// a full turn counts as a cut.
 const MIN_MISSING_TURN: f64 = 1e-6;
 
 /// Whether a face is on the inner sheet of a spindle torus, beyond its self-intersection on the axis
 /// (where `R + r cos v` is negative). The point of its boundary farthest from the axis decides. A face
-/// without a boundary is on the sheet to which the rectangle is restricted, or on the outer one. `false`
-/// for all other surfaces.
+/// without a boundary is on the sheet to which its parameter rectangle `rect` is restricted, or else on
+/// the outer one. `false` for all other surfaces.
 #[must_use]
 pub fn on_inner_sheet(surface: &Surface, rect: &Rect, boundary: &[TrimPiece]) -> bool {
     let Surface::Torus { major, minor, .. } = surface else { return false };
@@ -29,7 +30,8 @@ pub fn on_inner_sheet(surface: &Surface, rect: &Rect, boundary: &[TrimPiece]) ->
 }
 
 impl TrimCells {
-    /// [`on_inner_sheet`] for the face with this trimmed domain.
+    /// Whether a face on `surface` with this trimmed domain is on the inner sheet of a spindle torus, by
+    /// [`on_inner_sheet`].
     #[must_use]
     pub fn on_inner_sheet(&self, surface: &Surface) -> bool {
         on_inner_sheet(surface, &self.rect, &self.pieces)

@@ -80,7 +80,8 @@ fn inside(c: &TrimCells, u: f64, v: f64) -> bool {
     c.classify(P2::new(u, v)) == Side::Inside
 }
 
-/// Returns the winding number of the sampled boundary around a point.
+/// Returns the winding number of a boundary around a point. The boundary is approximated by short
+/// chords.
 fn brute_winding(pieces: &[TrimPiece], p: P2) -> i32 {
     let mut w = 0;
     for piece in pieces {
@@ -99,7 +100,8 @@ fn brute_winding(pieces: &[TrimPiece], p: P2) -> i32 {
     w
 }
 
-/// Returns the distance to the sampled boundary.
+/// Returns the distance in the parameter plane from a point to the nearest of dense samples of a
+/// boundary.
 fn brute_distance(pieces: &[TrimPiece], p: P2) -> f64 {
     let mut best = INF;
     for piece in pieces {
@@ -110,7 +112,7 @@ fn brute_distance(pieces: &[TrimPiece], p: P2) -> f64 {
     best
 }
 
-/// Compares the classification with the winding number at random points.
+/// Compares the classification of `n` random points with the winding number of the boundary `raw`.
 fn compare(cells: &TrimCells, raw: &[TrimPiece], n: usize, seed: u64) {
     let mut rng = SmallRng::seed_from_u64(seed);
     let r = cells.rect;

@@ -1,4 +1,4 @@
-//! Box tree over the pieces, stored as one array.
+//! Tree of boxes over the boundary pieces of a domain, stored as one array.
 //!
 //! The pieces are stored in tree order, so every node covers a contiguous range and needs no links: node
 //! `k` (root 1) has the children `2k` and `2k + 1`, and the nodes of one depth share the pieces evenly.
@@ -14,7 +14,8 @@ pub(super) type UvBox = [f64; 4];
 /// more boxes.
 const LEAF_PIECES: usize = 4;
 
-/// Returns the box of a monotone piece, which its ends span.
+/// Returns the bounding box of a piece that is monotone in u and in v; it is spanned by the piece's
+/// ends.
 pub(super) fn piece_box(p: &TrimPiece) -> UvBox {
     let (a, b) = (p.start(), p.end());
     [a.x.min(b.x), a.x.max(b.x), a.y.min(b.y), a.y.max(b.y)]
@@ -28,24 +29,25 @@ pub(super) fn joined(a: UvBox, b: UvBox) -> UvBox {
     [a[0].min(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].max(b[3])]
 }
 
-/// Number of leaves over `n` pieces, a power of two.
+/// Number of leaves of the tree over `n` pieces, a power of two.
 fn n_leaves(n: usize) -> usize {
     n.div_ceil(LEAF_PIECES).max(1).next_power_of_two()
 }
 
-/// Range of the pieces of node `k` for `n` pieces in total.
+/// Range of the indices of the pieces below node `k` of the tree over `n` pieces.
 pub(super) fn range(k: usize, n: usize) -> std::ops::Range<usize> {
     let depth = k.ilog2();
     let i = k - (1 << depth);
     (i * n) >> depth..((i + 1) * n) >> depth
 }
 
-/// Number of boxes over `n` pieces; box 0 is unused.
+/// Number of boxes of the tree over `n` pieces; box 0 is unused.
 pub(super) fn n_boxes(n: usize) -> usize {
     2 * n_leaves(n)
 }
 
-/// Sorts monotone pieces into tree order and returns the nodes' boxes.
+/// Sorts pieces, which must be monotone in u and in v, into tree order and returns the boxes of the
+/// nodes. `scale` is the domain's size in u and v.
 pub(super) fn build(pieces: &mut [TrimPiece], scale: [f64; 2]) -> Vec<UvBox> {
     let n = pieces.len();
     let leaves = n_leaves(n);
@@ -87,8 +89,8 @@ pub(super) fn build(pieces: &mut [TrimPiece], scale: [f64; 2]) -> Vec<UvBox> {
     boxes
 }
 
-/// Visits the pieces in all leaves whose boxes pass `enter`, until `leaf` returns `true`. Returns
-/// whether it did.
+/// Calls `leaf` with the index of each of the `n` pieces that is in a leaf whose box and whose
+/// ancestors' boxes pass `enter`, until `leaf` returns `true`. Returns whether it did.
 pub(super) fn visit(
     boxes: &[UvBox],
     n: usize,

@@ -3,8 +3,8 @@
 //! # Source
 //! POLY §3.5.5; the errata are listed in `solve.rs` and `second.rs`.
 //! # Deviations
-//! - The contact point is the midpoint of both points; POLY prints a minus. d points from A to B, so d·n
-//!   is positive for grains that are apart.
+//! - The contact point is the midpoint of the support points of both grains; POLY prints a minus. d, the
+//!   vector between these points, leads from A to B, so d·n is positive for grains that are apart.
 //! - POLY accepts the direction that Levenberg–Marquardt converges to. Here the direction must be the
 //!   best of all, which is proven by balls inside both grains that touch them from within at the two
 //!   points (`inner.rs`). With the sum r of their radii, the gap g along the normal and the component f
@@ -21,14 +21,15 @@ use feeler_convex::{
 };
 use feeler_geom::{P3, V3};
 
-/// Contact of two grains: signed gap, normal and points.
+/// Contact of two grains A and B: signed gap, normal and points, in the coordinates in which the grains
+/// are placed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrainContact {
     /// Distance of the grains (mm); negative if they overlap: minus the length of the shortest
     /// translation that separates them.
     pub gap: f64,
     /// Unit normal from A to B; B translated along it by `-gap` only touches A. It is the best guess for
-    /// the next step.
+    /// the normal in the next step.
     pub normal: V3,
     /// Contact point (mm): the midpoint of `point_a` and `point_b`.
     pub point: P3,
@@ -36,17 +37,18 @@ pub struct GrainContact {
     pub point_a: P3,
     /// Point of B's surface at which the outward normal is `-normal`.
     pub point_b: P3,
-    /// Number of pairs of support points that Newton's method evaluated.
+    /// Number of directions for which Newton's method evaluated the support points of both grains.
     pub iterations: u32,
     /// Whether GJK and the expanding polytope algorithm were needed.
     pub fell_back: bool,
-    /// Bound of the error of the gap (mm), apart from rounding: 0 unless the fallback exhausted its
-    /// iterations.
+    /// Upper bound of the error of the gap (mm), apart from rounding: 0 unless the fallback exhausted
+    /// its iterations.
     pub uncertainty: f64,
 }
 
-/// Largest difference between a gap and its proven bound, relative to twice the smaller size. A larger
-/// value gives less exact gaps, a smaller one causes more fallbacks between flat faces.
+/// Largest difference between the gap of a direction and the proven upper bound of the true gap,
+/// relative to [`Pair::fine`], about twice the size of the smaller grain. A larger value gives less
+/// exact gaps, a smaller one causes more fallbacks between flat faces.
 const GAP_TOLERANCE: f64 = 1e-9;
 /// Smallest cosine of the angle between normals at which the fallback and Newton's method found the same
 /// contact. A larger value keeps the digits of the fallback, a smaller one accepts the normal of another
@@ -92,8 +94,8 @@ pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> 
     }
 }
 
-/// Bound of the true gap above the gap of a direction, given the distance `ball_gap` of the centres of
-/// the balls there.
+/// Upper bound of the difference (mm) between the true gap and the gap along the direction of `at`,
+/// given [`Pair::ball_gap`] of that direction.
 #[inline]
 fn gap_error(ball_gap: f64, at: &Evaluation) -> f64 {
     let across = at.across();
@@ -109,10 +111,10 @@ impl Pair<'_> {
         GAP_TOLERANCE * self.fine
     }
 
-    /// Distance along the normal between the centres of the balls that touch both grains from within at
-    /// the points of a normal: the sum of the radii plus the gap. `None` if it is negative, because the
-    /// grains may then be nearer along another normal. The gap alone, which is a lower bound, is
-    /// returned if it suffices as a proof.
+    /// Distance (mm) along the normal between the centres of two balls, which touch the grains from
+    /// within at the support points: the sum of their radii plus the gap. `None` if it is negative,
+    /// because another normal may then have a larger gap. If the gap alone, which is a lower bound of
+    /// that distance, suffices as a proof, it is returned.
     #[inline]
     fn ball_gap(&self, at: &Evaluation) -> Option<f64> {
         if at.gap > 0.0 && gap_error(at.gap, at) <= self.tolerance() {
@@ -124,8 +126,8 @@ impl Pair<'_> {
         (ball_gap > -f64::EPSILON * self.size).then_some(ball_gap.max(0.0))
     }
 
-    /// Length that the component of d across the normal must not exceed so that the direction is proven
-    /// to be the best; `None` if it is small enough already, or if no length suffices.
+    /// Maximum length (mm) of the component of d across the normal with which the direction is proven to
+    /// be the best; `None` if the component is short enough already, or if no length suffices.
     #[inline]
     fn required_across(&self, at: &Evaluation) -> Option<f64> {
         let ball_gap = self.ball_gap(at)?;
@@ -152,7 +154,8 @@ impl Pair<'_> {
         }
     }
 
-    /// Runs the algorithms that need only support points, then refines the result by Newton's method.
+    /// Computes the contact by the algorithms that need only support points, then refines it by Newton's
+    /// method. `best` is the result of the search before. `None` if the gap exceeds `reach` (mm).
     #[cold]
     fn fall_back(&self, best: &Found, iterations: u32, reach: f64) -> Option<GrainContact> {
         // Relative to A's origin, where coordinates are smallest.

@@ -1,4 +1,4 @@
-//! Grains made thinner.
+//! Grains from which the outermost layer is removed.
 
 use super::placed::Placed;
 use crate::GrainError;
@@ -8,9 +8,9 @@ use feeler_geom::{P3, V3};
 /// Grain without its outermost layer of thickness δ (mm): the body of the support points S(n) − δ n, as
 /// in POLY's Figure 3.20.
 ///
-/// These are support points only if all radii of curvature are at least δ. For exponents above 1 they
-/// never are beyond the layer, because tips and ridges have a radius of 0. Dilated again by δ, the
-/// result is the grain itself.
+/// These points are support points of a body only if all radii of curvature are at least δ. If an
+/// exponent is above 1, only the grain's layer can be removed, because tips and ridges of its shape have
+/// a radius of 0. Dilated again by δ, the eroded grain is the grain itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Eroded<'g> {
     placed: Placed<'g>,
@@ -39,7 +39,7 @@ impl<'g> Eroded<'g> {
 impl Support for Eroded<'_> {
     fn support(&self, direction: &V3) -> SupportPoint {
         let point = self.placed.support(direction).point;
-        // Depth of the erosion beyond the layer (mm).
+        // Depth of the erosion of the shape under the layer (mm).
         let deeper = (self.by - self.placed.grain.dilation).max(0.0);
         let inward = direction.try_normalize(0.0).map_or_else(V3::zeros, |n| n * deeper);
         SupportPoint::plain(point - inward)

@@ -18,14 +18,16 @@ use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Weight of δ² next to the tangent of m², for a coordinate with a given share in the norm.
+/// Weight of δᵢ² in the bound of m² by its tangent, for a norm with exponent `p` in which coordinate i
+/// has the share `share`.
 #[inline]
 fn weight(p: f64, share: f64) -> f64 {
     // |u/m|^(p−2) = share^((p−2)/p).
     if p <= 2.0 { powf(share, (p - 2.0) / p) } else { p - 1.0 }
 }
 
-/// Largest w / r², given the weights in units of the semi-axes.
+/// Largest wᵢ/rᵢ² over the coordinates i: `w` are the weights for coordinates relative to the semi-axes
+/// r, of which the shorter one of both sides is used.
 #[inline]
 fn steepest(grain: &Grain, w: V3) -> f64 {
     let r = grain.positive.inf(&grain.negative);
@@ -33,8 +35,8 @@ fn steepest(grain: &Grain, w: V3) -> f64 {
 }
 
 impl Grain {
-    /// Radius (mm) of a ball inside the shape, without its layer, that touches the surface at a support
-    /// point.
+    /// Radius (mm) of a ball inside the shape, without its layer, that touches the shape's surface at
+    /// the support point `s`.
     #[inline]
     pub(super) fn ball_at(&self, s: &SupportDerivative) -> f64 {
         let [p1, p2] = self.power;

@@ -1,4 +1,4 @@
-//! Grains at a pose.
+//! Grains placed at a pose.
 
 use super::second::SupportDerivative;
 use super::shape::Grain;
@@ -17,7 +17,8 @@ pub struct Placed<'g> {
 }
 
 impl<'g> Placed<'g> {
-    /// Places a grain at a pose.
+    /// Places a grain at a pose, which maps the grain's coordinates (those of its semi-axes) to the
+    /// world.
     ///
     /// # Errors
     /// Returns an error if the pose is not finite.
@@ -40,13 +41,14 @@ impl<'g> Placed<'g> {
         self.origin
     }
 
-    /// Rotation from the grain's axes to the axes of the coordinates that it is placed in.
+    /// Rotation from the grain's axes to the axes of the world.
     #[must_use]
     pub fn rotation(&self) -> &Matrix3<f64> {
         &self.rotation
     }
 
-    /// Transforms the placed grain by a pose.
+    /// Returns the grain moved by the pose `into`, or given in other coordinates, if `into` maps the
+    /// world to these.
     #[must_use]
     pub fn moved(&self, into: &Pose) -> Self {
         let turn = into.rotation.to_rotation_matrix().into_inner();
@@ -55,11 +57,12 @@ impl<'g> Placed<'g> {
 
     /// Point of the surface, layer included, whose outward normal is the unit direction `n`, and the
     /// derivative of the point with respect to the direction. The derivative is the inverse of the
-    /// surface's curvature (mm): a symmetric matrix that maps the direction itself to 0. Both are in
-    /// world coordinates. POLY (3.36), in the form x̂ = R S(R⁻¹n) + s with the origin s of the grain's
+    /// surface's curvature (mm per rad): a symmetric matrix that maps `n` to 0. Both are in world
+    /// coordinates. POLY (3.36), in the form x̂ = R S(R⁻¹n) + s with the origin s of the grain's
     /// coordinates.
     ///
-    /// The inverse is a large finite number on the axes of flat grains, where the curvature is 0.
+    /// The derivative is large but finite on the axes of grains with exponents below 1, where the
+    /// curvature is 0.
     #[must_use]
     pub fn surface(&self, n: &V3) -> (P3, Matrix3<f64>) {
         let s = self.grain.support_derivative(&self.rotation.tr_mul(n));

@@ -1,4 +1,4 @@
-//! Normals after a step of Newton's method on flat grains.
+//! Update of the normal by a step of Newton's method on flat grains.
 //!
 //! A grain with ε < 1 is flat at its axes: if the normal moves by t, the point moves by t^(q−1) with q −
 //! 1 = ε/(2 − ε) < 1. Newton's method in the normal would step over such an axis again and again. In the
@@ -10,16 +10,17 @@ use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Largest change of w in a step, relative to its largest coordinate. Larger steps reach other maxima,
-/// smaller ones cost more evaluations.
+/// Largest change of w in a step, relative to the largest coordinate of w. Larger steps reach other
+/// maxima of the gap, smaller ones cost more evaluations.
 const MAX_RELATIVE_CHANGE: f64 = 0.7;
 
-/// Largest relative change of the coordinates of a normal.
+/// Largest relative change of the coordinates of a normal in a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// Over the coordinates in which the grain is flat.
+    /// Maximum over the coordinates in which the grain is flat.
     pub flat: f64,
-    /// Over the coordinates in which the second derivative is not constant.
+    /// Maximum over the coordinates in which the second derivative of the support function is not
+    /// constant.
     pub all: f64,
 }
 
@@ -29,7 +30,8 @@ fn power(x: f64, k: f64) -> f64 {
 }
 
 impl Grain {
-    /// Relative change of the coordinates of the normal in a step.
+    /// Relative change of the coordinates of the normal `n` by the step `step`, both in the grain's
+    /// coordinates.
     #[inline]
     pub(super) fn change(&self, n: &V3, step: &V3) -> Change {
         let [q1, q2] = self.dual;
@@ -49,7 +51,7 @@ impl Grain {
         out
     }
 
-    /// Unit normal after a step, in the grain's coordinates.
+    /// Unit normal after the step `step` from the normal `n`, all in the grain's coordinates.
     pub(super) fn retract(&self, n: &V3, step: &V3) -> V3 {
         let [q1, q2] = self.dual;
         let (k1, k2) = ((q1 - 1.0).min(1.0), (q2 - 1.0).min(1.0));

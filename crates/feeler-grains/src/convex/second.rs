@@ -10,8 +10,8 @@
 //! # Source
 //! POLY (3.31), (3.36); the norms are dual to those in the equation of the surface.
 //! # Deviations
-//! POLY computes the Jacobian by finite differences. The closed form costs four powers, which
-//! is the cost of the point itself.
+//! POLY computes the derivative by finite differences. The closed form costs four powers, which is the
+//! cost of the point itself.
 
 use super::shape::Grain;
 use feeler_geom::V3;
@@ -21,7 +21,7 @@ use feeler_geom::math::powf;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SupportDerivative {
     pub point: V3,
-    /// Support function: ⟨point, n⟩.
+    /// Support function (mm): ⟨point, n⟩.
     pub height: f64,
     /// The second derivative of the support function at a unit direction is `v vᵀ + k kᵀ`.
     pub v: V3,
@@ -36,7 +36,7 @@ pub(super) struct SupportDerivative {
 /// derivative is infinite. A larger value slows convergence to the axes, a smaller one overflows.
 pub(super) const MIN_COORDINATE_RATIO: f64 = 1e-13;
 
-/// Norm ‖(a, b)‖ for a, b ≥ 0, and the shares of both.
+/// Norm ‖(a, b)‖ of exponent `q` for a, b ≥ 0, and the shares of a and b in it.
 #[inline]
 fn norm(a: f64, b: f64, q: f64) -> (f64, [f64; 2]) {
     let (large, small) = if a < b { (b, a) } else { (a, b) };
@@ -58,14 +58,15 @@ fn norm(a: f64, b: f64, q: f64) -> (f64, [f64; 2]) {
     (large * root, if a < b { [minor, major] } else { [major, minor] })
 }
 
-/// Quotient of a share and its coordinate's part of the norm, which is the power q − 1 of that part; 0
-/// if the part is 0.
+/// Derivative of a norm by a coordinate: the quotient of the coordinate's share and `part`, its ratio to
+/// the norm. It equals the power q − 1 of `part`, and is 0 if `part` is 0.
 #[inline]
 fn slope(share: f64, part: f64) -> f64 {
     if part > 0.0 { share / part } else { 0.0 }
 }
 
-/// Vector √(XY) (1/a, −1/b) for the parts a, b of a norm and their shares; finite even if a part is 0.
+/// Vector √(XY) (1/a, −1/b), where a, b (`parts`) are the ratios of two coordinates to their norm and X,
+/// Y their shares; finite even if a ratio is 0.
 #[inline]
 fn across(parts: [f64; 2], shares: [f64; 2], q: f64) -> [f64; 2] {
     let [a, b] = parts;
@@ -79,8 +80,8 @@ fn across(parts: [f64; 2], shares: [f64; 2], q: f64) -> [f64; 2] {
 }
 
 impl Grain {
-    /// Computes the support point of the shape, without its layer, along a unit direction, and its
-    /// derivative.
+    /// Computes the support point of the shape, without its layer, along the unit direction `n`, and the
+    /// derivative of the point with respect to `n`.
     #[inline]
     pub(super) fn support_derivative(&self, n: &V3) -> SupportDerivative {
         let semi = self.semi(n);

@@ -20,7 +20,8 @@ pub struct Grain {
     pub(super) power: [f64; 2],
     /// Thickness of the layer (mm).
     pub(super) dilation: f64,
-    /// Bound of the distance of points of the shape from its origin (mm), without the layer.
+    /// Upper bound of the distance (mm) of points of the shape, without the layer, from the origin of
+    /// its coordinates.
     pub(super) far: f64,
 }
 
@@ -58,7 +59,7 @@ impl Grain {
     /// Creates a superellipsoid, which has equal semi-axes on both sides.
     ///
     /// # Errors
-    /// See [`Grain::new`].
+    /// Those of [`Grain::new`].
     pub fn superellipsoid(semi: V3, exponents: [f64; 2]) -> Result<Self, GrainError> {
         Self::new(semi, semi, exponents)
     }
@@ -94,7 +95,7 @@ impl Grain {
         self.far + self.dilation
     }
 
-    /// Semi-axes on the sides that a direction points to.
+    /// Semi-axes (mm) of the octant that the direction `toward` lies in.
     #[inline]
     pub(super) fn semi(&self, toward: &V3) -> V3 {
         let side = |i: usize| if toward[i] < 0.0 { self.negative[i] } else { self.positive[i] };

@@ -1,4 +1,5 @@
-//! Direction of largest separation, or of smallest penetration, of two grains by Newton's method.
+//! Direction of the largest gap between two grains, which is the smallest penetration of grains that
+//! overlap, by Newton's method.
 //!
 //! For a unit normal n from A to B, `d(n) = b(−n) − a(n)` connects the support points, and
 //! `g(n) = ⟨d, n⟩` is the gap along n. The component of d across n is the gradient of g on the sphere,
@@ -26,46 +27,49 @@ const MIN_GAIN: f64 = 1e-14;
 /// between flat faces, rounding of the normal alone moves the points. A larger value gives less exact
 /// gaps, a smaller one causes fallbacks between flat faces.
 const MIN_GAIN_LATE: f64 = 1e-11;
-/// Number of evaluations after which [`MIN_GAIN_LATE`] replaces [`MIN_GAIN`] and the points need not be
-/// aligned with the normal.
+/// Number of evaluations after which [`MIN_GAIN_LATE`] replaces [`MIN_GAIN`] and the vector d between
+/// the support points need not be aligned with the normal.
 const EARLY_EVALUATIONS: u32 = 6;
-/// Largest predicted gain of a last step that is taken without an evaluation, relative to
-/// [`Pair::fine`]. A larger value gives less exact points, a smaller one costs an evaluation more.
+/// Largest predicted gain of the final step of a search at which that step is taken without an
+/// evaluation, relative to [`Pair::fine`]. A larger value gives less exact points, a smaller one costs
+/// an evaluation more.
 const MAX_UNVERIFIED_GAIN: f64 = 1e-9;
 /// Largest relative change of a flat coordinate in a step on the sphere; larger changes are computed in
 /// powers (`retract.rs`). A larger value steps over axes, a smaller one computes powers needlessly.
 const MAX_FLAT_CHANGE: f64 = 0.1;
-/// Smallest value of [`Pair::fine`] relative to the sum of the sizes: accuracies beside a much larger
-/// grain do not shrink further. A larger value gives less exact gaps, with a smaller one rounding
-/// decides.
+/// Smallest value of [`Pair::fine`] relative to the sum of the sizes of both grains: the accuracies of a
+/// small grain beside a much larger one do not shrink further. A larger value gives less exact gaps,
+/// with a smaller one rounding decides.
 const MIN_SIZE_RATIO: f64 = 0.02;
-/// Maximum number of evaluations in a search.
+/// Maximum number of evaluations in a search. A search that needs more is given up, and the fallback is
+/// used.
 const MAX_EVALUATIONS: u32 = 40;
 /// Longest step of a normal (rad). Longer steps reach other maxima, shorter ones cost more evaluations.
 const MAX_STEP: f64 = 0.7;
 /// Rounding of g, relative to the sum of the sizes. A larger value accepts steps down, a smaller one
 /// rejects steps that only rounding spoils.
 const GAP_ROUNDING: f64 = 8.0 * f64::EPSILON;
-/// Smallest eigenvalue of H + g I that Marquardt's shift leaves, relative to the sum of the sizes. A
-/// larger value is slow at tips, a smaller one gives erratic steps.
+/// Smallest eigenvalue of H + g I after Marquardt's shift, relative to the sum of the sizes. A larger
+/// value is slow at tips, a smaller one gives erratic steps.
 const MIN_EIGENVALUE: f64 = 1e-10;
 
-/// Gap, support points and derivatives at a normal.
+/// Gap, support points and derivatives of two grains A and B at a normal `n` from A to B.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evaluation {
     pub n: V3,
-    /// Gap between the cores, without layers (mm).
+    /// Gap between the shapes of the grains, without their layers (mm).
     pub gap: f64,
     /// Support points relative to their grains' origins, in world axes (mm).
     pub points: [V3; 2],
     pub seconds: [SupportDerivative; 2],
-    /// Tangent basis, and the derivatives of both points and of the gap in it.
+    /// Two unit vectors perpendicular to `n`, in which `bend` (entries ee, ef, ff of the derivative of
+    /// each support point) and `slope` (the gradient of the gap) are given.
     basis: [V3; 2],
     bend: [[f64; 3]; 2],
     slope: [f64; 2],
 }
 
-/// Outcome of a search.
+/// Reason why a search for the direction of the largest gap has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Converged,
@@ -88,8 +92,8 @@ pub(super) struct Pair<'p> {
     /// Vector from A's origin to B's (mm).
     pub offset: V3,
     pub size: f64,
-    /// Length that accuracies are relative to: twice the size of the smaller grain, bounded below
-    /// because of the rounding of the larger one.
+    /// Length (mm) that accuracies are relative to: twice the size of the smaller grain, but at least
+    /// [`MIN_SIZE_RATIO`] of `size` because of the rounding of the larger one.
     pub fine: f64,
 }
 
@@ -128,8 +132,9 @@ impl<'p> Pair<'p> {
         }
     }
 
-    /// Normal after a step, and the relative change of the second derivatives. The step is taken in
-    /// powers if a grain is too flat for a step on the sphere.
+    /// Normal after a step with the components `x` and `y` along the basis of `at`, and the relative
+    /// change of the second derivatives in the step. The step is taken in powers if a grain is too flat
+    /// for a step on the sphere.
     #[inline]
     fn apply_step(&self, at: &Evaluation, x: f64, y: f64) -> (V3, f64) {
         let step = at.basis[0] * x + at.basis[1] * y;
@@ -156,8 +161,9 @@ impl<'p> Pair<'p> {
         ((at.n + step).normalize(), length.max(change_a.all).max(change_b.all))
     }
 
-    /// Climbs from a unit direction until the predicted gain of a step is negligible and d is aligned
-    /// with the normal up to `across` (mm). Ends early if the gap is proven to exceed `reach` (mm).
+    /// Increases the gap by Newton's steps from the unit direction `start`, until the predicted gain of
+    /// a step is negligible and the component of d across the normal is at most `across` (mm). Ends
+    /// early if the gap without layers is proven to exceed `reach` (mm).
     pub(super) fn climb(&self, start: V3, reach: f64, across: f64) -> Found {
         let mut at = self.evaluate(start);
         let mut evaluations = 1;
@@ -177,7 +183,7 @@ impl<'p> Pair<'p> {
             {
                 return Found { at, evaluations, end: End::Converged };
             }
-            // The last step needs no evaluation if the model is valid along it.
+            // The final step needs no evaluation if the model is valid along it.
             if is_along && promised * change <= MIN_GAIN && promised <= MAX_UNVERIFIED_GAIN {
                 return Found { at: at.extrapolated(to, x, y, gain), evaluations, end: End::Converged };
             }
@@ -208,9 +214,10 @@ impl Evaluation {
         (self.slope[0] * self.slope[0] + self.slope[1] * self.slope[1]).sqrt()
     }
 
-    /// Returns the result of a last step without evaluating the support points: gap and points at the
-    /// maximum of the quadratic model of the gap. `n` is the normal there, `x` and `y` are the
-    /// components of the step along `basis`, and `gain` (mm) is the increase of the gap in the model.
+    /// Returns the result of the final step of a search without evaluating the support points: gap and
+    /// points at the maximum of the quadratic model of the gap. `n` is the normal there, `x` and `y` are
+    /// the components of the step along `basis`, and `gain` (mm) is the increase of the gap in the
+    /// model.
     fn extrapolated(&self, n: V3, x: f64, y: f64, gain: f64) -> Self {
         let shift =
             |m: &[f64; 3]| self.basis[0] * (m[0] * x + m[1] * y) + self.basis[1] * (m[1] * x + m[2] * y);
@@ -227,8 +234,9 @@ impl Evaluation {
         0.5 * (step.dot(&self.basis[0]) * self.slope[0] + step.dot(&self.basis[1]) * self.slope[1]).abs()
     }
 
-    /// Step to the maximum of the second-order model, at most [`MAX_STEP`] long, and the predicted gain,
-    /// which is infinite if the model has no maximum.
+    /// Step to the maximum of the quadratic model of the gap, at most [`MAX_STEP`] long: its components
+    /// along `basis` (rad), and the predicted gain (mm), which is infinite if the model has no maximum.
+    /// `size` is [`Pair::size`].
     #[inline]
     fn step(&self, size: f64) -> (f64, f64, f64) {
         let [a, b] = &self.bend;

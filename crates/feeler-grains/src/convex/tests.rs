@@ -104,14 +104,14 @@ fn contacts_are_those_of_distance_and_penetration() {
         assert!((c.point.coords * 2.0 - c.point_a.coords - c.point_b.coords).norm() < 1e-12);
         apart += u32::from(c.gap > 0.0);
         fell_back += u32::from(c.fell_back);
-        // With exchanged roles.
+        // The grains are exchanged.
         let s = contact(&b, &a, f64::INFINITY, None).expect("no limit");
         assert!((s.gap - c.gap).abs() < 1e-13 * size, "{c:?} {s:?}");
         if !c.fell_back {
             assert_eq!(s.gap.to_bits(), c.gap.to_bits());
             assert_eq!((s.normal, s.point, s.point_a), (-c.normal, c.point, c.point_b));
         }
-        // From an arbitrary guess.
+        // The search starts from an arbitrary guess.
         let w = contact(&a, &b, f64::INFINITY, Some(direction(&mut rng))).expect("no limit");
         assert!((w.gap - c.gap).abs() < 1e-9 * size, "{c:?} {w:?}");
         // A smaller reach ends the search early.
@@ -245,7 +245,7 @@ fn invalid_grains_are_refused() {
     assert_eq!(Placed::new(&g, &nowhere).expect_err("nowhere"), crate::GrainError::Pose);
 }
 
-/// Small grain beside a large one, far from the origin.
+/// A small grain beside a large one, both far from the origin, has a contact of the same accuracy.
 #[test]
 fn small_grains_are_as_exact() {
     let mut rng = SmallRng::seed_from_u64(15);

@@ -1,4 +1,4 @@
-//! Random shapes.
+//! Random shapes of grains.
 
 use super::Distribution;
 use crate::convex::Grain;
@@ -13,7 +13,7 @@ use feeler_geom::math::powf;
 pub struct Shapes {
     /// Diameter of the ball of equal volume (mm).
     pub size: Distribution,
-    /// Semi-axes before they are scaled to the size: +x, +y, +z, −x, −y, −z.
+    /// Ratios of the semi-axes +x, +y, +z, −x, −y, −z, which are then scaled to the size.
     pub proportions: [Distribution; 6],
     /// Whether both sides of an axis have the semi-axis of the positive side, which gives
     /// superellipsoids.

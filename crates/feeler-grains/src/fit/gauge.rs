@@ -11,9 +11,9 @@ use feeler_geom::V3;
 use feeler_geom::math::{exp, ln, powf};
 use nalgebra::{Matrix3, UnitQuaternion};
 
-/// Residuals of points. The variables are the logarithms of the semi-axes +x, +y, +z, −x, −y, −z, the
-/// positions of the exponents between their bounds, the centre, and a rotation vector that is applied
-/// after `base`.
+/// Residuals of points. The 14 variables are the logarithms of the semi-axes +x, +y, +z, −x, −y, −z, an
+/// unbounded variable for each of the two exponents ([`variable_of`]), the centre, and a rotation vector
+/// that is applied after `base`.
 #[derive(Clone, Debug)]
 pub(super) struct Gauge<'p> {
     pub points: &'p [V3],
@@ -27,7 +27,7 @@ const MIN_EXPONENT: f64 = 0.1;
 /// a smaller one.
 const MAX_EXPONENT: f64 = 1.9;
 
-/// Shape and its pose.
+/// Shape and its pose, in the coordinates of the points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posed {
     /// Semi-axes: +x, +y, +z, −x, −y, −z.
@@ -37,13 +37,13 @@ pub(super) struct Posed {
     pub rotation: UnitQuaternion<f64>,
 }
 
-/// Maps an exponent to its unbounded variable.
+/// Maps an exponent between [`MIN_EXPONENT`] and [`MAX_EXPONENT`] to its unbounded variable.
 pub(super) fn variable_of(exponent: f64) -> f64 {
     let part = (exponent - MIN_EXPONENT) / (MAX_EXPONENT - MIN_EXPONENT);
     ln(part / (1.0 - part))
 }
 
-/// Maps a variable to its exponent and the derivative of the exponent.
+/// Maps an unbounded variable to its exponent, and to the exponent's derivative by the variable.
 fn exponent_of(variable: f64) -> (f64, f64) {
     let part = 1.0 / (1.0 + exp(-variable));
     let range = MAX_EXPONENT - MIN_EXPONENT;
@@ -61,12 +61,12 @@ impl Gauge<'_> {
     }
 }
 
-/// x ln x, 0 at 0.
+/// x ln x, which is 0 at 0.
 fn entropy(x: f64) -> f64 {
     if x > 0.0 { x * ln(x) } else { 0.0 }
 }
 
-/// Norm of two non-negative numbers, and their shares in it.
+/// Norm (a^p + b^p)^(1/p) of two non-negative numbers, and their shares in it.
 fn norm(a: f64, b: f64, p: f64) -> (f64, [f64; 2]) {
     let large = a.max(b);
     if large <= 0.0 {
@@ -76,8 +76,8 @@ fn norm(a: f64, b: f64, p: f64) -> (f64, [f64; 2]) {
     (large * powf(s + t, 1.0 / p), [s / (s + t), t / (s + t)])
 }
 
-/// M at a point, its gradient by the point in the shape's axes, the shares X, Y, O, Z, and the side of
-/// each axis that the point is on.
+/// M (see the top of this file) at a point, the gradient of M by the point in the shape's axes, the
+/// shares X, Y, O, Z, and the index among the semi-axes of the side of each axis that the point is on.
 pub(super) struct Value {
     pub m: f64,
     pub gradient: V3,
@@ -110,7 +110,7 @@ impl Residuals for Gauge<'_> {
     fn evaluate(&self, v: &[f64; VARIABLES], write: &mut dyn FnMut(usize, f64, &[f64; VARIABLES])) {
         let posed = self.posed(v);
         let slopes = [exponent_of(v[6]).1, exponent_of(v[7]).1];
-        // A change of the variables' rotation vector is a rotation about the world's axes only if the
+        // A change of the rotation vector is the same rotation about the axes of the points only if the
         // vector is short.
         let about = left_jacobian(&V3::new(v[11], v[12], v[13]));
         for (i, point) in self.points.iter().enumerate() {
@@ -118,7 +118,8 @@ impl Residuals for Gauge<'_> {
             let local = posed.rotation.inverse_transform_vector(&arm);
             let value = posed.value(&local);
             let [x, y, o, z] = value.shares;
-            // Points are at a distance of about 1 from the origin, so their own distance is the scale.
+            // Points are at a distance of about 1 from the origin, so the distance of each point is the
+            // scale of its residual.
             let scale = point.norm();
             let mut row = [0.0; VARIABLES];
             for (side, part) in value.sides.into_iter().zip([o * x, o * y, z]) {
@@ -137,8 +138,8 @@ impl Residuals for Gauge<'_> {
     }
 }
 
-/// Derivative of the rotation of a rotation vector by the vector, as a rotation vector in the world's
-/// axes.
+/// Derivative of the rotation given by the rotation vector `w` with respect to `w`: maps a change of `w`
+/// to a rotation vector in the axes of the points.
 fn left_jacobian(w: &V3) -> Matrix3<f64> {
     let angle = w.norm();
     let cross = w.cross_matrix();

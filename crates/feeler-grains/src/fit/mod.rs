@@ -31,9 +31,10 @@ pub struct ShapeFit {
     pub center: [f64; 3],
     /// Rotation from the shape's axes to those of the points: quaternion x, y, z, w.
     pub rotation: [f64; 4],
-    /// Root mean square of the points' distances from the surface (mm), to first order.
+    /// Root mean square of the points' distances from the surface (mm). Distances are computed to first
+    /// order.
     pub rms: f64,
-    /// Largest distance of a point from the surface (mm), to first order.
+    /// Largest distance of a point from the surface (mm). Distances are computed to first order.
     pub largest: f64,
     /// Diagonal of the points' bounding box (mm), to compare `rms` and `largest` with.
     pub size: f64,
@@ -43,7 +44,7 @@ impl ShapeFit {
     /// The grain without its pose.
     ///
     /// # Errors
-    /// Results of [`fit`] cause no error.
+    /// Returns an error if the semi-axes or exponents are not valid; those of results of [`fit`] are.
     pub fn grain(&self) -> Result<Grain, GrainError> {
         let s = self.semi_axes;
         Grain::new(V3::new(s[0], s[1], s[2]), V3::new(s[3], s[4], s[5]), self.exponents)
@@ -63,7 +64,8 @@ impl ShapeFit {
 /// Minimum number of points: one for each variable.
 pub const FEWEST_POINTS: usize = VARIABLES;
 
-/// Maximum number of points with which starts are compared.
+/// Maximum number of points that the fits from different starts use. A larger value is slower, a smaller
+/// one may select a worse start.
 const MAX_START_POINTS: usize = 240;
 /// Root mean square of the residuals, for points of size 2, below which a fit counts as exact and no
 /// other start is tried. A larger value gives worse fits, a smaller one is slower.
@@ -72,10 +74,10 @@ const EXACT_FIT_RMS: f64 = 1e-9;
 /// is also the smallest semi-axis of a start. A larger value refuses thin grains, a smaller one fits
 /// planes.
 const MIN_POINT_THICKNESS: f64 = 1e-6;
-/// Patience of the final fit to all points: maximum number of evaluations, divided by the number of
-/// variables plus 1.
+/// Maximum number of evaluations in the final fit to all points, divided by one more than the number of
+/// variables. A larger value is slower where fits converge slowly, a smaller one ends fits early.
 const PATIENCE: usize = 60;
-/// Patience of the fit from one start; see [`PATIENCE`].
+/// Like [`PATIENCE`], for the fit from one start.
 const PATIENCE_START: usize = 12;
 
 /// Fits a poly-superellipsoid to points (mm) of a surface, measured all around it, in any pose.
@@ -120,7 +122,7 @@ pub fn fit(points: &[[f64; 3]]) -> Result<ShapeFit, GrainError> {
     #[expect(clippy::cast_precision_loss, reason = "the number of points is below 2^53")]
     let share = 1.0 / points.len() as f64;
     let middle = all().fold(V3::zeros(), |m, p| m + (p - low) * share) + low;
-    // Points relative to their mean, scaled to a size of 2.
+    // Points relative to their mean, scaled so that the diagonal of their bounding box is 2.
     let unit: Vec<V3> = all().map(|p| (p - middle) * (2.0 / size)).collect();
     let covariance = unit.iter().fold(Matrix3::zeros(), |m, p| m + p * p.transpose() * share);
     let eigen = covariance.symmetric_eigen();
@@ -149,7 +151,7 @@ pub fn fit(points: &[[f64; 3]]) -> Result<ShapeFit, GrainError> {
     })
 }
 
-/// Best fit from all starts.
+/// Best fit to `points` from all starts. `axes` are the principal axes of the points.
 fn best_of(points: &[V3], axes: &Matrix3<f64>) -> Posed {
     let step = points.len().div_ceil(MAX_START_POINTS);
     let some: Vec<V3> = points.iter().step_by(step).copied().collect();
@@ -176,8 +178,8 @@ fn best_of(points: &[V3], axes: &Matrix3<f64>) -> Posed {
     gauge.posed(&least_squares(&gauge, &v, PATIENCE).0)
 }
 
-/// Frames to start from: the axes of the moments with each of them as z, then the same rotated by 45°
-/// about z, then evenly spread frames.
+/// Rotations of the frames to start from: the principal axes of the points with each of them as z, then
+/// the same frames rotated by 45° about z, then evenly spread frames.
 fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
     let column = |i: usize| -> V3 { axes.column(i).into_owned() };
     let by_moments = [(0, 1), (1, 2), (2, 0)].map(|(x, y)| {
@@ -200,7 +202,7 @@ fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
     by_moments.into_iter().chain(diagonal).chain(over)
 }
 
-/// Variables of an ellipsoid whose extents along the axes of a frame are those of the points.
+/// Variables of the ellipsoid whose extents along the axes of the frame `base` are those of the points.
 fn start(points: &[V3], base: &UnitQuaternion<f64>) -> [f64; VARIABLES] {
     let mut extents = [0.0_f64; 6];
     for p in points {

@@ -10,7 +10,8 @@ pub(super) const VARIABLES: usize = 14;
 /// Residuals as functions of the variables, with their derivatives.
 pub(super) trait Residuals {
     fn count(&self) -> usize;
-    /// Passes each residual with its index and its row of derivatives to `write`.
+    /// Computes all residuals at `variables`, and passes each one to `write` with its index, before it,
+    /// and its derivatives by the variables, after it.
     fn evaluate(&self, variables: &[f64; VARIABLES], write: &mut dyn FnMut(usize, f64, &[f64; VARIABLES]));
 }
 
@@ -47,7 +48,8 @@ impl<R: Residuals> LeastSquaresProblem<f64, Dyn, U14> for Problem<'_, R> {
     }
 }
 
-/// Minimises the sum of squared residuals locally from a start; returns the variables and half that sum.
+/// Minimises the sum of squared residuals locally from `start`, with at most `patience` times (number of
+/// variables + 1) evaluations. Returns the variables and half the sum.
 pub(super) fn least_squares(
     residuals: &impl Residuals,
     start: &[f64; VARIABLES],

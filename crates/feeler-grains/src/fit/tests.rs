@@ -39,7 +39,8 @@ fn random(rng: &mut SmallRng, n: usize) -> True {
     True { shape, pose, points }
 }
 
-/// Largest distance of the surfaces, which for convex bodies is that of their support functions.
+/// Largest distance of the fitted surface from the known one: for convex bodies the largest difference
+/// of their support functions, here over random directions.
 fn apart(rng: &mut SmallRng, known: &True, fit: &ShapeFit) -> f64 {
     let (grain, pose) = (fit.grain().expect("a grain"), fit.pose());
     let height = |shape: &PolySuperellipsoid, pose: &Pose, n: &V3| {
@@ -96,7 +97,7 @@ fn unsuitable_points_are_refused() {
     let flat: Vec<[f64; 3]> = known.points.iter().map(|p| [p[0], p[1], 2.0 * p[0] - p[1]]).collect();
     assert!(message(&flat).contains("plane"));
     assert!(message(&[[1.0, 2.0, 3.0]; 50]).contains("coincide"));
-    // Points of a cap only.
+    // The points are only those of a cap.
     let cap: Vec<[f64; 3]> =
         (0..400).map(|_| direction(&mut rng)).filter(|d| d.z > 0.7).map(|d| [d.x, d.y, d.z]).collect();
     assert!(fit(&cap).is_err_and(|e| e.to_string().contains("octant")), "{} points", cap.len());

@@ -3,9 +3,9 @@
 //! # Source
 //! POLY §3.5.3, Eqs. (3.32) to (3.34).
 //! # Deviations
-//! All integrals come from one formula, of which POLY's closed forms are special cases. Products of
-//! inertia are kept: POLY calls them small, but over its range of random shapes they are up to 38 % of
-//! the moments.
+//! All integrals are computed by one formula, of which POLY's closed forms are special cases. Products
+//! of inertia are kept: POLY calls them small, but over its range of random shapes they are up to 38 %
+//! of the moments.
 //! # Guarantees
 //! Poly-superellipsoids are exact up to rounding (1e-14 relative). Polyhedra are exact up to the
 //! rounding of their coordinates relative to their centroid.
@@ -34,7 +34,8 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    /// Computes mass properties from ∫1, ∫x and ∫x xᵀ about the origin of coordinates.
+    /// Computes mass properties from the integrals ∫1, ∫x and ∫x xᵀ over the body, relative to the
+    /// origin of coordinates.
     fn of_integrals(volume: f64, first: V3, second: &Matrix3<f64>) -> Self {
         let c = first / volume;
         let central = second - c * c.transpose() * volume;
@@ -49,7 +50,8 @@ impl MassProperties {
         Some(Self { volume: info.volume, centroid: inertia.centroid.into(), tensor })
     }
 
-    /// Transforms the mass properties by a pose.
+    /// Returns the mass properties of the body moved by a pose, in the coordinates that the pose maps
+    /// to.
     #[must_use]
     pub fn placed(&self, pose: &Pose) -> Self {
         let r = pose.rotation.to_rotation_matrix();

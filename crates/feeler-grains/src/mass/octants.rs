@@ -7,7 +7,7 @@ use feeler_convex::PolySuperellipsoid;
 use feeler_geom::V3;
 use nalgebra::Matrix3;
 
-/// ∫ xᵖ yᵠ zʳ over the positive octant of the shape with semi-axes 1:
+/// Integral ∫ xᵖ yᵠ zʳ over the positive octant of the shape with exponents `e1`, `e2` and semi-axes 1:
 /// ε₁ε₂/4 · 1/(p+q+r+3) · B((p+1)ε₁/2, (q+1)ε₁/2) · B((p+q+2)ε₂/2, (r+1)ε₂/2).
 fn octant([e1, e2]: [f64; 2], [p, q, r]: [f64; 3]) -> f64 {
     0.25 * e1 * e2 / (p + q + r + 3.0)

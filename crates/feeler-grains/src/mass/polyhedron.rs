@@ -42,7 +42,8 @@ pub fn polyhedron(vertices: &[P3], triangles: &[[u32; 3]]) -> Result<MassPropert
     if edges.values().any(|n| *n != 0) {
         return Err(GrainError::Polyhedron("is not closed: every edge needs a triangle on either side"));
     }
-    // Coordinates far from the origin keep their digits relative to a point near by.
+    // Integrals are computed relative to the mean of the corners, because coordinates far from the
+    // origin would lose digits.
     #[expect(clippy::cast_precision_loss, reason = "the number of corners is below 2^53")]
     let middle = middle / (3 * triangles.len()) as f64;
     let (mut volume, mut first, mut second) = (0.0, V3::zeros(), Matrix3::zeros());

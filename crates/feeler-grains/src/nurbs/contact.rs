@@ -1,9 +1,9 @@
 //! Refinement of contacts to the last digits.
 //!
-//! Queries converge until the sine of an angle is at rounding relative to the sizes of both solids. The
-//! error of the footpoints is larger than that where grains fit each other closely. From there, Newton's
-//! method on equations that are regular at contact converges to rounding, in coordinates that do not
-//! depend on the order of the grains.
+//! Queries converge until the angle between the connection of the footpoints and the normals is below
+//! rounding for the sizes of both solids. Where grains fit each other closely, the footpoints have
+//! larger errors. From there, Newton's method on equations that are regular at contact converges to
+//! rounding. The result does not depend on the order of the grains.
 //!
 //! # Source
 //! MATH §8: (q − p)·∂p = 0 and (∂u p × ∂v p)·∂q = 0.
@@ -19,24 +19,25 @@ pub struct GrainContact {
     pub point_a: P3,
     /// Footpoint on B (mm).
     pub point_b: P3,
-    /// Outward unit normal of A, made symmetric with the opposite of B's.
+    /// Outward unit normal of A: the mean of A's normal and the opposite of B's.
     pub normal: V3,
     /// Signed gap along the normal (mm).
     pub gap: f64,
 }
 
-/// A grain, its pose, and parameters of its surface.
+/// A grain, its pose (world), and the parameters of a point of its surface.
 pub type GrainPlace<'a> = (&'a NurbsGrain, &'a Pose, P2);
 
-/// Maximum number of Newton's steps.
+/// Maximum number of steps of Newton's method, which converges quadratically from the results of
+/// queries.
 const MAX_STEPS: u32 = 6;
 /// Largest distance of a refined footpoint from its start, relative to the size of the larger grain. A
 /// larger value reaches another minimum, a smaller one rejects contacts in flat valleys.
 const MAX_DISPLACEMENT: f64 = 1e-5;
 
-/// Refines the contact next to parameters of two grains to rounding. Queries report the parameters for
-/// faces that are splines, in `feature_a.uv` of a contact. Returns `None` at poles, and if Newton's
-/// method leaves the start or does not converge.
+/// Refines the contact near the given parameters of two grains to rounding. For faces that are splines,
+/// queries report these parameters in `feature_a.uv` and `feature_b.uv` of a contact. Returns `None` at
+/// poles, and if Newton's method moves too far from the start or does not converge.
 #[must_use]
 pub fn polished(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<GrainContact> {
     // The equations are solved from each grain, so the mean does not depend on the order of the grains.
@@ -59,7 +60,8 @@ fn placed(grain: &NurbsGrain, pose: &Pose, uv: P2) -> SurfaceDerivs {
     }
 }
 
-/// The two footpoints, and the outward normal of the first grain.
+/// Footpoints on A and B, and the outward unit normal of A (world). `None` if the solve moves too far or
+/// does not converge.
 fn solved(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<(P3, P3, V3)> {
     let mut x = Vector4::new(a.2.x, a.2.y, b.2.x, b.2.y);
     let size = a.0.size().max(b.0.size());

@@ -3,12 +3,12 @@
 use feeler_geom::P3;
 use feeler_geom::nurbs::NurbsError;
 
-/// Direction of a parameter.
+/// Direction in the parameters of a surface or in its control net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Along u.
+    /// Along u: across the rows of a net.
     U,
-    /// Along v.
+    /// Along v: along a row of a net.
     V,
 }
 
@@ -48,10 +48,10 @@ pub enum NurbsGrainError {
     Open {
         /// Direction along which the surface is open.
         direction: Direction,
-        /// Largest distance between both sides (mm).
+        /// Largest distance between the two sides that should coincide (mm).
         gap: f64,
     },
-    /// The surface has a crease at a seam or between patches.
+    /// The surface has a crease at its seam or between two patches.
     #[error(
         "the surface has a crease of {angle:.3e} rad along {direction}; wrap the net, or put the rows next \
          to the seam on one line with it"
@@ -59,7 +59,7 @@ pub enum NurbsGrainError {
     Crease {
         /// Direction across the crease.
         direction: Direction,
-        /// Largest angle between the tangent planes (rad).
+        /// Largest angle between the tangent planes on both sides of the crease (rad).
         angle: f64,
     },
     /// A pole has no tangent plane.
@@ -70,7 +70,7 @@ pub enum NurbsGrainError {
     Tip {
         /// Direction that ends at the pole.
         direction: Direction,
-        /// `start` or `end`.
+        /// End of the direction at which the pole is: `start` or `end`.
         end: &'static str,
         /// Largest angle between tangent planes (rad).
         angle: f64,
@@ -81,18 +81,18 @@ pub enum NurbsGrainError {
          points apart"
     )]
     Singular {
-        /// Parameter u.
+        /// Parameter u of the point without a normal.
         u: f64,
-        /// Parameter v.
+        /// Parameter v of the point without a normal.
         v: f64,
     },
-    /// The enclosed volume is 0 up to rounding.
+    /// The volume that the surface encloses is 0 up to rounding.
     #[error(
         "the surface encloses a volume of {volume:.3e} mm³, which is 0 up to rounding; \
          give a closed surface with an inside"
     )]
     Volume {
-        /// Volume (mm³).
+        /// Enclosed volume (mm³).
         volume: f64,
     },
     /// The surface intersects itself.
@@ -101,7 +101,7 @@ pub enum NurbsGrainError {
          gap in it is thinner than {depth:.3e} mm; move the control points apart"
     )]
     Crossing {
-        /// Point of the surface (mm).
+        /// Point of the surface at which the test failed (mm).
         at: P3,
         /// Distance of the tested points from the surface (mm).
         depth: f64,
@@ -125,10 +125,10 @@ pub enum NurbsGrainError {
     Points {
         /// Number of points.
         points: usize,
-        /// Number of unknown control points and directions.
+        /// Number of unknown control points of the net and unknown vectors at its poles.
         unknowns: usize,
     },
-    /// The roughness is out of range, or no star-shaped grain was found for it.
+    /// The roughness is out of range, or no star-shaped grain was found for the roughness.
     #[error("no star-shaped grain was found for this roughness; give a smaller one from 0 to 1")]
     Roughness,
 }

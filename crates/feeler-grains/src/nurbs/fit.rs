@@ -2,9 +2,9 @@
 //!
 //! The cloud is made round by its second moments. Seen from its centre, the longitude of a point is u
 //! and its latitude is v. The net is wrapped along u. Along v it ends at poles, and the control points
-//! next to a pole are an ellipse around it in one plane, so that the pole has a tangent plane. All this
-//! is linear in the unknowns: one least-squares problem yields x, y and z. Then the parameters of the
-//! points are moved to their nearest points, and the net is solved for again.
+//! next to a pole are an ellipse around it in one plane, so that the pole has a tangent plane. Control
+//! points are linear in the unknowns, so one least-squares problem yields x, y and z. Then the
+//! parameters of the points are moved to their nearest points, and the net is solved for again.
 //!
 //! # Source
 //! Piegl & Tiller, *The NURBS Book*, §9.4 (least squares); Hoschek, *Intrinsic parametrization for
@@ -19,14 +19,15 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 /// Size and smoothness of the fitted net.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitOptions {
-    /// Number of control points around the poles, at least 4.
+    /// Number of control points in each row around the grain, at least 4.
     pub around: usize,
     /// Number of rows of control points from pole to pole, both included, at least 6.
     pub rows: usize,
-    /// Weight of the second differences of the net relative to distances, at least 0: 1e-8 has hardly an
-    /// effect, 1e-3 smooths noise.
+    /// Weight of the second differences of the net relative to the distances of the points, at least 0:
+    /// 1e-8 has hardly an effect, 1e-3 smooths noise.
     pub smoothing: f64,
-    /// Maximum number of times that the points' parameters are moved to the nearest points.
+    /// Maximum number of times that the parameters of the points are moved to those of the nearest
+    /// points of the surface, after which the net is fitted again.
     pub rounds: usize,
 }
 
@@ -47,9 +48,9 @@ pub struct NurbsFit {
     pub largest: f64,
 }
 
-/// Computes the grain whose surface is nearest to points (mm) all around it. Each ray from the centre of
-/// the points must intersect the grain's surface once; dents may be deep. The order of the points
-/// affects only the rounding.
+/// Computes the grain whose surface has the least sum of squared distances from points (mm) all around
+/// the grain. Each ray from the centre of the points must intersect the grain's surface once; dents may
+/// be deep. The order of the points affects only the rounding.
 ///
 /// # Errors
 /// Returns [`NurbsGrainError::TooFewPoints`], [`NurbsGrainError::Points`], or an error of
@@ -59,8 +60,8 @@ pub fn fit(points: &[P3], options: &FitOptions) -> Result<NurbsFit, NurbsGrainEr
     let undetermined = || NurbsGrainError::Points { points: points.len(), unknowns: spline.unknowns() };
     let count = points.len().max(1) as f64;
     let center = points.iter().map(|p| p.coords).sum::<V3>() / count;
-    // A long cloud is made round first, so that rows around a pole are ellipses with equal steps of
-    // longitude.
+    // A long cloud of points is made round first, so that rows around a pole are ellipses with equal
+    // steps of longitude.
     let spread = points.iter().map(|p| (p.coords - center) * (p.coords - center).transpose());
     let spread = Cholesky::new(spread.sum::<Matrix3<f64>>() / count).ok_or_else(undetermined)?;
     let round = |p: &P3| spread.l_dirty().solve_lower_triangular(&(p.coords - center));
@@ -90,7 +91,7 @@ pub fn fit(points: &[P3], options: &FitOptions) -> Result<NurbsFit, NurbsGrainEr
     best.ok_or_else(undetermined)
 }
 
-/// Space of the nets: bicubic, wrapped along u, with smooth poles along v.
+/// Bicubic nets of a size: wrapped along u, with smooth poles at the ends of v.
 pub(super) struct Spline {
     around: usize,
     rows: usize,
@@ -112,24 +113,26 @@ impl Spline {
         Ok(Self { around: options.around, rows: options.rows })
     }
 
-    /// Number of unknowns: both poles with two directions each, and the rows between their neighbours.
+    /// Number of unknown vectors: both poles, two vectors that span the ellipse around each pole, and
+    /// the control points of the rows between these ellipses.
     fn unknowns(&self) -> usize {
         6 + self.around * (self.rows - 4)
     }
 
-    /// Lengths of the domain in u and v.
+    /// Lengths of the surface's domain in u and v.
     pub(super) fn lengths(&self) -> [f64; 2] {
         [f64::from(index(self.around)), f64::from(index(self.rows - 3))]
     }
 
-    /// Parameters of a direction from the centre.
+    /// Parameters that correspond to the direction `d` from the centre of the round cloud.
     pub(super) fn parameters_of(&self, d: &V3) -> P2 {
         let [u, v] = self.lengths();
         let latitude = math::atan2(d.z, math::hypot(d.x, d.y));
         P2::new(math::turn(math::atan2(d.y, d.x)) / TAU * u, (latitude + FRAC_PI_2) / PI * v)
     }
 
-    /// Appends control point `i` of row `j`, multiplied by `share`, as a combination of unknowns.
+    /// Appends control point `i` of row `j`, multiplied by `share`, to `out` as a combination of
+    /// unknowns.
     fn control(&self, i: usize, j: usize, share: f64, out: &mut Row) {
         let last = self.unknowns();
         // Longitude of the Greville abscissa of the i-th wrapped control point.
@@ -221,8 +224,8 @@ impl Spline {
     }
 }
 
-/// Values of the four cubic B-splines at `t` over the knots 0, 1, 2, … mapped by `knot`, and the index
-/// of the first of them. `last` is the index of the last span.
+/// Index of the first of the four cubic B-splines that are not 0 at `t`, and the values of the four.
+/// Their knots are `knot(0)`, `knot(1)`, …; `last` is the index of the last interval between knots.
 fn cubic(t: f64, knot: impl Fn(f64) -> f64, last: usize) -> (usize, [f64; 4]) {
     let mut span = 0;
     while span < last && f64::from(index(span + 1)) <= t {

@@ -1,4 +1,4 @@
-//! Grains from closed surfaces, and the checks of such surfaces.
+//! Grains bounded by closed surfaces, and the checks of such surfaces.
 
 use super::error::Direction;
 use super::mass::{GrainMass, mass};
@@ -27,19 +27,21 @@ pub struct NurbsGrain {
     mass: GrainMass,
 }
 
-/// Largest distance between sides that coincide, and largest diagonal of a pole, relative to the size.
-/// Open surfaces pass with a larger value; nets with few digits count as open with a smaller one.
+/// Largest distance between sides of the surface that coincide, and largest diagonal of the box of a
+/// side that is a pole, relative to the size of the grain. Open surfaces pass with a larger value; nets
+/// with few digits count as open with a smaller one.
 const MAX_SEAM_GAP: f64 = 1e-7;
 /// Largest angle (rad) between tangent planes that coincide at seams and poles. Creases without a
 /// feature pass with a larger value; nets with few digits have creases and tips with a smaller one.
 const MAX_SEAM_ANGLE: f64 = 1e-5;
-/// Smallest sine of the angle between the tangents of a surface with a normal. A larger value refuses
-/// slanted nets, a smaller one accepts folds.
+/// Smallest sine of the angle between ∂u and ∂v at which the surface has a normal. A larger value
+/// refuses slanted nets, a smaller one accepts folds.
 const MIN_TANGENT_SINE: f64 = 1e-9;
-/// Smallest volume of a grain relative to area · size. A larger value refuses thin grains, a smaller one
-/// accepts rounding as a volume.
+/// Smallest volume of a grain relative to its area times its size. A larger value refuses thin grains, a
+/// smaller one accepts rounding as a volume.
 const MIN_RELATIVE_VOLUME: f64 = 1e-9;
-/// Number of samples along each parameter of a patch.
+/// Number of samples along each parameter of a patch in the checks of normals and in
+/// [`NurbsGrain::curvature_range`].
 const SAMPLES_PER_PARAMETER: u32 = 5;
 /// Maximum number of halvings of a patch in the proof that a grain is star-shaped.
 const MAX_HALVINGS: u32 = 9;
@@ -74,7 +76,7 @@ impl NurbsGrain {
     /// Creates the grain of a control net.
     ///
     /// # Errors
-    /// See [`ControlNet::surface`] and [`NurbsGrain::new`].
+    /// Those of [`ControlNet::surface`] and [`NurbsGrain::new`].
     pub fn of_net(net: &ControlNet) -> Result<Self, NurbsGrainError> {
         Self::new(net.surface()?)
     }
@@ -97,8 +99,8 @@ impl NurbsGrain {
         self.topology
     }
 
-    /// Area, volume, centroid and inertia: exact to rounding for polynomial surfaces, to 1e-12 for
-    /// rational ones.
+    /// Area, volume, centroid and inertia at density 1. All but the area are exact to rounding for
+    /// polynomial surfaces, and to a relative error of 1e-12 for rational ones.
     #[must_use]
     pub fn mass(&self) -> &GrainMass {
         &self.mass
@@ -110,15 +112,16 @@ impl NurbsGrain {
         Aabb::of_points(&self.grid.points()).diagonal()
     }
 
-    /// Point and outward unit normal at parameters, including poles and seams.
+    /// Point (mm) and outward unit normal of the surface at the parameters `uv`, which may be at a pole
+    /// or a seam.
     #[must_use]
     pub fn at(&self, uv: P2) -> (P3, V3) {
         (self.grid.derivs(uv).p, self.grid.normal(uv))
     }
 
-    /// Whether each ray from `center` intersects the surface once, which excludes self-intersections.
-    /// The proof is based on control points, not on samples. Returns `false` if there is no such proof
-    /// within a maximum number of halvings, and for tori.
+    /// Whether each ray from `center` (mm) is proven to intersect the surface once, which excludes
+    /// self-intersections. The proof is based on control points, not on samples. Returns `false` if
+    /// there is no such proof within a maximum number of halvings, and for tori.
     #[must_use]
     pub fn is_star_shaped(&self, center: &P3) -> bool {
         let surface = Surface::Bezier(self.grid.clone());
@@ -142,7 +145,8 @@ impl NurbsGrain {
     }
 }
 
-/// Whether all normals over the rectangle are proven to point away from the centre.
+/// Whether all normals over the rectangle `rect` of parameters are proven to point away from `center`.
+/// `depth` is the number of halvings so far.
 fn faces_away(surface: &Surface, rect: &Rect, center: &P3, depth: u32) -> bool {
     // The products of the generators of the normals and the hull points bound those of all normals and
     // points.
@@ -164,7 +168,7 @@ fn faces_away(surface: &Surface, rect: &Rect, center: &P3, depth: u32) -> bool {
     parts.iter().all(|part| faces_away(surface, part, center, depth + 1))
 }
 
-/// Calls `at` with parameters spread over the interiors of all patches.
+/// Calls `at` with parameters spread evenly over the interiors of all patches.
 fn sample_interiors(grid: &BezierSurface, mut at: impl FnMut(P2)) {
     let (n_u, n_v) = grid.n_patches();
     let share = |k: u32| (f64::from(k) + 0.5) / f64::from(SAMPLES_PER_PARAMETER);
@@ -221,7 +225,7 @@ fn check_smooth(grid: &BezierSurface) -> Result<(), NurbsGrainError> {
     Ok(())
 }
 
-/// Determines the topology, or why the surface is not closed.
+/// Determines the topology. The error states why the surface is not closed.
 fn topology(grid: &BezierSurface) -> Result<Topology, NurbsGrainError> {
     if grid.u_periodic && grid.v_periodic {
         return Ok(Topology::Torus);
@@ -249,7 +253,8 @@ fn topology(grid: &BezierSurface) -> Result<Topology, NurbsGrainError> {
     }
 }
 
-/// Parameters at both ends of a direction, at a share of the other one.
+/// Parameters at both ends of the domain along `direction`, where the other parameter is at the fraction
+/// `share` of its range.
 fn at_ends(grid: &BezierSurface, direction: Direction, share: f64) -> [P2; 2] {
     let d = grid.domain();
     match direction {
@@ -258,14 +263,15 @@ fn at_ends(grid: &BezierSurface, direction: Direction, share: f64) -> [P2; 2] {
     }
 }
 
-/// Number of samples along a side.
+/// Number of samples along a side of the surface in the checks of seams and poles. With a larger value
+/// the checks take longer, with a smaller one short defects are missed.
 const SAMPLES_PER_SIDE: u32 = 64;
 
 fn side_samples() -> impl Iterator<Item = f64> {
     (0..SAMPLES_PER_SIDE).map(|k| (f64::from(k) + 0.5) / f64::from(SAMPLES_PER_SIDE))
 }
 
-/// Whether both ends of a direction collapse to points.
+/// Whether the sides at both ends of a direction each collapse to a point.
 fn is_collapsed(grid: &BezierSurface, direction: Direction) -> bool {
     let size = Aabb::of_points(&grid.points()).diagonal();
     (0..2).all(|end| {
@@ -275,7 +281,8 @@ fn is_collapsed(grid: &BezierSurface, direction: Direction) -> bool {
     })
 }
 
-/// Largest distance (mm) and angle (rad) between both sides of a direction.
+/// Largest distance (mm) between the points, and angle (rad) between the tangent planes, of the two
+/// sides at the ends of a direction.
 fn seam(grid: &BezierSurface, direction: Direction) -> (f64, f64) {
     side_samples().fold((0.0, 0.0), |(gap, angle): (f64, f64), s| {
         let [a, b] = at_ends(grid, direction, s);
@@ -289,7 +296,7 @@ fn angle_between(a: &V3, b: &V3) -> f64 {
     math::atan2(a.cross(b).norm(), a.dot(b))
 }
 
-/// Checks that both poles have tangent planes.
+/// Checks that the poles at both ends of a direction have tangent planes.
 fn check_poles(grid: &BezierSurface, direction: Direction) -> Result<(), NurbsGrainError> {
     for (end, name) in ["start", "end"].into_iter().enumerate() {
         let normals: Vec<V3> =
@@ -302,7 +309,7 @@ fn check_poles(grid: &BezierSurface, direction: Direction) -> Result<(), NurbsGr
     Ok(())
 }
 
-/// Surface with u reversed.
+/// Returns the same surface with the direction of u reversed, which reverses its natural normal.
 fn reversed(s: &NurbsSurface) -> NurbsSurface {
     let rows = |n: usize| (0..n / s.n_v).rev().flat_map(|i| i * s.n_v..(i + 1) * s.n_v);
     NurbsSurface {

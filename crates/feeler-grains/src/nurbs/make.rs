@@ -22,7 +22,7 @@ pub(super) const CIRCLE: [(f64, f64, f64); 9] = [
     (1.0, -1.0, HALF),
     (1.0, 0.0, 1.0),
 ];
-/// Knots of (3.8).
+/// Knots of the circle, (3.8).
 pub(super) const CIRCLE_KNOTS: &[f64] = &[0., 0., 0., 1., 1., 2., 2., 3., 3., 4., 4., 4.];
 
 impl NurbsGrain {
@@ -76,8 +76,9 @@ fn dimension(name: &'static str, value: f64) -> Result<(), NurbsGrainError> {
     if value.is_finite() && value > 0.0 { Ok(()) } else { Err(NurbsGrainError::Dimension { name, value }) }
 }
 
-/// Surface of revolution about z of a profile of radius, height and weight: u is the angle, v runs along
-/// the profile.
+/// Surface of revolution about z of a profile, whose control points are given by radius, height and
+/// weight. u runs around the axis, v along the profile with the knots `knots`. `place` maps the
+/// coordinates of each control point.
 fn revolved(profile: &[(f64, f64, f64)], knots: &[f64], place: impl Fn(f64, f64, f64) -> P3) -> NurbsSurface {
     let net =
         CIRCLE.iter().flat_map(|(c, s, w)| profile.iter().map(move |(r, z, h)| (r * c, r * s, *z, w * h)));

@@ -1,4 +1,4 @@
-//! Volume, centroid and inertia of the inside of a closed grid of patches.
+//! Volume, centroid and inertia of the body bounded by a closed grid of patches.
 //!
 //! By the divergence theorem, with d = x − c and N = ∂u × ∂v du dv, the volume is ⅓ ∮ d·N, its first
 //! moments are ¼ ∮ d (d·N), and its second moments are ⅕ ∮ d dᵀ (d·N). The integrands of a polynomial
@@ -26,14 +26,14 @@ pub struct GrainMass {
     pub tensor: Matrix3<f64>,
 }
 
-/// Largest change of the sums by halving, relative to area · size and its multiples by the size, at
-/// which halving stops. A larger value gives inexact masses of rational grains, a smaller one halves
-/// patches without effect.
+/// Largest change of the sums by halving a patch, relative to its area times the size of the grain (for
+/// moments times the size once or twice more), at which halving stops. A larger value gives inexact
+/// masses of rational grains, a smaller one halves patches without effect.
 const MAX_RELATIVE_CHANGE: f64 = 1e-13;
 /// Maximum number of halvings of a patch.
 const MAX_HALVINGS: u32 = 5;
 
-/// Sums over one patch or all: area, flux d·N, flux times d, and flux times d dᵀ.
+/// Integrals over one patch or all patches: area, flux d·N, flux times d, and flux times d dᵀ.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     area: f64,
@@ -51,12 +51,12 @@ impl std::ops::AddAssign for Sums {
     }
 }
 
-/// Mass properties of the inside of a closed grid whose natural normal points outwards. With the
+/// Mass properties of the body bounded by a closed grid whose natural normal points outwards. With the
 /// opposite normal, volume and tensor are negative.
 pub(super) fn mass(grid: &BezierSurface) -> GrainMass {
     let box_ = feeler_geom::Aabb::of_points(&grid.points());
     let (reference, size) = (box_.center(), box_.diagonal());
-    // The second moments of a patch have degree 5p − 1 in a parameter.
+    // The integrands of the second moments of a patch of degree p have degree 5p − 1 in a parameter.
     let max_degree = grid.u_degree.max(grid.v_degree) as usize;
     let rule = gauss_legendre((5 * max_degree).div_ceil(2).max(6));
     let (n_u, n_v) = grid.n_patches();

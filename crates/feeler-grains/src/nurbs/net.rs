@@ -4,9 +4,9 @@
 //! NURBS §3.1.3, §3.1.4.
 //!
 //! # Deviations
-//! Wrapping repeats the first p points after the last one, `P[i] = P[n-p+1+i]` for i < p, and the domain
-//! is `[u[p], u[m-p]]`. The source ends the domain at `u[n-p]`, where the curve is not closed. A uniform
-//! sequence has m + 1 knots, not n + 1 as in (3.7).
+//! Wrapping at degree p repeats the first p points after the last one, `P[i] = P[n-p+1+i]` for i < p,
+//! and the domain is `[u[p], u[m-p]]` with the m + 1 knots u. The source ends the domain at `u[n-p]`,
+//! where the curve is not closed. A uniform sequence has m + 1 knots, not n + 1 as in (3.7).
 
 use super::NurbsGrainError;
 use super::error::Direction;
@@ -14,7 +14,7 @@ use feeler_geom::P3;
 use feeler_geom::count::index;
 use feeler_geom::nurbs::{NurbsCurve, NurbsSurface};
 
-/// Knots of a net along one of its directions, with the degree.
+/// Kind of the knots of a net along one of its directions, with the degree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     /// Uniform knots, the first points repeated after the last one: closed with `degree - 1` continuous
@@ -28,13 +28,13 @@ pub enum Along {
 /// Control net of a closed surface; lengths are in mm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlNet {
-    /// Knots across the rows (u).
+    /// Kind of the knots across the rows of the net (u).
     pub u: Along,
-    /// Knots along a row (v).
+    /// Kind of the knots along a row of the net (v).
     pub v: Along,
     /// Number of points in a row. Control point `(i, j)` has the index `i * n_v + j`.
     pub n_v: usize,
-    /// Control points.
+    /// Control points (mm), row by row.
     pub points: Vec<P3>,
     /// Weights, all positive; empty for a polynomial surface.
     pub weights: Vec<f64>,
@@ -47,7 +47,8 @@ impl Along {
         }
     }
 
-    /// Knots for `n` points, and for each control point the index of its given point.
+    /// Knots for `n` given points, and for each control point of the surface the index of the given
+    /// point that it is.
     fn closed(self, n: usize) -> (Vec<f64>, Vec<usize>) {
         let p = self.degree() as usize;
         match self {
@@ -77,8 +78,9 @@ impl Along {
 }
 
 impl ControlNet {
-    /// Builds the NURBS surface with repeated wrapped points. Wrapped parameters range from 0 to the
-    /// number of points, clamped ones from 0 to the number of points minus the degree.
+    /// Builds the NURBS surface, in which the first points of wrapped directions are repeated. Wrapped
+    /// parameters range from 0 to the number of points, clamped ones from 0 to the number of points
+    /// minus the degree.
     ///
     /// # Errors
     /// Returns [`NurbsGrainError::TooFewPoints`] if a direction has too few points, and

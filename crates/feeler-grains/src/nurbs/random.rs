@@ -6,21 +6,23 @@ use crate::Random;
 use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Number of bumps and dents of a grain.
+/// Number of bumps and dents together of a grain.
 const BUMPS: usize = 8;
-/// Largest height of a bump or depth of a dent at roughness 1, relative to the radius.
+/// Largest height of a bump or depth of a dent at roughness 1, relative to the radius of the grain.
 const HEIGHT: f64 = 0.45;
-/// Number of attempts, each with half the roughness of the one before.
+/// Maximum number of attempts to make a star-shaped grain, each with half the roughness of the one
+/// before.
 const MAX_ATTEMPTS: u32 = 6;
 
 impl NurbsGrain {
-    /// Creates a random grain about the origin with a size of about `radius` (mm), with bumps and dents.
-    /// At `roughness` 0.5 most grains are concave somewhere, at 0 all are ellipsoids up to a thousandth
-    /// of the radius. The net is bicubic with 12 control points around and 10 rows. The seed determines
-    /// the grain to the bit.
+    /// Creates a random grain about the origin with a mean radius of about `radius` (mm), with bumps and
+    /// dents. At `roughness` 0.5 most grains are concave somewhere, at 0 all are ellipsoids up to a
+    /// thousandth of the radius. The net is bicubic with 12 control points around and 10 rows. The seed
+    /// determines the grain to the bit.
     ///
-    /// Each ray from the origin intersects the surface once, which is proven
-    /// ([`NurbsGrain::is_star_shaped`]). If it is not, the roughness is halved.
+    /// Each ray from the origin is proven to intersect the surface once
+    /// ([`NurbsGrain::is_star_shaped`]). If this is not proven, the grain is made again with half the
+    /// roughness, up to five times.
     ///
     /// # Errors
     /// Returns [`NurbsGrainError::Dimension`] if the radius is not valid, and
@@ -66,7 +68,7 @@ impl NurbsGrain {
     }
 }
 
-/// Uniform random number in [0, 1) with 32 bits.
+/// Draws a number uniform in [0, 1) with 32 random bits.
 fn share(random: &mut Random) -> f64 {
     f64::from(u32::try_from(random.whole() >> 32).unwrap_or(0)) / 4_294_967_296.0
 }

@@ -159,8 +159,8 @@ fn masses_of_random_grains_are_those_of_samples() {
     }
 }
 
-/// Distance of the boundary along a direction: the parameters of the direction are the start of Newton's
-/// method for `S(u, v) = rho d`.
+/// Distance of the grain's surface from the origin along the direction `d`: solves `S(u, v) = rho d` by
+/// Newton's method, which starts at the parameters that the fit assigns to the direction.
 fn radius(grain: &NurbsGrain, d: &V3) -> f64 {
     let domain = grain.grid().domain();
     let u = math::turn(math::atan2(d.y, d.x)) / TAU * domain.u1;

@@ -10,12 +10,15 @@ use super::{NurbsGrain, NurbsGrainError};
 use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Number of cells of the mesh along each parameter.
+/// Number of cells of the mesh along each parameter. A larger value is slower, a smaller one needs
+/// thicker grains.
 const MESH_CELLS: u32 = 48;
-/// Number of cells from one tested point to the next.
+/// Number of cells of the mesh from one tested point to the next. A larger value misses more, a smaller
+/// one is slower.
 const SAMPLE_STRIDE: u32 = 2;
-/// Distance of the tested points from the surface, relative to the deviation of the mesh. Thin grains
-/// count as self-intersecting with a larger value; the deviation of the mesh matters with a smaller one.
+/// Distance of the tested points from the surface, relative to the deviation of the mesh from the
+/// surface. Thin grains count as self-intersecting with a larger value; the deviation of the mesh
+/// matters with a smaller one.
 const DISTANCE_FACTOR: f64 = 3.0;
 
 impl NurbsGrain {
@@ -67,7 +70,7 @@ fn crossing(grain: &NurbsGrain) -> Option<(P3, f64)> {
     None
 }
 
-/// Winding number of the triangles around a point.
+/// Winding number of a closed mesh of triangles around the point `x`.
 fn winding(triangles: &[[P3; 3]], x: &P3) -> f64 {
     let angle = |t: &[P3; 3]| {
         let [a, b, c]: [V3; 3] = t.map(|p| p - x);

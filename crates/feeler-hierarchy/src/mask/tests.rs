@@ -1,12 +1,13 @@
-//! Attempts to falsify the masks: a search for the curvatures, angle and distance that maximise (or minimise)
-//! the smallest eigenvalue, for every pair of types.
+//! Attempts to falsify the masks: for every pair of types, a search for the curvatures, the angle and
+//! the distance that maximise (or minimise) the smallest eigenvalue of the Hessian.
 
 use super::*;
 use feeler_geom::{Frame, math};
 use nalgebra::{DMatrix, Matrix2, Matrix2x1};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// Number of variables of a choice: three for each shape, the angle, the distance.
+/// Number of variables of a choice of two shapes and their position: three for each shape, the angle
+/// between them and the distance.
 const VARIABLES: usize = 8;
 type Choice = [f64; VARIABLES];
 
@@ -16,7 +17,7 @@ fn length(x: f64) -> f64 {
     math::powf(100.0, s)
 }
 
-/// Principal curvatures of a type.
+/// Local shape of a feature type with principal curvatures.
 enum Shape {
     Face(f64, f64),
     Edge(f64),
@@ -75,8 +76,9 @@ fn full_smallest(a: T, b: T, x: &Choice) -> f64 {
     .min()
 }
 
-/// Smallest eigenvalue of the Schur form divided by d, `S_b + S_a (I + d S_a)⁻¹`, relative to the size of
-/// the curvatures. Edges and vertices are faces of vanishing radius. Distances go down to exactly 0.
+/// Smallest eigenvalue of the Schur complement divided by d, `S_b + S_a (I + d S_a)⁻¹`, relative to the
+/// size of the curvatures. Edges and vertices are represented by faces of vanishing radius. The distance
+/// d may be exactly 0.
 fn schur_smallest(a: T, b: T, x: &Choice) -> f64 {
     const SHARP: f64 = 1e6;
     let d = (length(x[7]) - 0.1).max(0.0);
@@ -114,7 +116,8 @@ fn shifted_det(a: (f64, f64), b: (f64, f64), sin: f64, cos: f64) -> f64 {
     a.0 * a.1 + b.0 * b.1 + a.0 * (b.0 * s + b.1 * c) + a.1 * (b.0 * c + b.1 * s)
 }
 
-/// Returns the largest value found by pattern searches from random starts; stops early above `enough`.
+/// Returns the largest value of `f` found by pattern searches from `restarts` random starts. The search
+/// stops as soon as a value exceeds `enough`.
 fn maximise(f: impl Fn(&Choice) -> f64, enough: f64, restarts: usize, rng: &mut SmallRng) -> f64 {
     let mut best = f64::NEG_INFINITY;
     for _ in 0..restarts {

@@ -5,7 +5,8 @@ use crate::WallContact;
 use feeler_runtime::PointMinima;
 use rayon::prelude::*;
 
-/// Number of particles of one task, which makes the cost of its start negligible.
+/// Number of particles that one parallel task processes: enough to make the cost of starting a task
+/// negligible.
 const TASK_SIZE: usize = 1024;
 
 /// Contacts of many particles with one wall: those of particle `i` are
@@ -17,27 +18,28 @@ pub struct WallContacts {
     batches: Vec<Batch>,
 }
 
-/// Result and scratch data of one task.
+/// Contacts found by one parallel task, and its scratch data.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub query: PointMinima,
     pub places: Vec<u32>,
     pub contacts: Vec<WallContact>,
     pub shapes: super::superellipsoid::Scratch,
-    /// The end of each particle's contacts.
+    /// Index in `contacts` after the last contact of each particle of the task.
     ends: Vec<u32>,
-    /// First particle that is refused.
+    /// Index of the first particle of the task whose contacts could not be computed.
     refused: Option<usize>,
 }
 
 impl WallContacts {
-    /// No contacts yet.
+    /// Creates an empty list, for no particles.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Start of each particle's contacts, and the end of the last one's.
+    /// Index in [`contacts`](Self::contacts) of the first contact of each particle, followed by the
+    /// number of all contacts.
     #[must_use]
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
@@ -49,7 +51,7 @@ impl WallContacts {
         &self.contacts
     }
 
-    /// Contacts of one particle.
+    /// Contacts of the particle with the index `particle`.
     ///
     /// # Panics
     /// If there is no such particle.
@@ -58,8 +60,8 @@ impl WallContacts {
         &self.contacts[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]
     }
 
-    /// Runs `find` for the index of each particle. The error is the index of the first particle that is
-    /// refused; there are no contacts then.
+    /// Calls `find` for each particle, with its index, its cache and the batch that it appends contacts
+    /// to. The error is the index of the first particle for which `find` fails; the list is then empty.
     #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 contacts")]
     pub(crate) fn run<T: Sync>(
         &mut self,

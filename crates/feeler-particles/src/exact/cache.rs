@@ -3,10 +3,11 @@
 use super::distance;
 use feeler_geom::P3;
 
-/// Maximum number of cached numbers of places. More places are near only in corners of many small faces.
+/// Maximum number of places that one cache lists. More places are near a particle only in corners of
+/// many small faces.
 const MAX_PLACES: usize = 8;
 
-/// Marks the end of a list of numbers of places.
+/// Marks the end of a list of places.
 const NO_PLACE: u32 = u32::MAX;
 
 /// Proximity cache: places of the wall near one particle at its last query, in the wall's frame. A *place* is
@@ -15,7 +16,7 @@ const NO_PLACE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct ProximityCache {
-    /// Position of the last query that changed the cache.
+    /// Position (wall's frame) of the last query that changed the cache.
     at: [f64; 3],
     /// Distance (mm) of `at` within which the wall has no point.
     clear: f32,
@@ -32,20 +33,22 @@ impl Default for ProximityCache {
     }
 }
 
-/// A lower bound of `x`, with a margin for the rounding of the distances that it is compared with.
+/// Lower bound of the distance `x` as an `f32`, with a margin for the rounding of the distances that it
+/// is compared with.
 #[expect(clippy::cast_possible_truncation, reason = "the result is rounded down")]
 fn below(x: f64) -> f32 {
     ((x * (1.0 - 1e-6)) as f32).next_down()
 }
 
 impl ProximityCache {
-    /// Whether the wall certainly has no point within `near` (mm) of a point.
+    /// Whether the cache proves that the wall has no point within `near` (mm) of the point `p` (wall's
+    /// frame).
     pub(crate) fn is_clear(&self, p: &P3, near: f64) -> bool {
         distance(p, &self.at) + near < f64::from(self.clear)
     }
 
-    /// Returns the radius (mm) around a point within which the cache lists all places; negative if it has no
-    /// list.
+    /// Returns the radius (mm) around the point `p` within which the cache lists all places; negative if
+    /// the cache has no list or `p` is too far from the position of the list.
     pub(crate) fn listed_radius(&self, p: &P3) -> f64 {
         if self.listed < 0.0 { -1.0 } else { f64::from(self.listed) - distance(p, &self.at) }
     }
@@ -54,8 +57,8 @@ impl ProximityCache {
         self.places.iter().copied().take_while(|k| *k != NO_PLACE)
     }
 
-    /// Stores all places within `radius` of a point, unless there are too many, and that the wall has no
-    /// point within `clear`.
+    /// Stores `places`, which are all places within `radius` (mm) of the point `p`, unless there are
+    /// more than [`MAX_PLACES`], and that the wall has no point within `clear` (mm) of `p`.
     pub(crate) fn set(&mut self, p: &P3, clear: f64, radius: f64, places: &[u32]) {
         self.at = [p.x, p.y, p.z];
         self.clear = below(clear);
@@ -67,7 +70,8 @@ impl ProximityCache {
         }
     }
 
-    /// Stores that the wall has no point within `clear` of a point, and keeps the list of places.
+    /// Stores that the wall has no point within `clear` (mm) of the point `p`, and keeps the list of
+    /// places, valid in the smaller radius around `p`.
     pub(crate) fn set_clear(&mut self, p: &P3, clear: f64) {
         let listed = self.listed_radius(p);
         self.listed = if listed > 0.0 { below(listed) } else { -1.0 };

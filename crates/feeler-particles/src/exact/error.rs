@@ -5,13 +5,13 @@ use feeler_runtime::QueryError;
 /// Reason why the contacts with an exact wall cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum WallError {
-    /// The pose has a number that is not finite.
+    /// The pose given for the wall has a number that is not finite.
     #[error("the pose of a wall has a number that is not finite")]
     Pose,
-    /// The reach is negative or not finite.
+    /// The reach, the largest gap of contacts, is negative or not finite.
     #[error("the reach must be a finite length of at least 0 mm, not {value}")]
     Reach {
-        /// The value given.
+        /// Given reach (mm).
         value: f64,
     },
     /// A particle's position or orientation is not finite.
@@ -29,15 +29,15 @@ pub enum WallError {
         /// The limit of the coordinates.
         error: QueryError,
     },
-    /// A radius is negative or not finite.
+    /// The radius of a sphere is negative or not finite.
     #[error("particle {index}: its radius must be a finite length of at least 0 mm, not {value}")]
     Radius {
         /// Index of the particle.
         index: usize,
-        /// The value given.
+        /// Given radius (mm).
         value: f64,
     },
-    /// Semi-axes or exponents are out of range.
+    /// Semi-axes or exponents of a superellipsoid are out of range.
     #[error("particle {index}: semi-axes must be finite and above 0 mm, exponents in [0.1, 1.9]")]
     Shape {
         /// Index of the particle.

@@ -1,8 +1,8 @@
 //! Exact walls: contacts of particles with a solid, without triangles.
 //!
-//! Queries are in the frame of the wall, so walls may move. The last result for a particle bounds the time
-//! for which it cannot be in contact, or lists the only places of the wall's boundary (faces, edges, vertices
-//! or areas of them) that it can be near.
+//! Queries are in the frame of the wall, so walls may move. The cached result of a particle's last query
+//! gives a distance that the particle can move without touching the wall, or lists all places of the
+//! wall's boundary (faces, edges, vertices or areas of them) that it can be near.
 //!
 //! # Source
 //! MATH §21.
@@ -34,7 +34,7 @@ pub struct ExactWall {
 }
 
 impl ExactWall {
-    /// A wall in the identity pose.
+    /// Creates a wall from a prepared solid, in the identity pose.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {
         Self { boundary: Arc::new(Boundary::new(body)), pose: Pose::identity() }
@@ -65,14 +65,15 @@ impl ExactWall {
         Ok(())
     }
 
-    /// Computes all contacts of spheres with gaps of at most `reach` (mm), those of each sphere by
-    /// increasing gap.
+    /// Computes all contacts of spheres (world) whose gaps are at most `reach` (mm), and writes them to
+    /// `out`. The contacts of each sphere are sorted by increasing gap.
     ///
-    /// A centre inside the material has one contact, with the nearest point of the boundary at any depth:
-    /// the shortest way out, with a gap below minus the radius. `caches` stores one record for each sphere;
-    /// its length follows the number of spheres. A cache is valid for this wall and any sphere, so another
-    /// order of spheres only takes more time; another wall requires its own caches. Contacts have the same
-    /// bits for any caches and any number of threads. The function does not allocate once `out` has grown.
+    /// A sphere whose centre is inside the material has one contact, with the nearest point of the
+    /// boundary at any depth. Its gap is below minus the radius. `caches` has one cache for each sphere,
+    /// and is resized to the number of spheres. A cache is valid for this wall and any sphere, so
+    /// another order of spheres only takes more time; another wall requires its own caches. Contacts
+    /// have the same bits for any caches and any number of threads. The function does not allocate once
+    /// `out` has grown.
     ///
     /// # Errors
     /// A number is not finite, a radius or the reach is negative, or [`WallError::Coordinates`].
@@ -86,8 +87,9 @@ impl ExactWall {
         self.contacts_with_grains(spheres, |_| None, reach, caches, out)
     }
 
-    /// Like [`contacts`](Self::contacts), but some of the spheres are the bounding spheres of grains, whose
-    /// contacts are computed.
+    /// Like [`contacts`](Self::contacts), but some of the spheres are the bounding spheres of grains.
+    /// For an index at which `grain` returns a grain, the contacts of that grain are computed instead of
+    /// those of the sphere.
     pub(crate) fn contacts_with_grains<'g>(
         &self,
         spheres: &[Sphere],
@@ -125,8 +127,9 @@ impl ExactWall {
     /// Like [`contacts`](Self::contacts), for superellipsoids. Gaps are along common normals, negative for
     /// overlaps.
     ///
-    /// A contact counts if the centre is in front of the wall there. A centre inside the material has one
-    /// contact, along the shortest way out of the centre.
+    /// A contact with a face is reported only if the particle's centre is in front of the face there. A
+    /// particle whose centre is inside the material has one contact, with the point of the boundary
+    /// nearest to the centre.
     ///
     /// # Errors
     /// A number is not finite, semi-axes or exponents are out of range, the reach is negative, or
@@ -157,12 +160,13 @@ impl ExactWall {
         })
     }
 
-    /// Returns this solid in another pose.
+    /// Returns a wall of the same solid in another pose.
     pub(crate) fn with_pose(&self, pose: &Pose) -> Self {
         Self { boundary: Arc::clone(&self.boundary), pose: *pose }
     }
 
-    /// Contacts of one sphere with gaps of at most 0. The centre must be finite.
+    /// Computes the contacts of one sphere (world) whose gaps are at most 0. The sphere's centre must be
+    /// finite.
     pub(crate) fn sphere_contacts<'b>(
         &self,
         sphere: &Sphere,
@@ -174,7 +178,7 @@ impl ExactWall {
         Ok(&batch.contacts)
     }
 
-    /// Contacts of one grain with gaps of at most 0.
+    /// Computes the contacts of one grain whose gaps are at most 0.
     pub(crate) fn grain_contacts<'b>(
         &self,
         grain: &grains::Placed<'_>,
@@ -186,7 +190,8 @@ impl ExactWall {
         Ok(&batch.contacts)
     }
 
-    /// Appends the contacts of a superellipsoid to those of the batch.
+    /// Appends the contacts of a superellipsoid or grain whose gaps are at most `reach` (mm) to those of
+    /// the batch, in world coordinates.
     fn find_local(
         &self,
         local: &LocalSuperellipsoid,
@@ -214,13 +219,14 @@ impl ExactWall {
         Ok(())
     }
 
-    /// A point of the world in the frame of the wall. The wall's translation is subtracted first, so that
-    /// an offset common to both cancels.
+    /// Transforms a point of the world into the frame of the wall. The wall's translation is subtracted
+    /// first, so that an offset common to the point and the wall cancels.
     fn local(&self, p: &P3) -> P3 {
         self.pose.inverse_transform_point(p)
     }
 
-    /// Appends the contacts of a sphere to those of the batch.
+    /// Appends the contacts of a sphere (world) whose gaps are at most `reach` (mm) to those of the
+    /// batch.
     fn find_sphere(
         &self,
         sphere: &Sphere,
@@ -246,8 +252,9 @@ impl ExactWall {
         Ok(())
     }
 
-    /// Computes the distance minima of a point of the wall's frame, from the places in the cache alone if
-    /// these are complete.
+    /// Computes the local minima, up to `near` (mm), of the distance of the point `p` (wall's frame)
+    /// from the boundary. Uses the places in the cache alone if the cache lists all that are near
+    /// enough.
     fn minima(&self, p: &P3, near: f64, cache: &mut ProximityCache, batch: &mut Batch) -> PointPosition {
         let boundary = &*self.boundary;
         let least = PointMinima::least_radius(boundary, near);
@@ -282,12 +289,12 @@ fn check_reach(reach: f64) -> Result<(), WallError> {
     if reach.is_finite() && reach >= 0.0 { Ok(()) } else { Err(WallError::Reach { value: reach }) }
 }
 
-/// Additional distance up to which places are listed, as a part of radius and reach: the distance that a
-/// particle moves with one list. With a larger value lists contain places that are not needed; with a
-/// smaller one they are built more often.
+/// Additional distance up to which places are listed, as a part of the sum of the particle's radius and
+/// the reach: the distance that the particle can move before the list is built anew. With a larger value
+/// lists contain places that are not needed; with a smaller one they are built more often.
 const LIST_MARGIN: f64 = 0.25;
 
-/// Distance between two points of one frame.
+/// Distance (mm) between two points given in the same frame.
 pub(crate) fn distance(a: &P3, b: &[f64; 3]) -> f64 {
     V3::new(a.x - b[0], a.y - b[1], a.z - b[2]).norm()
 }

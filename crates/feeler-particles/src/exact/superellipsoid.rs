@@ -42,7 +42,7 @@ pub struct SuperellipsoidParticle {
     pub exponents: [f64; 2],
 }
 
-/// Scratch buffer.
+/// Scratch buffer for the contacts of one particle.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     found: Vec<Found>,
@@ -51,9 +51,9 @@ pub(crate) struct Scratch {
 /// A contact with a feature of the wall.
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    /// Point of the wall.
+    /// Contact point on the feature of the wall (wall's frame).
     point: P3,
-    /// Normal of the wall there.
+    /// Unit normal of the contact at `point`, from the wall to the particle.
     normal: V3,
     gap: f64,
     curvatures: [f64; 2],
@@ -65,45 +65,50 @@ struct Found {
 /// contacts are inexact; with a smaller one contacts of box-like particles are lost.
 const CONVERGED: f64 = 1e-9;
 
-/// Maximum number of steps of a solve.
+/// Maximum number of steps of a solve by Newton's method or regula falsi. Solves that need more are
+/// given up, and their contact is lost.
 const MAX_STEPS: usize = 60;
 
 /// Step of a direction (rad) for difference quotients. Larger steps make Newton steps inexact; smaller ones
 /// make them noisy.
 const DIFFERENCE_STEP: f64 = 1e-6;
 
-/// Number of intervals along a curved edge in which contacts are bracketed.
+/// Number of intervals of a curved edge in each of which a contact is bracketed. With more intervals the
+/// search is slower; with fewer ones contacts that are close to each other are missed.
 const EDGE_SAMPLES: u32 = 16;
 
-/// Number of intervals of the angle around an edge in which contacts are bracketed.
+/// Number of intervals of the angle around an edge in each of which the direction of a contact is
+/// bracketed. With more intervals the search is slower; with fewer ones a direction may be missed.
 const ANGLE_SAMPLES: u32 = 8;
 
-/// Angle (rad) beyond the polar of an edge up to which directions are searched. A larger value takes more
-/// time; with a smaller one contacts at the border of the polar are lost.
+/// Angle (rad) beyond the polar of an edge up to which directions are searched. A larger value takes
+/// more time; with a smaller one contacts at the ends of the polar are lost.
 const POLAR_MARGIN: f64 = 0.2;
 
 /// Minimum cosine of the angle between sampled directions that are neighbours. With a larger value more
 /// samples are local minima, and searches start; with a smaller one contacts are lost.
 const NEIGHBOUR_COS: f64 = 0.55;
 
-/// Distance between contacts with equal normals up to which they are one, as a part of the particle's size. A
-/// larger value merges contacts of small features; with a smaller one contacts are reported twice.
+/// Distance between the points of two contacts with equal normals up to which they count as one contact,
+/// as a part of the particle's radius. A larger value merges contacts of small features; with a smaller
+/// one contacts are reported twice.
 const SAME_CONTACT: f64 = 1e-5;
 
 /// A superellipsoid or poly-superellipsoid in the frame of the wall.
 #[derive(Debug)]
 pub(super) struct LocalSuperellipsoid {
     shape: PolySuperellipsoid,
-    /// Thickness (mm) of a layer around the shape.
+    /// Thickness (mm) of a layer around `shape`, which belongs to the particle.
     layer: f64,
     rotation: Matrix3<f64>,
     /// Origin of the shape's coordinates, a point inside the shape.
     center: P3,
-    /// Maximum distance (mm) of a point from the centre.
+    /// Maximum distance (mm) of a point of the particle, layer included, from `center`.
     radius: f64,
 }
 
-/// Directions to the faces, edges and vertices of a cube.
+/// Directions from the centre of a cube to its face centres, edge midpoints and vertices, not
+/// normalised.
 const DIRECTIONS: [[f64; 3]; 26] = {
     let mut out = [[0.0; 3]; 26];
     let (mut i, mut n) = (0, 0);
@@ -118,15 +123,17 @@ const DIRECTIONS: [[f64; 3]; 26] = {
 };
 
 impl SuperellipsoidParticle {
-    /// A superellipsoid from its centre, the quaternion x, y, z, w (of any length but 0) from its own frame
-    /// to the world, semi-axes and exponents. Invalid numbers are refused when contacts are computed.
+    /// Creates a superellipsoid from its centre (mm, world), the quaternion x, y, z, w (of any length
+    /// but 0) that rotates from its own frame to the world, its semi-axes (mm) and exponents. Invalid
+    /// numbers are refused when contacts are computed.
     #[must_use]
     pub fn of_numbers(center: [f64; 3], [x, y, z, w]: [f64; 4], semi: [f64; 3], exponents: [f64; 2]) -> Self {
         let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
         Self { center: center.into(), orientation, semi: semi.into(), exponents }
     }
 
-    /// Checks the numbers of the particle with an index in a list.
+    /// Checks that the numbers of the particle are finite and in range. Errors report `index`, the
+    /// position of the particle in its list.
     pub(super) fn check(&self, index: usize) -> Result<(), WallError> {
         let q = &self.orientation.coords;
         if !self.center.iter().chain(q.iter()).all(|c| c.is_finite()) {
@@ -137,13 +144,15 @@ impl SuperellipsoidParticle {
         if is_shape { Ok(()) } else { Err(WallError::Shape { index }) }
     }
 
-    /// An upper bound of the distance (mm) of a point from the centre: that of a box, or of an ellipsoid.
+    /// Upper bound of the distance (mm) of a point of the particle from its centre: that of the box of
+    /// the semi-axes or, if no exponent is below 1, the largest semi-axis.
     fn radius(&self) -> f64 {
         let is_box = self.exponents.iter().any(|e| *e < 1.0);
         if is_box { self.semi.norm() } else { self.semi.amax() }
     }
 
-    /// The superellipsoid in the frame of a wall with a pose.
+    /// Transforms the superellipsoid into the frame of a wall with the pose `wall`. `None` if the
+    /// semi-axes or exponents are out of range.
     pub(super) fn local(&self, wall: &Pose) -> Option<LocalSuperellipsoid> {
         Some(LocalSuperellipsoid {
             shape: Symmetric::new(self.semi, self.exponents).ok()?.into(),
@@ -156,7 +165,7 @@ impl SuperellipsoidParticle {
 }
 
 impl LocalSuperellipsoid {
-    /// A grain of the world in the frame of a wall with a pose.
+    /// Transforms a grain from the world into the frame of a wall with the pose `wall`.
     pub(super) fn of_grain(grain: &grains::Placed<'_>, wall: &Pose) -> Self {
         let turn = wall.rotation.inverse().to_rotation_matrix().into_inner();
         Self {
@@ -176,13 +185,14 @@ impl LocalSuperellipsoid {
         self.radius
     }
 
-    /// Support point: the point farthest along a direction.
+    /// Support point: the point of the particle that is farthest along the unit direction `m`.
     fn support(&self, m: &V3) -> P3 {
         let point = self.center + self.rotation * self.shape.support(&self.rotation.tr_mul(m)).point.coords;
         if self.layer > 0.0 { point + m.normalize() * self.layer } else { point }
     }
 
-    /// Derivatives of the support point with respect to the direction along two unit tangents.
+    /// Derivatives of the support point as the direction `m` moves along two unit tangents perpendicular
+    /// to it.
     fn support_derivatives(&self, m: &V3, (e, f): &(V3, V3)) -> [V3; 2] {
         [e, f].map(|t| {
             let [ahead, behind] =
@@ -191,7 +201,8 @@ impl LocalSuperellipsoid {
         })
     }
 
-    /// Contacts with the listed places and gaps of at most `reach`, by increasing gap.
+    /// Computes the contacts with the listed places of the wall whose gaps are at most `reach` (mm),
+    /// sorted by increasing gap.
     pub(super) fn contacts(
         &self,
         boundary: &Boundary,
@@ -243,14 +254,16 @@ impl LocalSuperellipsoid {
         found.iter().map(contact)
     }
 
-    /// Contact along the shortest way out, for a centre inside the material.
+    /// Contact at the nearest point `m` of the boundary, for a particle whose centre is inside the
+    /// material.
     pub(super) fn way_out(&self, m: &feeler_runtime::PointMinimum) -> WallContact {
         let x = self.support(&-m.normal);
         let gap = (x - m.point).dot(&m.normal);
         WallContact { id: m.id, point: m.point, normal: m.normal, gap, curvatures: m.curvatures }
     }
 
-    /// Start directions: the sampled directions at which `value` is at most that at their neighbours.
+    /// Start directions of solves: the sampled directions at which `value` has a minimum among
+    /// neighbouring samples.
     fn starts(&self, value: impl Fn(&V3) -> Option<f64>) -> ArrayVec<V3, 26> {
         let sampled = DIRECTIONS.map(|d| self.rotation * V3::from(d).normalize());
         let values = sampled.map(|m| value(&m).unwrap_or(f64::INFINITY));
@@ -293,7 +306,7 @@ impl LocalSuperellipsoid {
         }
     }
 
-    /// Whether the distance is no smaller in neighbouring directions.
+    /// Whether `value` in the directions next to `m` is at least `distance`, its value at `m`.
     fn is_minimum(&self, m: &V3, distance: f64, value: &impl Fn(&V3) -> Option<f64>) -> bool {
         let (e, f) = complete_basis(m);
         let h = 1e-3;
@@ -303,8 +316,9 @@ impl LocalSuperellipsoid {
         })
     }
 
-    /// Solves `m = -∇D(s(m))` for a direction near `start`: by Newton's method if it reduces the residual,
-    /// else by a part of the step to the gradient.
+    /// Solves `m = -∇D(s(m))` for a direction near `start`: by Newton's method if it reduces the
+    /// residual, else by a part of the step to `-∇D`. `None` if this does not converge, or if the
+    /// surface has no foot there.
     fn solve_surface(&self, boundary: &Boundary, place: NearPart, start: V3) -> Option<V3> {
         let gradient = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.normal);
         let mut m = start;
@@ -366,7 +380,8 @@ impl LocalSuperellipsoid {
         (off <= CONVERGED).then_some(m)
     }
 
-    /// Solves `s(m) + g m = q` for the direction and signed distance of a point, near a direction.
+    /// Solves `s(m) + g m = q` for the direction `m`, starting at `start`, and the signed distance `g`
+    /// (mm) of the point `q`. `None` if the solve does not converge.
     fn solve_point(&self, q: &P3, start: V3) -> Option<(V3, f64)> {
         let residual = |m: &V3, g: f64| self.support(m) + m * g - q;
         let mut m = start;
@@ -443,7 +458,7 @@ impl LocalSuperellipsoid {
                 }
                 continue;
             }
-            // Restrict the span to the neighbourhood of the centre's foot that is near enough.
+            // Restrict the span to the neighbourhood of the centre's foot that the particle can reach.
             let foot = edge.curve.project(&self.center, span.t0, span.t1);
             let d = edge.curve.derivs(foot);
             let half = 2.0 * (self.radius + (d.p - self.center).norm()) / d.d1.norm();
@@ -470,7 +485,8 @@ impl LocalSuperellipsoid {
         }
     }
 
-    /// Appends the contact with an edge at a parameter and a direction, if the polar of the edge contains it.
+    /// Appends the contact with an edge at the parameter `t` and the particle's outward normal `m`, if
+    /// the polar of the edge contains `-m` and the support point is straight across the edge.
     fn add_edge_contact(&self, boundary: &Boundary, e: EdgeId, t: f64, m: &V3, found: &mut Vec<Found>) {
         let d = boundary.body().hierarchy().edges[e.index()].curve.derivs(t);
         let r = self.support(m) - d.p;
@@ -488,8 +504,9 @@ impl LocalSuperellipsoid {
         }
     }
 
-    /// Coordinate along the tangent of an edge at `t` of the particle's point opposite to the tangent line,
-    /// and the direction of that point.
+    /// Support point of the particle opposite to the tangent line of an edge at the parameter `t`: its
+    /// coordinate (mm) along the tangent, from the point of the edge, and its outward normal. `None` if
+    /// the edge has no normals at `t` or no direction is found.
     fn offset_along_edge(&self, boundary: &Boundary, e: EdgeId, t: f64) -> Option<(f64, V3)> {
         let (tangent, normals) = boundary.body().edge_normals(e, t)?;
         let q = boundary.body().hierarchy().edges[e.index()].curve.point(t);
@@ -497,8 +514,9 @@ impl LocalSuperellipsoid {
         Some(((self.support(&m) - q).dot(&tangent), m))
     }
 
-    /// Parameter between two at which the particle's point is straight across the edge, by regula falsi
-    /// (Illinois).
+    /// Parameter of an edge at which the particle's support point is straight across the edge, and its
+    /// outward normal. The solve is by regula falsi (Illinois) between `a` and `b`, which are parameters
+    /// with their offsets along the edge (mm).
     fn solve_edge(
         &self,
         boundary: &Boundary,
@@ -527,8 +545,10 @@ impl LocalSuperellipsoid {
         best
     }
 
-    /// Direction across a line, about opposite to the normals beside it, in which the signed distance of
-    /// the line from the particle is maximum.
+    /// Direction, perpendicular to the line through `q` along `tangent`, in which the signed distance of
+    /// the line from the particle is maximum. It is searched around the directions opposite to
+    /// `normals`, those of the two faces at the edge. `None` if the edge is concave or there is no such
+    /// maximum.
     fn direction_across(&self, q: &P3, tangent: &V3, normals: &[V3; 2]) -> Option<V3> {
         let [left, right] = normals;
         let omega = math::atan2(left.cross(right).dot(tangent), left.dot(right));

@@ -5,7 +5,7 @@ use super::wall::FacetWall;
 use feeler_geom::{Aabb, P3};
 
 impl FacetWall {
-    /// Number of sides of facets that no other facet shares in the opposite direction; 0 if the wall is
+    /// Number of edges of facets that no other facet has in the opposite direction; 0 if the wall is
     /// closed.
     #[must_use]
     pub fn open_sides(&self) -> usize {
@@ -37,8 +37,9 @@ impl FacetWall {
         (0..self.mesh.facets.len()).map(six).sum::<f64>() / 6.0
     }
 
-    /// Whether a closed wall in its present pose encloses a point (world): an odd number of facets is
-    /// straight above the point in the wall's coordinates. A point on a facet may count as either.
+    /// Whether a closed wall in its present pose encloses a point (world). That is so if the number of
+    /// facets above the point, along z of the wall's coordinates, is odd. A point on a facet may count
+    /// as enclosed or not.
     #[must_use]
     pub fn encloses(&self, point: &P3) -> bool {
         let x = self.pose().inverse_transform_point(point);
@@ -63,8 +64,9 @@ impl FacetWall {
         Aabb::of_points(&placed)
     }
 
-    /// Whether a facet is straight above a point. A side that two facets share is tested with the same
-    /// rounding for both, so that a line through the side crosses exactly one of them.
+    /// Whether a facet is above a point, along z (both in the wall's coordinates). An edge that two
+    /// facets share is tested with the same rounding for both, so that a vertical line through the edge
+    /// crosses exactly one of them.
     fn is_above(&self, facet: u32, x: &P3) -> bool {
         let corners = self.mesh.corners(facet as usize);
         let crossed = |k: usize| {
@@ -72,7 +74,7 @@ impl FacetWall {
             if (a.y <= x.y) == (b.y <= x.y) {
                 return false;
             }
-            // The side is always directed upwards, so that rounding is the same for both facets.
+            // The edge is always directed towards +y, so that rounding is the same for both facets.
             if a.y > b.y {
                 std::mem::swap(&mut a, &mut b);
             }

@@ -11,15 +11,15 @@ use feeler_geom::{P3, V3};
 /// Part of a facet on which a point lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FacetRegion {
-    /// The interior of the facet.
+    /// Interior of the facet.
     Face,
-    /// The edge with a number in the wall.
+    /// Edge, given by its number in the mesh of the wall.
     Edge(u32),
-    /// The vertex with a number in the wall.
+    /// Vertex, given by its number in the mesh of the wall.
     Vertex(u32),
 }
 
-/// Nearest point of a facet to a centre.
+/// Point of a facet nearest to the centre of a shape (wall's coordinates).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Closest {
     pub(super) point: P3,
@@ -28,22 +28,23 @@ pub(super) struct Closest {
     pub(super) normal: Option<V3>,
     /// Part of the facet that the point is on, as computed.
     pub(super) region: FacetRegion,
-    /// Part of the facet for links: an edge or a vertex if the point is within rounding of one.
+    /// Part of the facet that decides about links with other contacts: an edge or a vertex if `point` is
+    /// within rounding of one, else as `region`.
     pub(super) linked: FacetRegion,
-    /// Signed distance of the centre from the facet's plane.
+    /// Signed distance (mm) of the centre from the facet's plane, positive in front.
     pub(super) signed: f64,
-    /// Distance (mm) up to which points are equal.
+    /// Distance (mm) up to which the nearest points of two facets count as equal.
     pub(super) same_point: f64,
 }
 
 impl Mesh {
-    /// Signed distance of a point from a facet's plane.
+    /// Signed distance (mm) of the point `x` from a facet's plane, positive in front.
     pub(super) fn height(&self, facet: u32, x: &P3) -> f64 {
         let k = facet as usize;
         self.normals[k].dot(&(x - self.vertices[self.facets[k][0] as usize]))
     }
 
-    /// The point of a facet nearest to `x`.
+    /// Computes the point of a facet nearest to `x`.
     pub(super) fn closest(&self, facet: u32, x: &P3) -> Closest {
         let k = facet as usize;
         let corners = self.corners(k);
@@ -87,7 +88,8 @@ impl Mesh {
         Closest { point, distance, normal, region, linked, signed, same_point }
     }
 
-    /// Edge or vertex of a facet within rounding of a point of the interior; else the interior.
+    /// Edge or vertex of a facet that a point of its plane is within `same_point` (mm) of, else the
+    /// interior. `inwards` are the distances (mm) of the point from the three edges, positive inwards.
     pub(super) fn snapped(&self, facet: u32, inwards: &[f64; 3], same_point: f64) -> FacetRegion {
         let near: [bool; 3] = inwards.map(|s| s <= same_point);
         let vertices = self.facets[facet as usize];
@@ -124,7 +126,7 @@ impl Mesh {
         (point, FacetRegion::Edge(edge), linked)
     }
 
-    /// Whether the open segment from `x` to `p` crosses a facet or its border.
+    /// Whether the open segment from `x` to `p` crosses a facet, its edges included.
     pub(super) fn is_crossed(&self, facet: u32, x: &P3, p: &P3) -> bool {
         let k = facet as usize;
         let n = self.normals[k];
@@ -141,7 +143,7 @@ impl Mesh {
             .all(|(u, v)| n.cross(&(v - u)).dot(&(at - u)) >= -same_point * (v - u).norm())
     }
 
-    /// Whether a facet intersects a plane.
+    /// Whether a facet intersects the plane through `at` with the unit normal `normal`.
     pub(super) fn intersects_plane(&self, facet: u32, at: &P3, normal: &V3) -> bool {
         let sides = self.corners(facet as usize).map(|c| normal.dot(&(c - at)));
         let same_point = SAME_POINT * self.lengths[facet as usize];
@@ -149,8 +151,8 @@ impl Mesh {
     }
 }
 
-/// Distance up to which nearest points are equal or on an edge, as a part of a facet's longest side and of
-/// the distance from the centre: some thousand times the rounding of coordinates. With a larger value the
-/// contacts of flat hollows become one; with a smaller one a flat wall has two contacts, and twice the
-/// force, above an edge.
+/// Distance up to which nearest points count as equal, or as on an edge, as a part of the sum of the
+/// facet's longest side and the distance of its nearest point from the shape's centre. It is some
+/// thousand times the rounding of coordinates. With a larger value the contacts of flat hollows become
+/// one; with a smaller one a flat wall has two contacts, and twice the force, above an edge.
 pub(super) const SAME_POINT: f64 = 1e-11;

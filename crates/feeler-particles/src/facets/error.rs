@@ -15,26 +15,26 @@ pub enum FacetError {
     /// A coordinate is NaN, infinite or beyond 1e100 mm.
     #[error("point {0} is not finite; every coordinate must be a number of mm")]
     NotFinite(usize),
-    /// A corner is not among the points.
+    /// The number of a corner of a facet is not that of a point.
     #[error("facet {facet} has corner {corner}, and there are {points} points")]
     Corner {
         /// Number of the facet.
         facet: usize,
-        /// Number of the missing point.
+        /// Number given for the corner.
         corner: u32,
-        /// Number of points.
+        /// Number of points that there are.
         points: usize,
     },
-    /// Three different corners lie on a line.
+    /// The three different corners of the facet lie on a line.
     #[error("the corners of facet {0} are on one line; repair the mesh, or export it with other tolerances")]
     NoArea(usize),
-    /// Two neighbours have opposite orientations.
+    /// The two facets share an edge, but have opposite orientations.
     #[error("facets {} and {} look to opposite sides; orient all facets of the mesh alike", .0[0], .0[1])]
     Orientation([usize; 2]),
     /// The motion has moved the corners of a facet onto one line.
     #[error("the motion of its vertices leaves facet {0} without an area; give velocities that keep it open")]
     Collapsed(usize),
-    /// A setting is out of range.
+    /// A setting of the wall is out of range, as the text states.
     #[error("{0}")]
     Setting(&'static str),
     /// An STL file cannot be read.

@@ -33,7 +33,7 @@ pub struct FacetContact {
     /// The contact. Its identity persists as long as the contact does: on one facet in reduced mode, also
     /// from facet to facet in the other modes.
     pub contact: WallContact,
-    /// Number of the facet; for a proximity contact, of the facet with the largest overlap.
+    /// Number of the facet; for a proximity contact, the number of the facet with the largest overlap.
     pub facet: u32,
     /// Part of the facet that the contact point is on; the interior for a proximity contact.
     pub region: FacetRegion,
@@ -46,13 +46,13 @@ pub struct OverlappedFacet {
     pub facet: u32,
     /// Point of the facet nearest to the sphere's centre (world).
     pub point: P3,
-    /// Unit normal from there to the sphere's centre (world).
+    /// Unit normal from `point` to the sphere's centre (world).
     pub normal: V3,
-    /// The sphere's radius minus the distance of that point.
+    /// Overlap (mm): the sphere's radius minus the distance of its centre from `point`.
     pub overlap: f64,
     /// Part of the facet that the point is on.
     pub region: FacetRegion,
-    /// Role of the contact.
+    /// Role of the contact of the sphere with this facet.
     pub role: FacetRole,
 }
 
@@ -63,7 +63,7 @@ struct KnownContact {
     facet: u32,
     point: P3,
     normal: V3,
-    /// Range of its facets in the list of members.
+    /// Range of the contact's facets in [`FacetRecord::members`].
     members: (u32, u32),
 }
 
@@ -73,11 +73,12 @@ pub struct FacetHistory {
     persistent: FacetRecord,
     contacts: Vec<FacetContact>,
     merged: Vec<(u64, u64)>,
-    /// Facets near the shape.
+    /// Numbers of the facets near the shape.
     near: Vec<u32>,
-    /// Centre, radius and version of the wall for which `near` is complete.
+    /// Centre of a sphere (wall's coordinates), its radius (mm), and the wall's version. `near` lists
+    /// all facets of that version that intersect the sphere.
     near_at: Option<(P3, f64, u64)>,
-    /// Number of times that [`LIST_MARGIN`] is halved.
+    /// Number of times that [`LIST_MARGIN`] is halved for this shape.
     halvings: u32,
     resolved: ResolvedContacts,
     claimed: Vec<bool>,
@@ -87,14 +88,14 @@ pub struct FacetHistory {
 /// The part of a history that persists from step to step, and that a saved state stores.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FacetRecord {
-    /// Identity of the next contact.
+    /// Identity that the next new contact gets.
     next: u64,
     known: Vec<KnownContact>,
-    /// Facets of the known contacts.
+    /// Facets of the contacts in `known`, one contact after the other.
     members: Vec<u32>,
 }
 
-/// Marks a contact without an identity.
+/// Identity of a contact that has not got one yet.
 const NO_ID: u64 = u64::MAX;
 
 impl FacetHistory {
@@ -114,21 +115,22 @@ impl FacetHistory {
         &self.contacts
     }
 
-    /// Contacts that became part of another contact in the last step: the shear state of the first identity
-    /// is to be added to that of the second.
+    /// Contacts that became part of another contact in the last step, as pairs of identities. The shear
+    /// state of the first identity has to be added to that of the second.
     #[must_use]
     pub fn merged(&self) -> &[(u64, u64)] {
         &self.merged
     }
 
-    /// The record for a saved state; `None` if there have been no contacts yet.
+    /// Returns the record for a saved state; `None` if there have been no contacts yet.
     pub(crate) fn record(&self) -> Option<FacetRecord> {
         let record = &self.persistent;
         let is_new = record.next == 0 && record.known.is_empty() && record.members.is_empty();
         (!is_new).then(|| record.clone())
     }
 
-    /// The history of a record, for a wall with a number of facets; `None` if the record is not consistent.
+    /// Restores the history from a record, for a wall with `facets` facets. `None` if the record is not
+    /// consistent or has numbers of facets that the wall does not have.
     pub(crate) fn restored(record: FacetRecord, facets: usize) -> Option<Self> {
         let is_facet = |k: &u32| (*k as usize) < facets;
         let is_valid = |c: &KnownContact| {
@@ -158,9 +160,9 @@ impl FacetWall {
         self.contacts_of(history, &LocalSphere { center, radius })
     }
 
-    /// Computes the contacts of a grain (world). As for a sphere, the overlap with a facet is the smallest
-    /// displacement that separates them and keeps the grain's origin on its side. `radius` (mm) is that of a
-    /// bounding sphere about the origin.
+    /// Computes the contacts of a grain (world). As for a sphere, the overlap with a facet is the
+    /// smallest displacement that separates them and keeps the grain's origin on its side of the facet.
+    /// `radius` (mm) is that of a sphere about the grain's origin that contains the grain.
     pub fn grain_contacts<'h>(
         &self,
         history: &'h mut FacetHistory,
@@ -191,8 +193,8 @@ impl FacetWall {
         &history.contacts
     }
 
-    /// All facets that a sphere (world) overlaps, by decreasing overlap, with their roles. They explain the
-    /// result of [`FacetWall::contacts`].
+    /// Lists all facets that a sphere (world, mm) overlaps, by decreasing overlap, with their roles. The
+    /// roles explain the result of [`FacetWall::contacts`].
     #[must_use]
     pub fn resolve(&self, center: &P3, radius: f64) -> Vec<OverlappedFacet> {
         let x = self.pose().inverse_transform_point(center);
@@ -212,7 +214,8 @@ impl FacetWall {
             .collect()
     }
 
-    /// Lists the facets near the shape, unless the list of the previous step is still complete.
+    /// Lists the facets near a shape with the centre `x` (wall's coordinates) and the radius `radius`
+    /// (mm), unless the list of the previous step is still complete.
     fn list_near(&self, history: &mut FacetHistory, x: &P3, radius: f64) {
         #[cfg(test)]
         if self.search_all {
@@ -237,7 +240,8 @@ impl FacetWall {
         }
     }
 
-    /// Gives the active contacts their identities.
+    /// Assigns identities to the active contacts: those of the previous step's contacts that they
+    /// continue, or new ones.
     fn identify(&self, history: &mut FacetHistory) {
         let FacetHistory { persistent, resolved, merged, claimed, visited, .. } = history;
         let FacetRecord { next, known, members } = persistent;
@@ -309,8 +313,10 @@ impl FacetWall {
         }
     }
 
-    /// Follows links from the contact of a facet that was active, as long as normals are within the cutoff.
-    /// Returns the number of links, and the facet of the contact at their end.
+    /// Follows links from the contact at position `at`, that of the facet `from`, which was active in
+    /// the previous step. Returns the number of links and the facet of the active contact at their end.
+    /// `None` if a facet on the way is turned by more than `cutoff` (rad) from `from`, or if a contact
+    /// is hidden.
     fn follow(&self, resolved: &ResolvedContacts, at: usize, from: u32, cutoff: f64) -> Option<(u32, u32)> {
         let (mut at, mut steps) = (at, 0);
         loop {
@@ -327,8 +333,8 @@ impl FacetWall {
         }
     }
 
-    /// Curvatures of the wall at a contact's point. They are those of a plane if the contact's normal is
-    /// that of the facet, also on an edge.
+    /// Principal curvatures (1/mm) of the wall at a contact's point. They are 0 if the contact's normal
+    /// is that of the facet, also on an edge.
     fn curvatures(&self, active: &ActiveContact) -> [f64; 2] {
         let n = &self.mesh.normals[active.facet as usize];
         let is_flat = active.normal.cross(n).norm() <= FLAT_ANGLE;
@@ -340,7 +346,8 @@ impl FacetWall {
     }
 }
 
-/// Position of the new contact that a facet belongs to.
+/// Position in `known` of the new contact, at `n_old` or later, that a facet belongs to; `None` without
+/// such a contact.
 fn holder(known: &[KnownContact], n_old: usize, members: &[u32], facet: u32) -> Option<usize> {
     (n_old..known.len()).find(|k| {
         let (from, to) = known[*k].members;
@@ -348,7 +355,8 @@ fn holder(known: &[KnownContact], n_old: usize, members: &[u32], facet: u32) -> 
     })
 }
 
-/// Gives a new contact the identity of an old one, or merges the two identities.
+/// Assigns the identity of the old contact to the new one, or merges the two identities if the new
+/// contact already has one.
 fn join(known: &mut [KnownContact], merged: &mut Vec<(u64, u64)>, old: usize, new: usize) {
     let (old_id, new_id) = (known[old].id, known[new].id);
     if new_id == NO_ID {
@@ -364,7 +372,8 @@ fn join(known: &mut [KnownContact], merged: &mut Vec<(u64, u64)>, old: usize, ne
     known[new].id = kept;
 }
 
-/// Whether a path of facets without a hole leads from an old contact to a new one.
+/// Whether a path of adjacent facets leads from an old contact to a new one, as WALL defines it (see the
+/// top of this file).
 fn is_connected(
     mesh: &Mesh,
     from: &KnownContact,
@@ -414,21 +423,23 @@ fn is_connected(
 }
 
 /// Distance beyond a shape's surface up to which facets are listed, as a part of its radius. The list is
-/// complete until the shape has moved as far. With a larger value lists are longer; with a smaller one the
-/// tree is searched more often.
+/// complete until the shape has moved by this distance. With a larger value lists are longer; with a
+/// smaller one the tree is searched more often.
 const LIST_MARGIN: f64 = 0.25;
 
-/// Number of listed facets, beyond twice those that the shape overlaps, from which [`LIST_MARGIN`] is halved.
+/// Maximum number of listed facets beyond twice the number of those that the shape overlaps; for longer
+/// lists [`LIST_MARGIN`] is halved. With a larger value each step checks more facets; with a smaller one
+/// the tree is searched more often.
 const LONG_LIST: usize = 48;
 
-/// Maximum number of times that [`LIST_MARGIN`] is halved.
+/// Maximum number of times that [`LIST_MARGIN`] is halved. It is then a thousandth of its value.
 const MAX_HALVINGS: u32 = 10;
 
 /// Rounding of distances, as a part of the reach, by which a list is taken to be shorter. It exceeds the
 /// rounding of the tree's distances by far, and no list becomes noticeably shorter by it.
 const DISTANCE_ROUNDING: f64 = 1e-12;
 
-/// Maximum angle (rad) between the normals of a contact and of a facet at which a contact on an edge is
-/// flat. With a larger value the edges of fine meshes count as flat; with a smaller one coplanar edges
-/// count as sharp.
+/// Maximum angle (rad) between the normal of a contact on an edge and that of its facet at which the
+/// wall counts as flat there. With a larger value the edges of fine meshes count as flat; with a smaller
+/// one coplanar edges count as sharp.
 const FLAT_ANGLE: f64 = 1e-6;

@@ -17,13 +17,13 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Mesh {
     pub(super) vertices: Vec<P3>,
     pub(super) facets: Vec<[u32; 3]>,
-    /// Unit normals by the right-hand rule.
+    /// Unit normals of the facets, by the right-hand rule.
     pub(super) normals: Vec<V3>,
-    /// Longest side (mm).
+    /// Length (mm) of the longest side of each facet.
     pub(super) lengths: Vec<f64>,
     /// Edges of each facet; edge `k` leads from corner `k` to the next corner.
     pub(super) facet_edges: Vec<[u32; 3]>,
-    /// Ends of edges, the smaller vertex first.
+    /// Vertices at the ends of each edge, the smaller number first.
     pub(super) edges: Vec<[u32; 2]>,
     edge_facets: Lists,
     vertex_facets: Lists,
@@ -43,7 +43,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Builds `n` lists from sorted pairs (list, item).
+    /// Builds `n` lists from pairs of the number of a list and an item, sorted by list.
     fn new(n: usize, pairs: &[(u32, u32)]) -> Self {
         let mut start = vec![0; n + 1];
         for (list, _) in pairs {
@@ -65,7 +65,7 @@ fn by_position(a: &P3, b: &P3) -> Ordering {
     a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z))
 }
 
-/// An index as a `u32`; the constructor of the mesh has checked that indices fit.
+/// Converts an index to a `u32`; the constructor of the mesh has checked that indices fit.
 pub(super) fn id(k: usize) -> u32 {
     u32::try_from(k).unwrap_or(NONE)
 }
@@ -131,7 +131,7 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// Computes normals and lengths from the positions of the vertices.
+    /// Computes the normals and longest sides of all facets from the positions of the vertices.
     ///
     /// # Errors
     /// The number of a facet without an area.
@@ -181,12 +181,12 @@ impl Mesh {
         self.facets[facet].map(|v| self.vertices[v as usize])
     }
 
-    /// Facets at an edge.
+    /// Numbers of the facets at an edge.
     pub(super) fn at_edge(&self, edge: u32) -> &[u32] {
         self.edge_facets.of(edge)
     }
 
-    /// Facets at a vertex.
+    /// Numbers of the facets at a vertex.
     pub(super) fn at_vertex(&self, vertex: u32) -> &[u32] {
         self.vertex_facets.of(vertex)
     }
@@ -203,7 +203,7 @@ impl Mesh {
     }
 }
 
-/// Distinct points sorted by position, and the number among them of each point.
+/// Returns the distinct points, sorted by position, and for each given point its index among them.
 fn weld(points: &[P3]) -> (Vec<P3>, Vec<u32>) {
     let mut order: Vec<u32> = (0..id(points.len())).collect();
     order.sort_unstable_by(|a, b| by_position(&points[*a as usize], &points[*b as usize]).then(a.cmp(b)));
@@ -219,7 +219,7 @@ fn weld(points: &[P3]) -> (Vec<P3>, Vec<u32>) {
     (vertices, vertex_of)
 }
 
-/// Edges by their ends, the edges of each facet, and the facets at each edge.
+/// Returns the edges, given by their end vertices, the edges of each facet, and the facets at each edge.
 fn edges_of(facets: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Lists) {
     let mut sides: Vec<([u32; 2], u32, usize)> = Vec::with_capacity(3 * facets.len());
     for (k, f) in facets.iter().enumerate() {
@@ -250,6 +250,7 @@ const MAX_ELEMENTS: usize = 1 << 31;
 /// Maximum coordinate (mm). Squares of larger numbers could overflow, which would make distances infinite.
 const MAX_COORDINATE: f64 = 1e100;
 
-/// Minimum height of a facet above its longest side, as a part of that side. With a larger value thin
-/// triangles are refused; with a smaller one the rounding of coordinates decides about normals.
+/// Minimum height of a facet over its longest side, as a part of the length of that side. With a larger
+/// value thin triangles are refused; with a smaller one the rounding of coordinates decides about
+/// normals.
 const MIN_RELATIVE_HEIGHT: f64 = 1e-12;

@@ -1,9 +1,10 @@
 //! Overlaps of spheres and grains with facets.
 //!
 //! The overlap of a grain with a facet is the smallest displacement that separates the two and keeps the
-//! grain's origin on its side: the maximum gap between them over all directions, as for a sphere. If the
-//! grain's lowest point is above the interior of the facet, the direction is the facet's normal. Otherwise
-//! it is searched around each edge that this point is beyond, and from there at the vertices.
+//! grain's origin on its side of the facet: minus the maximum over all directions of the (negative) gap
+//! between them, as for a sphere. If the grain's lowest point, along the facet's normal, is above the
+//! interior of the facet, the direction is the facet's normal. Otherwise the direction is searched
+//! around each edge beyond which this point is, and from there at the vertices.
 //!
 //! # Guarantees
 //! A gap is solved to rounding, or computed by the expanding polytope ([`penetration`]) to its tolerance.
@@ -20,13 +21,16 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Shape that can have contacts with facets (wall's coordinates).
 pub(super) trait FacetShape {
-    /// Centre, from which facets hide others.
+    /// Centre of the shape. A facet hides another one if it is between the centre and the other's
+    /// contact point.
     fn center(&self) -> &P3;
-    /// Maximum distance (mm) of a point from the centre.
+    /// Maximum distance (mm) of a point of the shape from its centre.
     fn radius(&self) -> f64;
-    /// Nearest point of a facet and the overlap (mm); `None` if they do not overlap.
+    /// Nearest point of a facet and the overlap (mm) of the shape with the facet; `None` if they do not
+    /// overlap.
     fn overlap(&self, mesh: &Mesh, facet: u32) -> Option<(Closest, f64)>;
-    /// Contact point of a plane with a normal that the shape overlaps by `overlap` (mm).
+    /// Contact point on a plane with the unit normal `normal`, which points to the shape, if the shape
+    /// overlaps the plane by `overlap` (mm).
     fn wall_point(&self, normal: &V3, overlap: f64) -> P3;
 }
 
@@ -69,14 +73,14 @@ pub(super) struct LocalGrain<'g> {
     pub(super) radius: f64,
 }
 
-/// Displacement that separates a grain from a facet.
+/// Smallest displacement of a grain, along one direction, that separates it from a facet.
 #[derive(Clone, Copy, Debug)]
 struct Separation {
     /// Unit direction of the displacement.
     normal: V3,
     /// Gap (mm) along the direction, negative for an overlap.
     gap: f64,
-    /// Point of the facet.
+    /// Contact point of the facet (wall's coordinates).
     point: P3,
     region: FacetRegion,
     linked: FacetRegion,
@@ -134,13 +138,15 @@ impl FacetShape for LocalGrain<'_> {
 }
 
 impl LocalGrain<'_> {
-    /// Point of the surface that is lowest along a direction.
+    /// Point of the grain's surface that is lowest along the unit direction `m`.
     fn lowest_point(&self, m: &V3) -> P3 {
         self.placed.surface(&-m).0
     }
 
-    /// Smallest separation from a facet if the lowest point is not above its interior; `None` if there is a
-    /// gap.
+    /// Smallest separation of the grain from a facet at whose edges or vertices it has its contact
+    /// point, because its lowest point is not above the facet's interior. `None` if the grain and the
+    /// facet do not overlap. `outwards` are the unit vectors in the facet's plane across its edges,
+    /// `inwards` the distances (mm) of the lowest point from the edges, positive inwards.
     fn separate_at_border(
         &self,
         mesh: &Mesh,
@@ -201,9 +207,10 @@ impl LocalGrain<'_> {
         best.or_else(|| self.separate_by_polytope(mesh, facet))
     }
 
-    /// Direction across the line of an edge through `a`, between the facet's normal and its opposite
-    /// outwards, in which the gap between line and grain is maximum. It is a zero of the slope, found by
-    /// Newton's method between two bounds.
+    /// Direction perpendicular to the line of an edge through `a` in which the gap between the line and
+    /// the grain is maximum. It is searched from the facet's normal over `out` to the opposite of the
+    /// normal, as a zero of the gap's slope, by Newton's method between two bounds. `None` if there is
+    /// no zero.
     fn separate_from_edge(&self, normal: &V3, out: &V3, a: &P3) -> Option<V3> {
         let at = |angle: f64| {
             let (s, c) = math::sin_cos(angle);
@@ -246,8 +253,8 @@ impl LocalGrain<'_> {
         found
     }
 
-    /// Direction near `start` in which the gap between a point and the grain is maximum, and the gap, which
-    /// is negative for a point inside.
+    /// Direction near `start` in which the gap between the point `q` and the grain is maximum, and that
+    /// gap (mm), which is negative for a point inside the grain. `None` if the solve does not converge.
     fn separate_from_point(&self, q: &P3, start: &V3) -> Option<(V3, f64)> {
         let gap = |m: &V3| m.dot(&(self.lowest_point(m) - q));
         let to_center = (self.center - q).try_normalize(0.0).unwrap_or(*start);
@@ -291,7 +298,8 @@ impl LocalGrain<'_> {
         (size <= MAX_RESIDUAL * self.radius).then(|| (m, gap(&m)))
     }
 
-    /// Separation by the expanding polytope, which requires support points alone.
+    /// Separation computed by the expanding polytope, which requires support points alone; `None` if
+    /// grain and facet do not overlap.
     #[cold]
     fn separate_by_polytope(&self, mesh: &Mesh, facet: u32) -> Option<Separation> {
         let corners = mesh.corners(facet as usize);
@@ -309,21 +317,23 @@ impl LocalGrain<'_> {
     }
 }
 
-/// Maximum number of steps of a solve.
+/// Maximum number of steps of a solve by Newton's method.
 const MAX_STEPS: usize = 60;
 
-/// Maximum number of halvings of a step.
+/// Maximum number of times that a step of Newton's method is halved.
 const MAX_HALVINGS: usize = 20;
 
-/// Residual at which a solve ends, as a part of the grain's size, and angle (rad). It is the rounding of the
-/// equations: a larger value makes contacts noisy, with a smaller one the last steps gain nothing.
+/// Residual at which a solve ends, as a part of the grain's radius, and width (rad) of the interval of
+/// angles at which it ends. It is the rounding of the equations: a larger value makes contacts noisy,
+/// with a smaller one the last steps gain nothing.
 const CONVERGED: f64 = 1e-15;
 
 /// Maximum residual of a solution, as a part of the grain's size; otherwise the expanding polytope is used.
 /// With a larger value contacts are inexact; a smaller one uses the slow method more often.
 const MAX_RESIDUAL: f64 = 1e-9;
 
-/// Slack, as a part of the sizes, for a facet behind the plane through one of its vertices. A larger value
+/// Slack of the test that a facet lies behind the plane through one of its vertices across the contact
+/// direction, as a part of the sum of the facet's longest side and the grain's radius. A larger value
 /// accepts wrong vertices; with a smaller one rounding rejects right ones, and the expanding polytope is
 /// used.
 const VERTEX_SLACK: f64 = 1e-9;

@@ -1,9 +1,9 @@
 //! Resolution of the contacts of one shape with many facets: links, hidden facets, proximity contacts.
 //!
 //! # Source
-//! WALL, "Faceted Wall Contact Resolution": contacts by decreasing overlap, linked if a wall contact point
-//! is on an edge or a vertex that another overlapped facet shares (Figures 4 to 7); facets hidden by other
-//! facets (Figure 8); proximity contacts.
+//! WALL, "Faceted Wall Contact Resolution": contacts by decreasing overlap, linked if a wall contact
+//! point is on an edge or a vertex that the facet shares with another overlapped facet (Figures 4 to 7);
+//! facets hidden by other facets (Figure 8); proximity contacts.
 //!
 //! # Deviations
 //! - If one of two linked contacts has its point off the shared part, it has the larger overlap, because the
@@ -28,13 +28,14 @@ use feeler_geom::{P3, V3};
 /// Role of the contact with one facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FacetRole {
-    /// The contact acts.
+    /// The contact exerts a force.
     Active,
-    /// The contact is linked to the contact with another facet, which acts instead or is itself linked.
+    /// The contact is linked to the contact with the facet of this number, which acts instead or is
+    /// itself linked.
     Linked(u32),
     /// Another facet is between the contact point and the centre of the shape.
     Hidden,
-    /// The contact is part of the proximity contact of this facet.
+    /// The contact is part of the proximity contact of the facet with this number.
     Member(u32),
 }
 
@@ -47,11 +48,11 @@ pub(super) struct Overlap {
     /// Overlap (mm).
     pub(super) depth: f64,
     pub(super) role: FacetRole,
-    /// Position in the list of the contact that it is linked to, or `NONE`.
+    /// Position in [`ResolvedContacts::overlaps`] of the contact that this one is linked to, or `NONE`.
     link: u32,
 }
 
-/// A contact that acts: of one facet, or a proximity contact of several.
+/// A contact that acts: with one facet, or a proximity contact with several (wall's coordinates).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ActiveContact {
     pub(super) facet: u32,
@@ -60,7 +61,7 @@ pub(super) struct ActiveContact {
     /// Overlap (mm).
     pub(super) depth: f64,
     pub(super) region: FacetRegion,
-    /// Range of its facets in the list of members.
+    /// Range of the contact's facets in [`ResolvedContacts::members`].
     pub(super) members: (u32, u32),
 }
 
@@ -73,7 +74,7 @@ pub(super) struct ResolvedContacts {
     pub(super) order: Vec<u32>,
     /// Contacts that act, by decreasing overlap.
     pub(super) active: Vec<ActiveContact>,
-    /// Facets of the active contacts.
+    /// Numbers of the facets of the active contacts, one contact after the other.
     pub(super) members: Vec<u32>,
     links: Vec<(u32, u32)>,
     group: Vec<u32>,
@@ -81,12 +82,13 @@ pub(super) struct ResolvedContacts {
 }
 
 impl ResolvedContacts {
-    /// Position of the contact with a facet; `None` if the facet is not overlapped.
+    /// Position in `overlaps` of the contact with a facet; `None` if the facet is not overlapped.
     pub(super) fn position_of(&self, facet: u32) -> Option<usize> {
         self.overlaps.binary_search_by_key(&facet, |t| t.facet).ok()
     }
 
-    /// Position of the contact that a contact is linked to.
+    /// Position in `overlaps` of the contact that the contact at position `at` is linked to; `None` if
+    /// it is not linked.
     pub(super) fn link(&self, at: usize) -> Option<usize> {
         let link = self.overlaps[at].link;
         (link != NONE).then_some(link as usize)
@@ -202,7 +204,8 @@ impl ResolvedContacts {
         }
     }
 
-    /// Links a contact to another that acts instead; the link to the largest overlap is kept.
+    /// Links the contact at position `yields` to the one at `acts`, which acts instead. If it is linked
+    /// already, the link to the contact with the larger overlap is kept.
     fn point_to(&mut self, yields: u32, acts: u32) {
         let known = self.overlaps[yields as usize].link;
         let overlap = |at: u32| self.overlaps[at as usize].depth;
@@ -213,7 +216,7 @@ impl ResolvedContacts {
         }
     }
 
-    /// Deactivates contacts that another facet hides from the centre of the shape (Figure 8).
+    /// Deactivates contacts that another facet hides from the centre `x` of the shape (Figure 8).
     fn hide(&mut self, wall: &FacetWall, x: &P3) {
         for k in 1..self.order.len() {
             let at = self.order[k] as usize;
@@ -263,8 +266,9 @@ impl ResolvedContacts {
         }
     }
 
-    /// Collects the members of the proximity contact of an active contact in `queue`. Returns false if the
-    /// contact is not combined with another.
+    /// Collects in `queue` the members of the proximity contact of the active contact at position `at`:
+    /// facets whose normals differ by at most `cutoff` (rad). Returns false if the contact is not
+    /// combined with another active one.
     fn collect(&mut self, wall: &FacetWall, at: usize, cutoff: f64) -> bool {
         self.queue.clear();
         self.queue.push(id(at));
@@ -314,8 +318,8 @@ impl ResolvedContacts {
         sum.norm() > MIN_NORMAL_SUM * all
     }
 
-    /// Combines the contacts in `queue` into one, with the mean of the normals weighted by overlap and the
-    /// mean of the overlaps.
+    /// Combines the contacts in `queue` into one. Its normal is the mean of their normals weighted by
+    /// overlap, its overlap the mean of their overlaps.
     fn combine(&mut self, at: usize, from: u32, shape: &impl FacetShape) {
         // The order by number makes sums independent of the order in which members were found.
         self.queue.sort_unstable();

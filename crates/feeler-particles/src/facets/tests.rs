@@ -15,8 +15,8 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeSet;
 
-/// A profile in x and z, extruded along y, with two triangles for each segment. Fronts are to the left of the
-/// direction along the profile.
+/// Wall of a profile in x and z (mm), extruded along y from `-half_width` to `half_width`, with two
+/// triangles for each segment. Fronts of the facets are to the left of the direction along the profile.
 fn strip(profile: &[[f64; 2]], half_width: f64) -> FacetWall {
     let points: Vec<P3> = profile
         .iter()
@@ -41,7 +41,7 @@ fn active(wall: &FacetWall, x: f64, z: f64, radius: f64) -> String {
     letters.into_iter().collect()
 }
 
-/// Links between segments: `(from, to)`.
+/// Links between the contacts of segments: letters `(from, to)`.
 fn links(wall: &FacetWall, x: f64, z: f64, radius: f64) -> BTreeSet<(char, char)> {
     let touches = wall.resolve(&P3::new(x, 0.1, z), radius);
     let linked = touches.iter().filter_map(|t| match t.role {

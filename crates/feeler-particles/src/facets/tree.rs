@@ -3,11 +3,12 @@
 use super::mesh::{Mesh, id};
 use feeler_geom::{Aabb, P3};
 
-/// A node: its box, and its facets or children.
+/// Node of the tree: its box, and its facets (a leaf) or its two children.
 #[derive(Clone, Debug)]
 struct Node {
     bounds: Aabb,
-    /// First facet of a leaf in `order`; second child of another node, whose first child is the next node.
+    /// For a leaf, the position of its first facet in [`Tree::order`]. For another node, the index of
+    /// its second child; its first child is the next node.
     start: u32,
     /// Number of facets of a leaf; 0 for other nodes.
     count: u32,
@@ -30,8 +31,9 @@ impl Tree {
         tree
     }
 
-    /// Halves the facets along the longest side of the box around their centres. The depth is the base-2
-    /// logarithm of their number.
+    /// Builds the subtree of the facets at positions `from..to` of `order`. They are halved along the
+    /// longest side of the box around their centres, so the depth is the base-2 logarithm of their
+    /// number.
     fn build(&mut self, centers: &[P3], from: usize, to: usize) {
         let at = self.nodes.len();
         let is_leaf = to - from <= LEAF_SIZE;
@@ -51,7 +53,7 @@ impl Tree {
         self.build(centers, from + middle, to);
     }
 
-    /// Refits all boxes.
+    /// Computes all boxes anew after the vertices of `mesh` have moved.
     pub(super) fn refit(&mut self, mesh: &Mesh) {
         for at in (0..self.nodes.len()).rev() {
             let node = &self.nodes[at];
@@ -65,19 +67,19 @@ impl Tree {
         }
     }
 
-    /// Lists the facets whose boxes are within `reach` of a point, sorted.
+    /// Lists the facets whose boxes are within `reach` (mm) of the point `x`, sorted by number.
     pub(super) fn near(&self, mesh: &Mesh, x: &P3, reach: f64, out: &mut Vec<u32>) {
         self.search(mesh, out, |b| b.distance_sq(x) <= reach * reach);
     }
 
-    /// Lists the facets whose boxes are straight above a point, sorted.
+    /// Lists the facets whose boxes intersect the ray from the point `x` along +z, sorted by number.
     pub(super) fn above(&self, mesh: &Mesh, x: &P3, out: &mut Vec<u32>) {
         let is_over = |b: &Aabb, k: usize| b.min[k] <= x[k] && x[k] <= b.max[k];
         self.search(mesh, out, |b| is_over(b, 0) && is_over(b, 1) && b.max.z >= x.z);
     }
 
-    /// Lists the facets whose boxes satisfy a predicate, sorted. A box that contains one that satisfies it
-    /// must satisfy it, too.
+    /// Lists the facets whose boxes satisfy `is_accepted`, sorted by number. A box that contains an
+    /// accepted box must be accepted, too.
     fn search(&self, mesh: &Mesh, out: &mut Vec<u32>, is_accepted: impl Fn(&Aabb) -> bool) {
         out.clear();
         let mut stack = [0_u32; MAX_STACK];
@@ -112,7 +114,8 @@ fn bounds(mesh: &Mesh, facet: u32) -> Aabb {
     Aabb::of_points(&mesh.corners(facet as usize))
 }
 
-/// Maximum number of facets of a leaf.
+/// Maximum number of facets of a leaf. With a larger value more facets are tested; with a smaller one
+/// the tree has more nodes.
 const LEAF_SIZE: usize = 4;
 
 /// Maximum number of nodes on the stack: one for each level, and 2³¹ facets are halved 31 times.

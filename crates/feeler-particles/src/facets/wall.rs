@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 /// Sides of a facet that have contacts. The normal, by the right-hand rule, points to the front.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ActiveSides {
-    /// Shapes on both sides have contacts.
+    /// Shapes on either side of the facet have contacts.
     #[default]
     Both,
-    /// Shapes whose centre is in front of the plane have contacts.
+    /// Only shapes whose centre is in front of the facet's plane have contacts.
     Front,
-    /// Shapes whose centre is behind the plane have contacts.
+    /// Only shapes whose centre is behind the facet's plane have contacts.
     Back,
     /// The facet has no contacts.
     None,
@@ -33,13 +33,14 @@ pub enum Resolution {
     /// Like `Reduced`; in addition, facets hidden by others have no contacts, and a contact moves from facet
     /// to facet.
     Full {
-        /// Maximum angle Θ (rad) between the normals of facets between which a contact moves.
+        /// Maximum angle Θ (rad) between the normals of two facets from one of which a contact moves to
+        /// the other.
         cutoff: f64,
     },
     /// Like `Full`; in addition, active contacts with facets of similar normals are combined into one.
     Proximity {
-        /// Maximum angle Θ (rad) between the normals of facets whose contacts are combined, or between
-        /// which a contact moves.
+        /// Maximum angle Θ (rad) between the normals of two facets whose contacts are combined, or from
+        /// one of which a contact moves to the other.
         cutoff: f64,
     },
 }
@@ -57,14 +58,14 @@ impl Resolution {
 /// Prescribed motion of a wall, which does not react to forces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum WallMotion {
-    /// No motion.
+    /// The wall is at rest.
     #[default]
     Still,
-    /// Motion of a rigid body.
+    /// The wall moves as a rigid body.
     Rigid {
-        /// Velocity of the reference point (mm/s).
+        /// Velocity of the reference point (mm/s, world).
         velocity: V3,
-        /// Angular velocity (rad/s).
+        /// Angular velocity (rad/s, world).
         spin: V3,
         /// Reference point (world), which moves with `velocity`.
         center: P3,
@@ -88,16 +89,17 @@ pub struct FacetWall {
     /// From the wall's coordinates to the world's.
     pose: Pose,
     motion: WallMotion,
-    /// Number of changes of the facets.
+    /// Number of times that the vertices or active sides have changed, which invalidates lists of near
+    /// facets.
     pub(super) version: u64,
-    /// Whether all facets are listed as near, without the tree.
+    /// Whether all facets are listed as near every shape, without the tree (tests only).
     #[cfg(test)]
     pub(crate) search_all: bool,
 }
 
 impl FacetWall {
-    /// A wall at rest of triangles (mm), given by the numbers of their corners among the points, in reduced
-    /// mode.
+    /// Creates a wall at rest, in reduced mode, from triangles, each given by the indices of its corners
+    /// in `points` (mm).
     ///
     /// Equal points become one vertex: facets are neighbours if they share vertices. Facets with two equal
     /// corners and repeated facets are skipped.
@@ -123,7 +125,7 @@ impl FacetWall {
         })
     }
 
-    /// Sets the resolution of contacts.
+    /// Sets the mode in which contacts with several facets are resolved.
     ///
     /// # Errors
     /// The cutoff angle is negative or not a number.
@@ -135,7 +137,7 @@ impl FacetWall {
         Ok(())
     }
 
-    /// Resolution of contacts.
+    /// Mode in which contacts with several facets are resolved.
     #[must_use]
     pub fn resolution(&self) -> Resolution {
         self.resolution
@@ -152,7 +154,7 @@ impl FacetWall {
         self.version += 1;
     }
 
-    /// Number of facets.
+    /// Number of facets of the wall.
     #[must_use]
     pub fn facets(&self) -> usize {
         self.mesh.facets.len()
@@ -164,38 +166,39 @@ impl FacetWall {
         self.mesh.facet_of.len() - self.mesh.facets.len()
     }
 
-    /// Facet of a triangle of the input; `None` if the triangle had two equal corners.
+    /// Number of the facet that a triangle of the input became; `None` if the triangle had two equal
+    /// corners, or if there is no such triangle.
     #[must_use]
     pub fn facet_of(&self, triangle: usize) -> Option<u32> {
         self.mesh.facet_of.get(triangle).copied().filter(|k| *k != NONE)
     }
 
-    /// Vertex of a point of the input.
+    /// Number of the vertex that a point of the input became; `None` if there is no such point.
     #[must_use]
     pub fn vertex_of(&self, point: usize) -> Option<u32> {
         self.mesh.vertex_of.get(point).copied()
     }
 
-    /// First triangle of the input that became a facet.
+    /// Index of the first triangle of the input that became the facet; `None` if there is no such facet.
     #[must_use]
     pub fn source(&self, facet: u32) -> Option<usize> {
         self.mesh.source.get(facet as usize).map(|k| *k as usize)
     }
 
-    /// Corners of a facet (wall's coordinates).
+    /// Corners of a facet (wall's coordinates); `None` if there is no such facet.
     #[must_use]
     pub fn corners(&self, facet: u32) -> Option<[P3; 3]> {
         let is_there = (facet as usize) < self.mesh.facets.len();
         is_there.then(|| self.mesh.corners(facet as usize))
     }
 
-    /// Unit normal of a facet (wall's coordinates).
+    /// Unit normal of a facet (wall's coordinates); `None` if there is no such facet.
     #[must_use]
     pub fn normal(&self, facet: u32) -> Option<V3> {
         self.mesh.normals.get(facet as usize).copied()
     }
 
-    /// All vertices (wall's coordinates).
+    /// Positions of all vertices (wall's coordinates), by number.
     #[must_use]
     pub fn vertices(&self) -> &[P3] {
         &self.mesh.vertices
@@ -207,18 +210,18 @@ impl FacetWall {
         self.tree.bounds()
     }
 
-    /// Pose of the wall: from its coordinates to the world.
+    /// Pose of the wall, which maps its coordinates to the world.
     #[must_use]
     pub fn pose(&self) -> &Pose {
         &self.pose
     }
 
-    /// Moves the wall to a pose at once, without a velocity.
+    /// Sets the pose of the wall without a motion: contacts see no velocity from the change.
     pub fn set_pose(&mut self, pose: Pose) {
         self.pose = pose;
     }
 
-    /// Motion of the wall.
+    /// Prescribed motion of the wall.
     #[must_use]
     pub fn motion(&self) -> &WallMotion {
         &self.motion
@@ -227,7 +230,7 @@ impl FacetWall {
     /// Sets the motion of the wall from now on.
     ///
     /// # Errors
-    /// A velocity is not finite, or there is not one for each vertex.
+    /// A velocity is not finite, or the number of velocities is not that of the vertices.
     pub fn set_motion(&mut self, motion: WallMotion) -> Result<(), FacetError> {
         let is_finite = |v: &V3| v.iter().all(|c| c.is_finite());
         let is_good = match &motion {
@@ -249,8 +252,8 @@ impl FacetWall {
         Ok(())
     }
 
-    /// Sets the velocity of each vertex (mm/s) to that of a field at the vertex (both in the wall's
-    /// coordinates).
+    /// Sets the velocity of each vertex (mm/s) to the value of `field` at the vertex. Velocities and
+    /// positions are in the wall's coordinates.
     ///
     /// # Errors
     /// A velocity is not finite.
@@ -259,7 +262,7 @@ impl FacetWall {
         self.set_motion(WallMotion::Vertices(velocities))
     }
 
-    /// Advances the motion by a time (s).
+    /// Moves the wall by its motion over a time (s).
     ///
     /// # Errors
     /// A facet has lost its area; the wall is then unchanged.
@@ -276,7 +279,7 @@ impl FacetWall {
                 }
                 if let Err(facet) = self.mesh.measure() {
                     self.mesh.vertices = before;
-                    // Each facet had an area before.
+                    // This cannot fail: each facet had an area before.
                     let _ = self.mesh.measure();
                     return Err(FacetError::Collapsed(self.mesh.source[facet] as usize));
                 }
@@ -290,7 +293,8 @@ impl FacetWall {
     /// Sets the positions of the vertices to those of a saved state.
     ///
     /// # Errors
-    /// There is not one position for each vertex, a position is not finite, or a facet has no area.
+    /// The number of positions is not that of the vertices, a position is not finite, or a facet has no
+    /// area.
     pub(crate) fn set_vertices(&mut self, positions: &[P3]) -> Result<(), FacetError> {
         let are_finite = positions.iter().all(|p| p.iter().all(|c| c.is_finite()));
         if positions.len() != self.mesh.vertices.len() || !are_finite {
@@ -317,7 +321,8 @@ impl FacetWall {
         }
     }
 
-    /// Velocity (mm/s, world) of a point of a facet (world), and the wall's angular velocity.
+    /// Velocity (mm/s, world) of the point `p` (world) of a facet, and the angular velocity (rad/s,
+    /// world) of the wall there.
     #[must_use]
     pub fn velocity_at(&self, facet: u32, p: &P3) -> (V3, V3) {
         match &self.motion {
@@ -334,7 +339,7 @@ impl FacetWall {
         }
     }
 
-    /// Barycentric coordinates of a point in the plane of a facet.
+    /// Barycentric coordinates of the point `p` (wall's coordinates), projected to the plane of a facet.
     fn weights(&self, facet: u32, p: &P3) -> [f64; 3] {
         let [a, b, c] = self.mesh.corners(facet as usize);
         let n = self.mesh.normals[facet as usize];
@@ -343,7 +348,8 @@ impl FacetWall {
         [of(&b, &c), of(&c, &a), of(&a, &b)]
     }
 
-    /// Whether a facet is active for a centre at a signed distance from its plane.
+    /// Whether a facet has contacts with a shape whose centre is at the signed distance `signed` (mm)
+    /// from its plane.
     pub(super) fn is_active(&self, facet: u32, signed: f64) -> bool {
         match self.sides[facet as usize] {
             ActiveSides::Both => true,

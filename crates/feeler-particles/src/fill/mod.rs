@@ -18,12 +18,12 @@ use feeler_geom::{P3, math};
 use feeler_grains::GrainError;
 use std::collections::HashMap;
 
-/// Amount of spheres.
+/// Amount of spheres to place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
-    /// Number of spheres.
+    /// Spheres of this number.
     Number(usize),
-    /// Minimum total volume (mm³), which the last sphere reaches or exceeds.
+    /// Spheres until their total volume (mm³) reaches or exceeds this value.
     Volume(f64),
 }
 
@@ -33,13 +33,13 @@ pub enum FillError {
     /// The distribution of sizes is invalid.
     #[error(transparent)]
     Sizes(#[from] GrainError),
-    /// The region is invalid.
+    /// The region is not valid, as the text states.
     #[error("{0}")]
     Region(String),
-    /// The amount is invalid.
+    /// The amount is not valid, as the text states.
     #[error("{0}")]
     Amount(&'static str),
-    /// There is not enough space.
+    /// A sphere found no free position in the region.
     #[error(
         "only {fitted} of {wanted} particles fit into the region without overlaps; make it larger, or give \
          fewer: at random positions particles fill about 30 % of it"
@@ -52,9 +52,10 @@ pub enum FillError {
     },
 }
 
-/// Places spheres at random positions within a region, without overlaps. They are returned in the order in
-/// which their sizes were drawn. `is_free` may refuse a sphere at a position, for example if it would touch
-/// a wall.
+/// Places spheres at random positions within a region, without overlaps. `sizes` is the distribution of
+/// their diameters (mm), `seed` that of all random numbers. The spheres are returned in the order in
+/// which their sizes were drawn. `is_free` may refuse a sphere at a position, for example if it would
+/// touch a wall.
 ///
 /// # Errors
 /// The distribution, the region or the amount is invalid, or there is not enough space.
@@ -113,7 +114,8 @@ fn drawn(sizes: &Distribution, amount: Amount, random: &mut Random) -> Result<Ve
     }
 }
 
-/// Spheres by the cells that contain their centres. Cells are as wide as the largest diameter.
+/// Placed spheres, by the cell of a grid that contains their centres. Cells are cubes as wide as the
+/// largest diameter.
 struct Grid {
     size: f64,
     cells: HashMap<[i64; 3], Vec<Sphere>>,
@@ -143,16 +145,18 @@ impl Grid {
     }
 }
 
-/// Number of the stream of random numbers that sizes are drawn from: the second argument of [`Random::new`].
+/// Purpose given to [`Random::new`] for the random numbers that sizes are drawn from.
 const SIZES: u64 = 1;
 
-/// Number of the stream of random numbers that positions are drawn from.
+/// Purpose given to [`Random::new`] for the random numbers that positions are drawn from.
 const POSITIONS: u64 = 2;
 
-/// Maximum number of positions at which a sphere is tried.
+/// Maximum number of positions at which one sphere is tried before the region counts as full. With a
+/// larger value denser fillings are found, slowly; with a smaller one regions with space left are
+/// refused.
 const MAX_TRIES: u32 = 10_000;
 
-/// Maximum number of spheres of a mass.
+/// Maximum number of spheres that one call places.
 const MAX_SPHERES: usize = 10_000_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Regions that are filled.
+//! Regions that spheres are placed in.
 
 use super::FillError;
 use crate::facets::FacetWall;
@@ -10,20 +10,20 @@ use std::f64::consts::PI;
 /// A region (mm, world) that spheres are placed in; they lie in it completely.
 #[derive(Clone, Copy, Debug)]
 pub enum FillRegion<'a> {
-    /// A box between two corners.
+    /// A box, parallel to the axes, between two corners.
     Box {
-        /// Minimum coordinates.
+        /// Corner with the smallest coordinates.
         min: P3,
-        /// Maximum coordinates.
+        /// Corner with the largest coordinates.
         max: P3,
     },
     /// A cylinder with flat ends.
     Cylinder {
-        /// Centre of one end.
+        /// Centre of one end face of the cylinder.
         from: P3,
-        /// Centre of the other end.
+        /// Centre of the other end face.
         to: P3,
-        /// Radius of the cylinder.
+        /// Radius of the cylinder (mm).
         radius: f64,
     },
     /// Volume that a closed wall of facets encloses in its present pose, between two heights along z (world).
@@ -38,14 +38,14 @@ pub enum FillRegion<'a> {
 }
 
 impl FillRegion<'_> {
-    /// Draws a position for a sphere. `None` if the sphere is not in the region there; the caller may try
-    /// again.
+    /// Draws a random position for a sphere of a radius (mm). `None` if the sphere is not completely in
+    /// the region there; the caller may try again.
     pub fn place(&self, radius: f64, random: &mut Random) -> Option<Sphere> {
         let sphere = Sphere { center: self.random(radius, random)?, radius };
         self.contains(&sphere).then_some(sphere)
     }
 
-    /// Checks the region.
+    /// Checks that the region can be filled.
     ///
     /// # Errors
     /// The region is empty, infinite or not closed.
@@ -79,8 +79,8 @@ impl FillRegion<'_> {
         Ok(())
     }
 
-    /// Draws a position for the centre of a sphere in the region or in its bounding box. `None` if the
-    /// sphere is too large.
+    /// Draws a position for the centre of a sphere of a radius (mm), in the region or in its bounding
+    /// box. `None` if the sphere is larger than the region.
     pub(super) fn random(&self, radius: f64, random: &mut Random) -> Option<P3> {
         match self {
             Self::Box { min, max } => within(&Aabb { min: *min, max: *max }, radius, random),

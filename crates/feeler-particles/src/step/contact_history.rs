@@ -1,5 +1,4 @@
-//! Contact history: the shear states, and the identities that they belong to, which persist from step to
-//! step.
+//! Contact histories: identities of contacts and their shear states, which persist from step to step.
 
 use super::Load;
 use super::wall::{MovingWallContact, Wall};
@@ -19,7 +18,7 @@ pub(super) struct WallHistory {
     pub(super) points: Vec<P3>,
     /// Tracked contacts of a solid with an exact wall or a plane.
     pub(super) tracked: Option<Box<ContactFollower>>,
-    /// Load on the wall in the last step.
+    /// Load of this collider on the wall in the last step, about the wall's reference point.
     pub(super) load: Load,
 }
 
@@ -27,7 +26,8 @@ pub(super) struct WallHistory {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ColliderHistory {
     pub(super) walls: Vec<WallHistory>,
-    /// Load of all walls on the particle in the last step.
+    /// Load of all walls on the particle through this collider in the last step, about the particle's
+    /// centre of mass.
     pub(super) load: Load,
     pub(super) scratch: ContactScratch,
 }
@@ -55,7 +55,8 @@ impl ColliderHistory {
         self.walls.push(WallHistory::default());
     }
 
-    /// Ends the contacts with one wall, or with all of them, but keeps buffers.
+    /// Ends the contacts with the wall of an index, or with all walls if it is `None`, but keeps
+    /// buffers.
     pub(super) fn clear(&mut self, wall: Option<usize>) {
         for (k, history) in self.walls.iter_mut().enumerate() {
             if wall.is_none_or(|w| w == k) {
@@ -71,7 +72,7 @@ impl ColliderHistory {
         }
     }
 
-    /// Number of contacts with walls.
+    /// Number of contacts of the collider with all walls in the last step.
     pub(super) fn contact_count(&self) -> usize {
         self.walls.iter().map(|w| w.shear.len()).sum()
     }
@@ -105,7 +106,8 @@ impl WallHistory {
         state
     }
 
-    /// Stores the state of a contact at the end of this step; with an exact wall its point, too.
+    /// Stores the shear state of a contact at the end of this step, and if the wall is exact also the
+    /// contact point.
     #[inline]
     pub(super) fn store(&mut self, wall: &Wall, contact: &MovingWallContact, state: ShearState) {
         self.shear.push((contact.contact.id, state));
@@ -115,14 +117,15 @@ impl WallHistory {
     }
 }
 
-/// State of the contact with an identity.
+/// Shear state of the contact with the identity `id`; `None` if it is not in the list.
 #[inline]
 pub(super) fn state_of(states: &[(u64, ShearState)], id: u64) -> Option<ShearState> {
     states.iter().find(|(known, _)| *known == id).map(|(_, state)| *state)
 }
 
 impl PreviousContacts {
-    /// Gives contacts with an exact wall that have moved to another face or edge their new identities.
+    /// Changes the identities of contacts with an exact wall that have moved to another face or edge
+    /// since the previous step.
     ///
     /// A contact with an exact wall has the identity of its face or edge. If a sphere or grain has rolled
     /// on to the next one, the shear state of the identity that has disappeared is continued under the
@@ -153,12 +156,12 @@ impl PreviousContacts {
     }
 }
 
-/// Minimum cosine of the angle between the normals of a contact before and after it has moved to another face
-/// of an exact wall. With a larger one friction begins anew at smooth edges if steps are long; with a smaller
-/// one a contact may inherit the friction of another.
+/// Minimum cosine of the angle between the normals of a contact before and after it has moved to another
+/// face of an exact wall. With a larger value friction begins anew at smooth edges if steps are long;
+/// with a smaller one a contact may inherit the friction of another.
 const SAME_CONTACT_COS: f64 = 0.9;
 
-/// Maximum distance between the points of the contact before and after, as a part of the radius of the
-/// bounding sphere. With a larger one a contact may inherit the friction of another; with a smaller one
-/// friction begins anew at edges.
+/// Maximum distance between the points of a contact before and after it has moved to another face of an
+/// exact wall, as a part of the radius of the bounding sphere. With a larger value a contact may inherit
+/// the friction of another; with a smaller one friction begins anew at edges.
 const SAME_CONTACT_DISTANCE: f64 = 0.5;

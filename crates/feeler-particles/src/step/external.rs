@@ -1,5 +1,5 @@
-//! Forces on the particles of a simulation that an external program integrates: it sets their motions and
-//! reads their loads.
+//! Forces on the particles of a simulation, for an external program that integrates their motions. The
+//! program sets the motions and reads the loads.
 //!
 //! Contacts and forces are computed by the same functions as in [`Simulation::step`].
 
@@ -34,9 +34,9 @@ impl Simulation {
         Ok(())
     }
 
-    /// Computes the load of all contacts on each particle at its present position, after a step of `time` (s)
-    /// with which shear states are updated. With a time of 0 the same step is computed again. Gravity is not
-    /// included, and nothing moves.
+    /// Computes the load of all contacts on each particle at its present position, and updates shear
+    /// states over a step of `time` (s) that led there. With a time of 0 the loads of the same step are
+    /// computed again. Gravity is not included, and particles and walls do not move.
     ///
     /// # Errors
     /// The time is negative or not finite, or a particle has left all finite positions.
@@ -48,7 +48,7 @@ impl Simulation {
         Ok(&self.loads)
     }
 
-    /// Advances the motions of the walls alone by a time (s).
+    /// Moves the walls, but not the particles, over a time (s).
     ///
     /// # Errors
     /// A wall's motion cannot continue.

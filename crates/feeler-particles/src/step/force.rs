@@ -7,7 +7,7 @@ use super::{Collider, ParticleMotion};
 use crate::law::{ContactKinematics, Law, ShearState, radius_on_wall};
 use feeler_geom::{P3, V3};
 
-/// Kinematics of the body that a collider belongs to.
+/// Kinematics (world) and mass of the particle that a collider belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BodyKinematics {
     /// Centre of mass (mm), the reference point of the velocity and of moments.
@@ -21,8 +21,8 @@ pub(super) struct BodyKinematics {
 }
 
 impl BodyKinematics {
-    /// Force (mN) of a wall on the body at a contact of a shape, over a step of `time` (s), with which
-    /// `state` is updated.
+    /// Computes the force (mN) of a wall on the body at a contact of `shape`, and updates `state` over a
+    /// step of `time` (s).
     #[inline]
     pub(super) fn wall_force(
         &self,
@@ -55,9 +55,9 @@ pub(super) struct PairContact {
     pub(super) overlap: f64,
     /// Unit normal from the second collider to the first.
     pub(super) normal: V3,
-    /// Point at which forces act.
+    /// Point (mm, world) at which the force of the contact acts.
     pub(super) acts_at: P3,
-    /// Effective radius (mm).
+    /// Effective radius (mm) of the contact.
     pub(super) radius: f64,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct ParticleStates<'a> {
 }
 
 impl<'a> ParticleStates<'a> {
-    /// A collider in its pose.
+    /// Shape of the collider with an index, in its pose (world).
     #[inline]
     pub(super) fn posed(&self, collider: u32) -> PosedShape<'a> {
         let collider = &self.colliders[collider as usize];
@@ -81,8 +81,8 @@ impl<'a> ParticleStates<'a> {
         collider.posed(collider.posed_sphere(motion), &self.particles[particle], motion)
     }
 
-    /// Force (mN) on the first of two colliders at a contact, over a step of `time` (s), with which `state`
-    /// is updated.
+    /// Computes the force (mN) on the first of two colliders at a contact, and updates `state` over a
+    /// step of `time` (s).
     #[inline]
     pub(super) fn pair_force(
         &self,

@@ -22,7 +22,7 @@ use std::f64::consts::PI;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct GrainShape {
     grain: Grain,
-    /// From the coordinates of the semi-axes to the axes of inertia.
+    /// Rotation from the coordinates of the semi-axes to the axes of inertia.
     rotation: UnitQuaternion<f64>,
     /// Radius (mm) of the sphere of equal volume.
     equal_radius: f64,
@@ -37,15 +37,16 @@ pub(super) struct PosedGrain<'g> {
 }
 
 impl GrainShape {
-    /// `rotation` leads from the coordinates of the semi-axes to the axes of inertia. `None` if the grain has
-    /// no volume.
+    /// Creates the shape of a grain. `rotation` leads from the coordinates of the semi-axes to the axes
+    /// of inertia. `None` if the grain has no volume.
     pub(super) fn new(grain: &Grain, rotation: &UnitQuaternion<f64>) -> Option<Self> {
         let volume = poly_superellipsoid(grain.shape()).ok()?.volume;
         let equal_radius = math::powf(0.75 * volume / PI, 1.0 / 3.0) + grain.dilation();
         Some(Self { grain: *grain, rotation: *rotation, equal_radius })
     }
 
-    /// The grain in the pose of its bounding sphere; `None` if the pose is not finite.
+    /// Places the grain at the centre of its bounding sphere (world), with the particle's rotation.
+    /// `None` if that pose is not finite.
     pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> Option<PosedGrain<'_>> {
         let pose = Pose::from_parts(Translation3::from(center.coords), motion.rotation * self.rotation);
         let placed = Placed::new(&self.grain, &pose).ok()?;
@@ -54,7 +55,8 @@ impl GrainShape {
 }
 
 impl PosedGrain<'_> {
-    /// Radius (mm) of the sphere that the grain resembles at its point with outward normal `n`.
+    /// Radius (mm) for Hertz's law at the point of the grain's surface with outward unit normal `n`: the
+    /// geometric mean of the radii of curvature there.
     pub(super) fn radius_at(&self, n: &V3) -> f64 {
         let (_, bend) = self.placed.surface(n);
         // One eigenvalue is 0, so the product of the other two is the sum of the minors.

@@ -12,7 +12,7 @@ pub struct ParticleId(u32);
 pub struct WallId(u32);
 
 impl ParticleId {
-    /// The particle with a number. Numbers beyond 2³² are those of no particle.
+    /// Id of the particle with a number. For numbers from 2³² on there is no particle with the id.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self(u32::try_from(number).unwrap_or(u32::MAX))
@@ -26,7 +26,7 @@ impl ParticleId {
 }
 
 impl WallId {
-    /// The wall with a number. Numbers beyond 2³² are those of no wall.
+    /// Id of the wall with a number. For numbers from 2³² on there is no wall with the id.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self(u32::try_from(number).unwrap_or(u32::MAX))

@@ -25,7 +25,7 @@ use nalgebra::UnitQuaternion;
 use rayon::prelude::*;
 
 impl Simulation {
-    /// Makes a step of `time` (s).
+    /// Advances the simulation by one step of `time` (s).
     ///
     /// # Errors
     /// The time is not above 0, a wall's motion cannot continue, or a particle has left all finite positions.
@@ -33,8 +33,8 @@ impl Simulation {
         self.step_with(time, |_, _| {})
     }
 
-    /// Makes a step in which other forces act, too: `add` receives the particles' motions in the middle of
-    /// the step, and adds to their loads.
+    /// Advances the simulation by one step of `time` (s) in which other forces act, too: `add` receives
+    /// the particles' motions in the middle of the step and their loads, and adds to these.
     ///
     /// # Errors
     /// As [`Simulation::step`].
@@ -61,7 +61,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Moves particles and walls with their present momenta.
+    /// Moves particles with their present momenta, and walls with their motions, over a time (s).
     fn drift(&mut self, time: f64) -> Result<(), SimulationError> {
         for (k, (motion, particle)) in self.motions.iter_mut().zip(&self.particles).enumerate() {
             if self.removed[k] {
@@ -77,7 +77,8 @@ impl Simulation {
         self.walls.advance(time)
     }
 
-    /// Computes the loads of all contacts, over a step of `time` (s) with which shear states are updated.
+    /// Computes the loads of all contacts at the present positions, and updates shear states over a step
+    /// of `time` (s).
     pub(super) fn update_loads(&mut self, time: f64) -> Result<(), SimulationError> {
         self.update_wall_contacts(time)?;
         self.update_pairs(time)?;
@@ -85,7 +86,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Computes the loads between walls and each collider.
+    /// Computes the loads between the walls and each collider, and updates shear states over a step of
+    /// `time` (s).
     fn update_wall_contacts(&mut self, time: f64) -> Result<(), SimulationError> {
         self.spins.clear();
         self.spins.extend(self.motions.iter().zip(&self.particles).map(|(m, p)| spin(m, p)));
@@ -158,14 +160,15 @@ impl Simulation {
     }
 }
 
-/// Angular velocity (rad/s, world).
+/// Angular velocity (rad/s, world) of a particle with a motion.
 #[inline]
 pub(super) fn spin(motion: &ParticleMotion, particle: &Particle) -> V3 {
     let local = motion.rotation.inverse() * motion.momentum;
     motion.rotation * local.component_div(&particle.inertia)
 }
 
-/// Rotation of a free body after a time (s). `inertia` are its principal moments.
+/// Rotation of a body after it has moved freely for a time (s). `inertia` are its principal moments
+/// (kg·mm²).
 #[inline]
 fn rotated(motion: &ParticleMotion, inertia: &V3, time: f64) -> UnitQuaternion<f64> {
     let mut rotation = motion.rotation;
@@ -183,7 +186,7 @@ fn rotated(motion: &ParticleMotion, inertia: &V3, time: f64) -> UnitQuaternion<f
     UnitQuaternion::new_normalize(rotation.into_inner())
 }
 
-/// Maximum relative difference of the moments of inertia of a body that rotates like a sphere. It covers
-/// the rounding of moments; a larger value makes bodies that are almost spheres precess wrongly, with a
-/// smaller one spheres take five rotations a step instead of one.
+/// Maximum relative difference of the moments of inertia of a body that is rotated like a sphere, about
+/// a constant axis. It covers the rounding of moments; a larger value makes bodies that are almost
+/// spheres precess wrongly, with a smaller one spheres take five rotations a step instead of one.
 const SPHERICAL_INERTIA: f64 = 1e-12;

@@ -16,7 +16,8 @@ impl Simulation {
     /// Adds a wall with the law of its contacts.
     ///
     /// # Errors
-    /// The law has invalid parameters, or the wall is of triangles and there are particles that are solids.
+    /// The law has invalid parameters, or the wall is made of triangles and there are particles that are
+    /// solids, because solids have no contacts with triangles.
     pub fn add_wall(&mut self, wall: Wall, law: Law) -> Result<WallId, SimulationError> {
         if self.has_solids && matches!(wall, Wall::Facets(_)) {
             return Err(SimulationError::Particle(SOLIDS_AND_FACETS));
@@ -135,7 +136,7 @@ impl Simulation {
         self.walls.enabled.get(wall.index()).is_some_and(|enabled| *enabled)
     }
 
-    /// Lists the colliders of particles that have not been removed.
+    /// Lists in `present` the colliders of particles that have not been removed.
     pub(super) fn list_present(&mut self) {
         let Self { present, colliders, removed, .. } = self;
         present.clear();
@@ -162,7 +163,7 @@ impl Wall {
     }
 }
 
-/// Message for walls that solids would pass through.
+/// Message that refuses walls of triangles together with solid particles, which would pass through them.
 const SOLIDS_AND_FACETS: &str =
     "solid particles have no contacts with triangles; make the wall a solid (ExactWall) or of planes";
 

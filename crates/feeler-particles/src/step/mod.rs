@@ -70,7 +70,7 @@ pub struct SimulationSettings {
     pub between: Option<Law>,
 }
 
-/// Force (mN) and moment (mN·mm).
+/// Force and moment on a particle or a wall, in the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// Force (mN).
@@ -79,16 +79,16 @@ pub struct Load {
     pub moment: V3,
 }
 
-/// Position and motion of a particle.
+/// Position and motion of a particle, in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParticleMotion {
     /// Centre of mass (mm).
     pub center: P3,
     /// From the particle's axes of inertia to the world's.
     pub(crate) rotation: UnitQuaternion<f64>,
-    /// Velocity of the centre (mm/s).
+    /// Velocity of the centre of mass (mm/s).
     pub velocity: V3,
-    /// Angular momentum about the centre (kg·mm²/s, world).
+    /// Angular momentum about the centre of mass (kg·mm²/s).
     pub momentum: V3,
 }
 
@@ -121,7 +121,7 @@ impl Collider {
         motion.center + motion.rotation * self.sphere.center.coords
     }
 
-    /// The sphere in the world.
+    /// Returns the sphere in world coordinates, for the motion of its particle.
     #[inline]
     fn posed_sphere(&self, motion: &ParticleMotion) -> Sphere {
         Sphere { center: self.center(motion), radius: self.sphere.radius }
@@ -174,7 +174,7 @@ pub struct Simulation {
     histories: Vec<ColliderHistory>,
     /// Pairs of spheres and grains in contact.
     pairs: Vec<ConvexPair>,
-    /// Near pairs at least one of which is a solid.
+    /// Pairs of near colliders at least one of which is a solid.
     solid_pairs: Vec<SolidPair>,
     steps: u64,
     time: f64,
@@ -225,7 +225,8 @@ impl Simulation {
         })
     }
 
-    /// Sets whether a particle is driven: its velocities then stay as they are, whatever load acts on it.
+    /// Sets whether a particle is driven: its velocity and angular velocity are then not changed by
+    /// loads or gravity. A particle that does not exist is ignored.
     pub fn set_driven(&mut self, particle: ParticleId, driven: bool) {
         if let Some(flag) = self.driven.get_mut(particle.index()) {
             *flag = driven;
@@ -260,12 +261,12 @@ impl Simulation {
         self.motions.get(particle.index())
     }
 
-    /// Position and motion of a particle, for changes.
+    /// Position and motion of a particle, to be changed; `None` if there is no such particle.
     pub fn motion_mut(&mut self, particle: ParticleId) -> Option<&mut ParticleMotion> {
         self.motions.get_mut(particle.index())
     }
 
-    /// Pose of a particle: from its coordinates to the world.
+    /// Pose of a particle, which maps its coordinates to the world; `None` if there is no such particle.
     #[must_use]
     pub fn pose(&self, particle: ParticleId) -> Option<Pose> {
         let motion = self.motions.get(particle.index())?;
@@ -273,19 +274,20 @@ impl Simulation {
         Some(axes * self.particles[particle.index()].axes.inverse())
     }
 
-    /// Angular velocity of a particle (rad/s, world).
+    /// Angular velocity of a particle (rad/s, world); `None` if there is no such particle.
     #[must_use]
     pub fn spin(&self, particle: ParticleId) -> Option<V3> {
         self.motions.get(particle.index()).map(|m| integrate::spin(m, &self.particles[particle.index()]))
     }
 
-    /// Mass of a particle (kg), also of a removed one.
+    /// Mass of a particle (kg), also of a removed one; `None` if there is no such particle.
     #[must_use]
     pub fn mass(&self, particle: ParticleId) -> Option<f64> {
         self.particles.get(particle.index()).map(|p| p.mass)
     }
 
-    /// Maximum distance (mm) of a particle's points from its centre of mass.
+    /// Maximum distance (mm) of a particle's points from its centre of mass; `None` if there is no such
+    /// particle.
     #[must_use]
     pub fn radius(&self, particle: ParticleId) -> Option<f64> {
         let spheres = &self.particles.get(particle.index())?.spheres;
@@ -298,25 +300,28 @@ impl Simulation {
         self.walls.list.get(wall.index())
     }
 
-    /// A wall, for changes of its pose or motion.
+    /// The wall with this id, for changes of its pose or motion; `None` without such a wall.
     pub fn wall_mut(&mut self, wall: WallId) -> Option<&mut Wall> {
         self.walls.list.get_mut(wall.index())
     }
 
-    /// Load of all particles on a wall in the last step.
+    /// Load of all particles on a wall in the last step, about the wall's reference point; `None`
+    /// without such a wall.
     #[must_use]
     pub fn wall_load(&self, wall: WallId) -> Option<&Load> {
         self.walls.loads.get(wall.index())
     }
 
-    /// Load of all contacts on a particle in the last step.
+    /// Load of all contacts on a particle in the last step, about its centre of mass; `None` if there is
+    /// no such particle.
     #[must_use]
     pub fn load(&self, particle: ParticleId) -> Option<&Load> {
         self.loads.get(particle.index())
     }
 
-    /// Shear states of the contacts of one of a particle's colliders (numbered within the particle) with a
-    /// wall, by identity of the contact.
+    /// Shear states of the contacts of a particle's collider with a wall, with the identities of the
+    /// contacts. `collider` is its index within the particle. The list is empty if there is no such
+    /// particle, collider or wall.
     #[must_use]
     pub fn shear_states(&self, particle: ParticleId, collider: usize, wall: WallId) -> &[(u64, ShearState)] {
         let first = self.colliders.partition_point(|c| (c.particle as usize) < particle.index());
@@ -326,13 +331,13 @@ impl Simulation {
         history.map_or(&[], |h| &h.shear)
     }
 
-    /// Number of pairs of colliders in contact in the last step.
+    /// Number of pairs of colliders of different particles that were in contact in the last step.
     #[must_use]
     pub fn pair_count(&self) -> usize {
         self.pairs.len() + self.solid_pairs.iter().filter(|p| !p.forces.is_empty()).count()
     }
 
-    /// Number of contacts of colliders with walls in the last step.
+    /// Number of contacts of all colliders with walls in the last step.
     #[must_use]
     pub fn wall_contact_count(&self) -> usize {
         self.histories.iter().map(ColliderHistory::contact_count).sum()
@@ -351,7 +356,7 @@ impl Simulation {
         self.time
     }
 
-    /// Number of steps made.
+    /// Number of steps that have been made.
     #[must_use]
     pub fn step_count(&self) -> u64 {
         self.steps
@@ -371,10 +376,12 @@ impl Simulation {
 /// Maximum number of colliders of a simulation.
 const MAX_COLLIDERS: usize = 1 << 31;
 
-/// Minimum number of colliders or pairs that are shared among threads.
+/// Minimum number of colliders or pairs that are distributed among threads. With a smaller value
+/// starting the threads costs more than it saves; with a larger one small simulations use one thread.
 const MIN_PARALLEL: usize = 256;
 
-/// Minimum number of colliders or pairs that one task processes.
+/// Minimum number of colliders or pairs that one parallel task processes. With a smaller value the start
+/// of tasks costs more; with a larger one threads are loaded unevenly.
 const MIN_TASK: usize = 32;
 
 /// Maximum coordinate (mm), velocity (mm/s) and angular momentum (kg·mm²/s) of a particle. Squares of larger

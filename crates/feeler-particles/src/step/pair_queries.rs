@@ -12,8 +12,8 @@ pub(super) struct PairQueries {
     pub(super) batch: Batch,
 }
 
-/// Maximum number of pairs of solid shapes whose scratch data a thread keeps. A larger number takes memory;
-/// with more pairs of shapes than this, queries allocate their scratch data anew.
+/// Maximum number of pairs of different solid bodies whose scratch data a thread keeps. A larger number
+/// takes memory; with more pairs of shapes than this, queries allocate their scratch data anew.
 const MAX_PAIRS: usize = 32;
 
 impl PairQueries {
@@ -49,9 +49,9 @@ const TRACKING_STRIDE: f64 = 0.02;
 /// beyond the depth are not pushed apart.
 const MAX_DEPTH: f64 = 0.05;
 
-/// Maximum depth of contacts, as a part of the sum of both solids' minimum thicknesses. At half of it the
-/// far side of the material is as near as the near side, and the query refuses a larger depth; a smaller
-/// one leaves deeper overlaps without a force.
+/// Maximum depth of contacts, as a part of the sum of both solids' minimum thicknesses. At 0.5 the far
+/// side of the material is as near as the near side, and the query refuses a larger depth; with a
+/// smaller value deeper overlaps have no force.
 const MAX_THICKNESS_FRACTION: f64 = 0.4;
 
 fn options(a: &Body, b: &Body) -> FollowOptions {

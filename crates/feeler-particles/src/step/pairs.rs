@@ -19,15 +19,16 @@ use rayon::prelude::*;
 pub(super) struct ConvexPair {
     pub(super) colliders: (u32, u32),
     pub(super) status: PairStatus,
-    /// Shear state. Its normal is the start of the search for the contact of grains in the next step.
+    /// Shear state of the contact. In the next step its normal is the start of the search for the
+    /// contact of grains.
     pub(super) state: ShearState,
     /// Force (mN) on the first collider.
     pub(super) force: V3,
-    /// Point at which the force acts.
+    /// Point (mm, world) at which the force acts.
     pub(super) acts_at: P3,
 }
 
-/// Status of a pair whose bounding spheres overlap.
+/// Status of the contact of a pair whose bounding spheres overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PairStatus {
     Touching,
@@ -40,7 +41,7 @@ pub(super) enum PairStatus {
 }
 
 impl ConvexPair {
-    /// Computes the contact, if there is one, and updates the status.
+    /// Computes the contact of the pair and updates its status. `None` if the shapes do not overlap.
     fn contact(&mut self, states: &ParticleStates<'_>) -> Option<PairContact> {
         let PairStatus::Unresolved { was_touching } = self.status else {
             let [a, b] = [self.colliders.0, self.colliders.1].map(|k| &states.colliders[k as usize]);
@@ -66,7 +67,8 @@ impl ConvexPair {
     }
 }
 
-/// Distance of two centres, and the unit normal from the second to the first.
+/// Distance (mm) of two centres, and the unit normal from the second to the first, which is z if they
+/// coincide.
 fn distance_and_normal(x: &P3, y: &P3) -> (f64, V3) {
     let difference = x - y;
     let distance = difference.norm();
@@ -85,7 +87,8 @@ fn convex_contact(
     contact(&a, &b, 0.0, previous_normal.map(|n| -n)).filter(|c| c.gap < 0.0)
 }
 
-/// The shape as a grain; a sphere is stored in `sphere` as a grain.
+/// Returns the shape as a grain; `None` for a solid. A sphere is converted to a grain that is stored in
+/// `sphere`.
 fn as_grain<'g>(shape: &PosedShape<'g>, sphere: &'g mut Option<Grain>) -> Option<Placed<'g>> {
     match shape {
         PosedShape::Grain(grain) => Some(grain.placed),
@@ -99,7 +102,8 @@ fn as_grain<'g>(shape: &PosedShape<'g>, sphere: &'g mut Option<Grain>) -> Option
 }
 
 impl Simulation {
-    /// Computes the forces of all pairs of particles.
+    /// Computes the forces of all pairs of particles, and updates shear states over a step of `time`
+    /// (s).
     pub(super) fn update_pairs(&mut self, time: f64) -> Result<(), SimulationError> {
         std::mem::swap(&mut self.pairs, &mut self.previous_pairs);
         std::mem::swap(&mut self.solid_pairs, &mut self.previous_solid_pairs);
@@ -223,6 +227,7 @@ impl Simulation {
     }
 }
 
-/// Distance up to which the broad phase lists pairs ahead, as a part of the largest radius. With a larger
-/// margin it lists more pairs in vain; with a smaller one it computes more distances.
+/// Distance beyond contact up to which the broad phase lists pairs in advance, as a part of the largest
+/// radius. With a larger margin it lists more pairs in vain; with a smaller one it computes more
+/// distances.
 const BROAD_PHASE_MARGIN: f64 = 0.1;

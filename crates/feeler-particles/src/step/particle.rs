@@ -13,7 +13,7 @@ use nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// A rigid particle: its spheres or its shape, its mass and inertia.
+/// Rigid particle: its spheres or another shape, its mass and inertia.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Particle {
     /// Spheres in the axes of inertia about the centre of mass; of a grain or a solid the bounding sphere.
@@ -24,12 +24,14 @@ pub struct Particle {
     pub(super) mass: f64,
     /// Principal moments of inertia (kg·mm²).
     pub(super) inertia: V3,
-    /// From the axes of inertia to the particle's coordinates.
+    /// Pose of the axes of inertia, about the centre of mass: it maps them to the particle's
+    /// coordinates.
     pub(super) axes: Pose,
 }
 
 impl Particle {
-    /// A sphere of a radius (mm) and a density (kg/m³), about the origin of its coordinates.
+    /// Creates a sphere of a radius (mm) and a density (kg/m³), centred at the origin of its
+    /// coordinates.
     ///
     /// # Errors
     /// The radius or the density is not above 0.
@@ -37,9 +39,9 @@ impl Particle {
         Self::clump(&[Sphere { center: P3::origin(), radius }], density)
     }
 
-    /// A clump: spheres of a density (kg/m³), in the particle's coordinates, that form one rigid body. The
-    /// mass of a volume where spheres overlap counts for each of them; [`Particle::with_inertia`] takes a
-    /// given mass and inertia.
+    /// Creates a clump: spheres of a density (kg/m³), in the particle's coordinates, that form one rigid
+    /// body. The mass of a volume where spheres overlap counts for each of them;
+    /// [`Particle::with_inertia`] takes a given mass and inertia.
     ///
     /// # Errors
     /// There are no spheres, a radius or the density is not above 0, or a centre is not finite.
@@ -64,12 +66,13 @@ impl Particle {
         Self::with_inertia(spheres, mass, center, tensor)
     }
 
-    /// A grain: a superellipsoid or poly-superellipsoid of a density (kg/m³), in the coordinates of its
-    /// semi-axes. Their origin is not the centre of mass if the semi-axes of opposite sides differ.
+    /// Creates a grain: a superellipsoid or poly-superellipsoid of a density (kg/m³), in the coordinates
+    /// of its semi-axes. Their origin is not the centre of mass if the semi-axes of opposite sides
+    /// differ.
     ///
     /// # Errors
-    /// The density is not above 0, or there is a layer around the shape. The mass of a layer has no closed
-    /// form; [`Particle::grain_with_inertia`] takes a given mass.
+    /// The density is not above 0, or there is a layer around the grain's shape. The mass of a layer has
+    /// no closed form; [`Particle::grain_with_inertia`] takes a given mass.
     pub fn grain(grain: &Grain, density: f64) -> Result<Self, SimulationError> {
         if !(density.is_finite() && density > 0.0) {
             return Err(SimulationError::Particle("the density must be above 0 kg/m³"));
@@ -85,11 +88,11 @@ impl Particle {
         Self::grain_with_inertia(grain, mass.volume * density, mass.centroid, mass.tensor * density)
     }
 
-    /// A grain with a mass (kg), a centre of mass (mm, in the coordinates of its semi-axes) and an inertia
-    /// tensor (kg·mm²) about it.
+    /// Creates a grain with a given mass (kg), centre of mass (mm) and inertia tensor (kg·mm²) about
+    /// that centre, both in the coordinates of the grain's semi-axes.
     ///
     /// # Errors
-    /// As [`Particle::with_inertia`]; the grain has no volume.
+    /// Those of [`Particle::with_inertia`], or the grain has no volume.
     pub fn grain_with_inertia(
         grain: &Grain,
         mass: f64,
@@ -104,13 +107,13 @@ impl Particle {
         Ok(out)
     }
 
-    /// A prepared solid of a density (kg/m³), in its own coordinates. It may be concave and have edges and
-    /// vertices.
+    /// Creates a particle from a prepared solid, with a density (kg/m³), in the solid's own coordinates.
+    /// The solid may be concave and have edges and vertices.
     ///
     /// A solid has contacts with other solids, spheres, grains, planes and exact walls
-    /// ([`ExactWall`](crate::ExactWall)), one at each place where they touch. It has none with triangles, but
-    /// with solids made of triangles. Contacts are tracked from step to step
-    /// ([`Following`](feeler_runtime::ContactFollower)). Overlaps may therefore be up to a twentieth of
+    /// ([`ExactWall`](crate::ExactWall)), one at each point where they touch. It has no contacts with
+    /// walls of triangles, but it has with solids made of triangles. Contacts are tracked from step to
+    /// step ([`Following`](feeler_runtime::Following)). Overlaps may therefore be up to a twentieth of
     /// the solid's size ([`Body::size`](feeler_runtime::Body::size)), or two fifths of its minimum
     /// thickness if that is less.
     ///
@@ -136,11 +139,12 @@ impl Particle {
         Ok(out)
     }
 
-    /// A clump with a mass (kg), a centre of mass (mm) and an inertia tensor (kg·mm²) about it.
+    /// Creates a clump of spheres with a given mass (kg), centre of mass (mm) and inertia tensor
+    /// (kg·mm²) about that centre, all in the particle's coordinates.
     ///
     /// # Errors
-    /// There are no spheres, a radius or the mass is not above 0, a number is not finite, or no body has the
-    /// tensor.
+    /// There are no spheres, a radius or the mass is not above 0, a number is not finite, or the tensor
+    /// is not that of any body.
     pub fn with_inertia(
         spheres: &[Sphere],
         mass: f64,
@@ -186,7 +190,8 @@ impl Particle {
         self.mass
     }
 
-    /// Pose of the axes of inertia, about the centre of mass, in the particle's coordinates.
+    /// Pose that maps the axes of inertia, with the centre of mass as origin, to the particle's
+    /// coordinates.
     #[must_use]
     pub fn axes(&self) -> &Pose {
         &self.axes
@@ -214,7 +219,7 @@ fn check(spheres: &[Sphere]) -> Result<(), SimulationError> {
 /// Number of m³ in a mm³: densities are in kg/m³, volumes in mm³.
 const CUBIC_METRES_PER_MM3: f64 = 1e-9;
 
-/// Relative rounding of an inertia tensor, up to which it is symmetric or diagonal and its moments may
-/// exceed the triangle inequality. With a larger value tensors that no body has pass; with a smaller one
-/// tensors from other programs are refused.
+/// Relative rounding of an inertia tensor: deviations up to it count as 0 in the tests whether the
+/// tensor is symmetric or diagonal and its moments satisfy the triangle inequality. With a larger value
+/// tensors that no body has pass; with a smaller one tensors from other programs are refused.
 const INERTIA_ROUNDING: f64 = 1e-12;

@@ -1,7 +1,8 @@
 //! Square patch of a plane that represents the unbounded plane in queries of solids.
 //!
-//! A query expects bodies of about equal size, so the patch is as large as the solid requires. It is centred
-//! in the cell of a grid of the plane that the solid is above, and depends on the solid's position alone.
+//! A query expects bodies of about equal size, so the patch is only as large as the solid requires. The
+//! plane has a grid, and the patch is centred in the cell below the solid's centre. Its position
+//! therefore depends on the solid's position alone.
 
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P3, Pose, V3};
@@ -10,7 +11,7 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A square of a plane, with material behind it.
+/// Square of a plane, with material behind it.
 #[derive(Clone, Debug)]
 pub(super) struct PlanePatch {
     body: Arc<Body>,
@@ -18,25 +19,29 @@ pub(super) struct PlanePatch {
     cell: f64,
 }
 
-/// Half of a patch's side, as a multiple of the solid's radius rounded up to a power of two. A sphere above a
-/// cell is above the patch, with half a radius to spare. A larger patch means larger tolerances of queries,
-/// because these depend on the larger body; solids could reach beyond a smaller one.
+/// Half of a patch's side, as a multiple of the radius of the solid's bounding sphere, rounded up to a
+/// power of two. A bounding sphere whose centre is above a cell is above the patch, with half a radius
+/// to spare. A larger patch means larger tolerances of queries, because these depend on the larger body;
+/// solids could reach beyond a smaller one.
 const HALF_SIDE: f64 = 2.0;
 
-/// Side of a cell of the grid, in the same unit. With larger cells solids could reach beyond the patch; with
-/// smaller ones the patch moves, and contacts are searched for anew, more often.
+/// Side of a cell of the grid, as a multiple of the same rounded radius as [`HALF_SIDE`]. With larger
+/// cells solids could reach beyond the patch; with smaller ones the patch moves, and contacts are
+/// searched for anew, more often.
 const CELL_SIZE: f64 = 1.0;
 
-/// Offset of the grid, in cells. It is irrational enough that solids set up at round coordinates are not on
-/// the border of a cell; the value itself does not matter.
+/// Offset of the grid from the origin of the plane's frame, in cells. It differs from simple fractions,
+/// so that solids set up at round coordinates are not on the border of a cell; the value itself does not
+/// matter.
 const GRID_OFFSET: f64 = 0.381_966;
 
-/// Existing patches by the exponent of their rounded radius. Solids of about equal size share a patch, and
-/// with it the scratch data of their queries.
+/// Bodies of all existing patches, by the base-2 exponent of their rounded radius. Solids of about equal
+/// size share a patch, and with it the scratch data of their queries.
 static PATCHES: Mutex<BTreeMap<i32, Arc<Body>>> = Mutex::new(BTreeMap::new());
 
 impl PlanePatch {
-    /// The patch for solids with a bounding sphere of a radius (mm); `None` if the radius is out of range.
+    /// Returns the patch for solids with a bounding sphere of a radius (mm); `None` if the radius is out
+    /// of range.
     pub(super) fn for_radius(radius: f64) -> Option<Self> {
         if !(MIN_RADIUS..=MAX_RADIUS).contains(&radius) {
             return None;
@@ -65,15 +70,15 @@ impl PlanePatch {
         &self.body
     }
 
-    /// Pose of the patch below a point, for a plane that is z = 0 of a frame.
+    /// Pose of the patch (world) below the point `point` (world), for the plane z = 0 of `frame`.
     pub(super) fn pose_below(&self, frame: &Pose, point: &P3) -> Pose {
         let at = frame.inverse_transform_point(point);
         let on_grid = |x: f64| ((x / self.cell - GRID_OFFSET).round() + GRID_OFFSET) * self.cell;
         frame * Pose::translation(on_grid(at.x), on_grid(at.y), 0.0)
     }
 
-    /// Shifts tracked contacts to the current cell if the patch was in another cell before: the plane is the
-    /// same there. `pose` is that of the solid, in the coordinates of the patch.
+    /// Shifts tracked contacts if the patch was in another cell at their last search, because the plane
+    /// is the same in both cells. `pose` is that of the solid, in the coordinates of the patch.
     pub(super) fn shift_contacts(&self, tracked: &mut ContactFollower, pose: &Pose) {
         let (Some(last), contacts, next) = tracked.parts() else { return };
         let displacement = pose.translation.vector - last.pose.translation.vector;
@@ -91,18 +96,19 @@ impl PlanePatch {
     }
 }
 
-/// A frame with its origin at a point and its z along a normal.
+/// Frame with its origin at `point` and its z axis along the unit normal `normal`.
 pub(super) fn frame(point: &P3, normal: &V3) -> Pose {
     let (x, y) = complete_basis(normal);
     let axes = Rotation3::from_matrix_unchecked(Matrix3::from_columns(&[x, y, *normal]));
     Pose::from_parts(point.coords.into(), UnitQuaternion::from_rotation_matrix(&axes))
 }
 
-/// Minimum radius (mm) of a solid's bounding sphere. It bounds the number of shared patches; no particle is
-/// smaller.
+/// Minimum radius (mm) of a solid's bounding sphere; smaller solids are refused. It bounds the number of
+/// shared patches. With a larger value small particles would be refused.
 const MIN_RADIUS: f64 = 1e-12;
 
-/// Maximum radius (mm) of a solid's bounding sphere, for the same reason.
+/// Maximum radius (mm) of a solid's bounding sphere; larger solids are refused. Like [`MIN_RADIUS`] it
+/// bounds the number of shared patches. With a smaller value large particles would be refused.
 const MAX_RADIUS: f64 = 1e12;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Saved states: a run that is stopped and continued from its saved state ends with the same bits.
 //!
-//! A state stores what changes: the motions of particles and walls, and the contact history. The shapes of
-//! particles and walls are not stored: a simulation is built anew and then restores its state. The records
-//! below are encoded by [`codec`], as files are. A state is decoded and checked completely before the
-//! simulation is changed.
+//! A state stores the data that steps change: the motions of particles and walls, and the contact
+//! history. The shapes of particles and walls are not stored: a simulation is built anew and then
+//! restores its state. The records below are encoded by [`codec`], as files are. A state is decoded and
+//! checked completely before the simulation is changed.
 
 use super::contact_history::{ColliderHistory, WallHistory};
 use super::error::SimulationError;
@@ -35,7 +35,7 @@ struct SavedSimulation {
     walls: Vec<SavedWall>,
     /// Whether each wall is enabled.
     enabled: Vec<bool>,
-    /// History of each collider with each wall.
+    /// Contact history of each collider with each wall.
     histories: Vec<Vec<SavedHistory>>,
     pairs: Vec<SavedPair>,
     solid_pairs: Vec<SavedSolidPair>,
@@ -45,7 +45,7 @@ struct SavedSimulation {
 #[derive(Serialize, Deserialize)]
 struct SavedWallForces {
     walls: Vec<SavedWall>,
-    /// Tag of each sphere, in increasing order, and its history with each wall.
+    /// Tag of each sphere, in increasing order, and the sphere's contact history with each wall.
     spheres: Vec<(i64, Vec<SavedHistory>)>,
 }
 
@@ -61,7 +61,7 @@ struct SavedParticle {
 enum SavedWall {
     /// A wall of triangles, whose vertices may have moved.
     Facets { pose: Pose, motion: WallMotion, vertices: Vec<P3> },
-    /// A solid or a plane.
+    /// A wall that is a solid or a plane.
     Rigid { pose: Pose, motion: Option<RigidMotion> },
 }
 
@@ -90,10 +90,11 @@ struct SavedSolidPair {
 /// Tracked contacts of two solids.
 #[derive(Serialize, Deserialize)]
 struct SavedTracking {
-    /// Relative pose of the last search, and the distance (mm) up to which its result is valid.
+    /// Pose of the second solid relative to the first at the last search, and the distance (mm) up to
+    /// which the result of that search is valid.
     search: Option<(Pose, f64)>,
     contacts: Vec<SavedContact>,
-    /// Identity of the next contact.
+    /// Identity that the next new contact gets.
     next: u64,
 }
 
@@ -118,7 +119,7 @@ enum SavedFeature {
 }
 
 impl Simulation {
-    /// The state as bytes. Equal states give equal bytes.
+    /// Encodes the state of the simulation. Equal states give equal bytes.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let flags = self.driven.iter().zip(&self.removed);
@@ -148,8 +149,8 @@ impl Simulation {
         )
     }
 
-    /// Restores a saved state. The simulation must have been built with the same particles and walls. Loads
-    /// are those of the next step.
+    /// Restores a saved state. The simulation must have been built with the same particles and walls.
+    /// Loads are not restored; the next step computes them.
     ///
     /// # Errors
     /// The bytes are not a state, are damaged or truncated, or belong to another version or to other
@@ -194,7 +195,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Checks that a pair is of colliders of this simulation, and that pairs are in increasing order.
+    /// Checks that both numbers of `pair` are those of colliders of this simulation, and that the pair
+    /// comes after the pair `previous`.
     fn check_pair(&self, previous: Option<(u32, u32)>, pair: (u32, u32)) -> Result<(), SimulationError> {
         let count = self.colliders.len();
         check((pair.0 as usize) < count && (pair.1 as usize) < count, "has a contact of missing spheres")?;
@@ -203,8 +205,8 @@ impl Simulation {
 }
 
 impl WallForces {
-    /// The state as bytes: poses and motions of walls, and the contact history. The bytes do not depend on
-    /// the order of the spheres. The shapes of walls are not stored.
+    /// Encodes the state: poses and motions of walls, and the contact history. The bytes do not depend
+    /// on the order of the spheres. The shapes of walls are not stored.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let sorted = self.by_tag.iter().map(|k| *k as usize);
@@ -253,7 +255,7 @@ impl SavedWall {
         }
     }
 
-    /// A wall of the same shape with the saved pose and motion.
+    /// Returns a wall with the shape of `wall` and the saved pose and motion. Errors report `id`.
     fn restored(&self, id: WallId, wall: &Wall) -> Result<Wall, SimulationError> {
         let refused = |error| SimulationError::Wall { wall: id, error };
         let mut out = wall.clone();
@@ -436,7 +438,8 @@ mod tests {
     use super::*;
     use crate::{ExactWall, Law, Particle, PlaneWall, SimulationSettings};
 
-    /// A change of a state, and a part of the message that refuses it.
+    /// A change of a state, and a part of the message that refuses the changed state; an empty text if
+    /// it is accepted.
     type Case<'a> = (&'a dyn Fn(&mut SavedSimulation), &'a str);
 
     const LAW: Law = Law::Linear { normal: 2e3, shear: 1e3, restitution: 0.5, friction: 0.5 };

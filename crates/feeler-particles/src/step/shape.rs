@@ -1,4 +1,4 @@
-//! Shapes of particles: spheres, grains and solids, and the same in their poses.
+//! Shapes of particles: spheres, grains and solids, without and with their poses.
 
 use super::ParticleMotion;
 use super::grain::{GrainShape, PosedGrain};
@@ -22,7 +22,8 @@ pub(super) enum PosedShape<'g> {
 }
 
 impl ParticleShape {
-    /// The shape in the pose of its bounding sphere; `None` if the pose is not finite.
+    /// Places the shape with its bounding sphere at `center` (world) and the particle's rotation. `None`
+    /// if that pose is not finite.
     pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> Option<PosedShape<'_>> {
         match self {
             Self::Grain(grain) => grain.posed(center, motion).map(PosedShape::Grain),
@@ -36,7 +37,7 @@ impl ParticleShape {
 }
 
 impl PosedShape<'_> {
-    /// Radius (mm) of the sphere that the shape resembles at its point with outward normal `n`.
+    /// Radius (mm) for Hertz's law at the point of the shape's surface with outward unit normal `n`.
     #[inline]
     pub(super) fn radius_at(&self, n: &V3) -> f64 {
         match self {

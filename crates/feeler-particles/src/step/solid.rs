@@ -22,15 +22,15 @@ use std::sync::Arc;
 /// A solid as the shape of a particle.
 #[derive(Clone, Debug)]
 pub(super) struct SolidShape {
-    /// The solid in its own coordinates, as spheres and grains touch it.
+    /// The solid as an exact wall in its own coordinates, for contacts with spheres and grains.
     exact: ExactWall,
-    /// Centre of the bounding sphere (own coordinates).
+    /// Centre of the bounding sphere (solid's own coordinates).
     center: V3,
-    /// From the solid's own coordinates to the axes of inertia.
+    /// Rotation from the solid's own coordinates to the axes of inertia.
     rotation: UnitQuaternion<f64>,
     /// Radius (mm) of the sphere of equal volume.
     equal_radius: f64,
-    /// The patch that represents a plane.
+    /// Patch that represents a plane in queries of this solid.
     plane_patch: PlanePatch,
 }
 
@@ -42,19 +42,20 @@ impl PartialEq for SolidShape {
     }
 }
 
-/// A solid in its pose.
+/// A solid in its pose (world).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PosedSolid<'s> {
     shape: &'s SolidShape,
-    /// From the solid's own coordinates to the world.
+    /// Pose that maps the solid's own coordinates to the world.
     pub(super) pose: Pose,
     /// Radius (mm) of the sphere of equal volume.
     pub(super) equal_radius: f64,
 }
 
 impl SolidShape {
-    /// `rotation` leads from the solid's own coordinates to the axes of inertia; `volume` is in mm³. `None`
-    /// if the solid is too small or too large for a patch of a plane.
+    /// Creates the shape of a solid. `bounding` is its bounding sphere in its own coordinates,
+    /// `rotation` leads from these to the axes of inertia, and `volume` is in mm³. `None` if the solid
+    /// is too small or too large for a patch of a plane.
     pub(super) fn new(
         body: &Arc<Body>,
         bounding: &Sphere,
@@ -67,7 +68,7 @@ impl SolidShape {
         Some(Self { exact, center: bounding.center.coords, rotation: *rotation, equal_radius, plane_patch })
     }
 
-    /// The solid in the pose of its bounding sphere.
+    /// Places the solid with its bounding sphere at `center` (world) and the particle's rotation.
     pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> PosedSolid<'_> {
         let rotation = motion.rotation * self.rotation;
         let origin = center.coords - rotation * self.center;
@@ -84,12 +85,12 @@ impl<'s> PosedSolid<'s> {
         self.shape.exact.body()
     }
 
-    /// The patch that represents a plane.
+    /// Patch that represents a plane in queries of this solid.
     pub(super) fn plane_patch(&self) -> &'s PlanePatch {
         &self.shape.plane_patch
     }
 
-    /// The solid as spheres and grains touch it.
+    /// Returns the solid as an exact wall in its pose, for contacts with spheres and grains.
     pub(super) fn as_wall(&self) -> ExactWall {
         self.shape.exact.with_pose(&self.pose)
     }

@@ -1,4 +1,4 @@
-//! Pairs of particles at least one of which is a solid: all places where they touch.
+//! Pairs of particles at least one of which is a solid: all their contacts.
 
 use super::contact_history::state_of;
 use super::force::{PairContact, ParticleStates};
@@ -39,7 +39,8 @@ impl SolidPair {
         }
     }
 
-    /// Computes the contacts and their forces.
+    /// Computes the contacts of the pair and their forces, and updates shear states over a step of
+    /// `time` (s).
     pub(super) fn update(
         &mut self,
         states: &ParticleStates<'_>,
@@ -77,7 +78,8 @@ impl SolidPair {
     }
 }
 
-/// A tracked contact of two solids.
+/// Converts a tracked contact of two solids with poses (world) to a contact of their colliders.
+/// `of_spheres` is the effective radius (mm) of spheres of equal volume.
 fn pair_contact(c: &FollowedContact, pose_a: &Pose, pose_b: &Pose, of_spheres: f64) -> PairContact {
     PairContact {
         overlap: -c.distance,
@@ -87,7 +89,8 @@ fn pair_contact(c: &FollowedContact, pose_a: &Pose, pose_b: &Pose, of_spheres: f
     }
 }
 
-/// Contacts of a solid with a sphere or a grain, with their identities; normals point to the solid.
+/// Computes the contacts of a solid with a sphere or a grain, with their identities. Normals point to
+/// the solid.
 fn contacts<'t>(
     solid: &PosedSolid<'_>,
     other: &'t PosedShape<'_>,

@@ -135,8 +135,8 @@ fn box_of_1200() -> FacetWall {
     wall
 }
 
-/// Height of the first rebound of a sphere of 1 mm released 20 mm above the floor, and its velocity just
-/// before the impact.
+/// Height (mm) of the first rebound of a sphere of 1 mm released 20 mm above the floor at (x, y), and
+/// its speed (mm/s) just before the impact.
 fn rebound(wall: Wall, x: f64, y: f64) -> (f64, f64) {
     let material = Material { young: 1e5, poisson: 0.3 };
     let mut world = Simulation::new(settings(G, None)).unwrap();
@@ -388,9 +388,9 @@ fn dist_4_3_2_a_sphere_is_deflected_by_45_degrees_upwards() {
     }
 }
 
-/// Duration of the contact of two bars of a length (mm) that collide head-on, each of `n` elements, with a
-/// penalty factor (Pa) on their ends; and the velocities of their centres afterwards, relative to the first
-/// bar's before.
+/// Duration (s) of the contact of two bars of a length (mm) that collide head-on, each of `n` elements,
+/// with a penalty factor (Pa) on their ends. Also the velocities of the bars' centres after the impact,
+/// as parts of the velocity of the first bar before it.
 fn bars(n: usize, length: f64, factor: f64) -> (f64, [f64; 2]) {
     // 1 Pa is 1e-3 kg/(mm·s²); the cross-section is 1 m².
     let (young, density, section) = (2.1e8 * 1e-3, 7.85e3 * 1e-9, 1e6);

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 /// Prescribed motion of a rigid wall, which does not react to forces.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RigidMotion {
-    /// Velocity of the reference point (mm/s).
+    /// Velocity of the reference point (mm/s, world).
     pub velocity: V3,
-    /// Angular velocity (rad/s).
+    /// Angular velocity (rad/s, world).
     pub spin: V3,
     /// Reference point (world), which moves with `velocity`.
     pub center: P3,
@@ -31,20 +31,21 @@ impl RigidMotion {
     }
 }
 
-/// Velocity (mm/s) of a wall's point, and the wall's angular velocity (rad/s).
+/// Velocity (mm/s) of the point `point` of a wall, and the wall's angular velocity (rad/s), all in the
+/// world.
 #[inline]
 pub(super) fn velocity_at(motion: &Option<RigidMotion>, point: &P3) -> (V3, V3) {
     motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(point))
 }
 
-/// A half-space: everything behind a plane is material.
+/// Half-space: the material is behind a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneWall {
-    /// Point and normal in the wall's coordinates.
+    /// Point of the plane and its unit normal, in the wall's coordinates.
     local: (P3, V3),
-    /// From coordinates in which the plane is z = 0 to the wall's.
+    /// Pose that maps coordinates in which the plane is z = 0 to those of the wall.
     local_frame: Pose,
-    /// Point and normal in the world.
+    /// Point of the plane and its unit normal, in the world.
     point: P3,
     normal: V3,
     pose: Pose,
@@ -52,8 +53,8 @@ pub struct PlaneWall {
 }
 
 impl PlaneWall {
-    /// A plane at rest through a point (mm). The normal points away from the material and may have any
-    /// length.
+    /// Creates a plane at rest through `point` (mm). The normal points away from the material and may
+    /// have any length but 0.
     ///
     /// # Errors
     /// The normal is zero, or a number is not finite.
@@ -67,7 +68,7 @@ impl PlaneWall {
         Ok(Self { local: (point, normal), local_frame, point, normal, pose: Pose::identity(), motion: None })
     }
 
-    /// From coordinates in which the plane is z = 0 to the world.
+    /// Pose that maps coordinates in which the plane is z = 0 to the world.
     pub(super) fn frame(&self) -> Pose {
         // A frame computed from the normal in the world would jump as the normal turns.
         self.pose * self.local_frame
@@ -104,7 +105,7 @@ pub struct SolidWall {
 pub enum Wall {
     /// A wall of triangles.
     Facets(Box<FacetWall>),
-    /// An exact solid.
+    /// A wall that is an exact solid.
     Exact(Box<SolidWall>),
     /// A half-space behind a plane.
     Plane(Box<PlaneWall>),
@@ -116,7 +117,7 @@ pub(super) struct MovingWallContact {
     pub(super) contact: WallContact,
     /// Point at which forces act: the middle of the overlap.
     pub(super) acts_at: P3,
-    /// Velocity (mm/s) of the wall at that point.
+    /// Velocity (mm/s) of the wall at `acts_at`.
     pub(super) velocity: V3,
     /// Angular velocity (rad/s) of the wall.
     pub(super) spin: V3,
@@ -126,8 +127,8 @@ pub(super) struct MovingWallContact {
 }
 
 impl MovingWallContact {
-    /// A contact whose effective radius follows from the shape; `velocity_at` returns the velocity and the
-    /// angular velocity of the wall at a point.
+    /// Creates a contact whose effective radius follows from the shape. `velocity_at` returns the
+    /// velocity (mm/s) and the angular velocity (rad/s) of the wall at a point (world).
     #[inline]
     pub(super) fn new(contact: WallContact, velocity_at: impl FnOnce(&P3) -> (V3, V3)) -> Self {
         let acts_at = contact.point + contact.normal * (0.5 * contact.gap);
@@ -155,7 +156,7 @@ impl From<ExactWall> for Wall {
 }
 
 impl Wall {
-    /// Pose of the wall: from its coordinates to the world.
+    /// Pose of the wall, which maps its coordinates to the world.
     #[must_use]
     pub fn pose(&self) -> &Pose {
         match self {
@@ -165,7 +166,7 @@ impl Wall {
         }
     }
 
-    /// Moves the wall to a pose at once, without a velocity.
+    /// Sets the pose of the wall without a motion: contacts see no velocity from the change.
     ///
     /// # Errors
     /// A number is not finite.
@@ -211,7 +212,7 @@ impl Wall {
         Ok(())
     }
 
-    /// Advances the wall's motion by a time (s).
+    /// Moves the wall by its motion over a time (s).
     pub(super) fn advance(&mut self, time: f64) -> Result<(), FacetError> {
         match self {
             Self::Facets(wall) => wall.advance(time)?,
@@ -232,8 +233,8 @@ impl Wall {
         Ok(())
     }
 
-    /// Reference point (world) of the moments on the wall: that of its motion, or of a wall at rest the
-    /// origin of its coordinates (of a plane its point).
+    /// Reference point (world) of the moments on the wall: the reference point of its motion. For a wall
+    /// at rest it is the origin of the wall's coordinates, for a plane at rest its point.
     #[must_use]
     pub fn reference(&self) -> P3 {
         match self {

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 /// Appends the contacts of a shape with a wall to `out`.
 ///
-/// `bounding` is the bounding sphere of the shape, or the sphere itself. `exact` are the contacts with an
-/// exact wall of the sphere, of the grain, or of the solid's bounding sphere, which are computed for all
-/// colliders beforehand.
+/// `bounding` is the bounding sphere of the shape, or the sphere itself. If the wall is exact, `exact`
+/// are its contacts with the sphere, the grain, or the solid's bounding sphere, which are computed for
+/// all colliders beforehand.
 ///
 /// # Errors
 /// The position of a solid is out of range.
@@ -92,7 +92,8 @@ fn sphere_on_plane(sphere: &Sphere, plane: &PlaneWall) -> Option<MovingWallConta
     on_plane(plane, height - sphere.radius, sphere.center - plane.normal() * height)
 }
 
-/// `radius` (mm) is that of the bounding sphere.
+/// Contact of a grain with a plane; `None` if they do not overlap. `radius` (mm) is that of the bounding
+/// sphere.
 fn grain_on_plane(grain: &PosedGrain<'_>, radius: f64, plane: &PlaneWall) -> Option<MovingWallContact> {
     if plane.height(&grain.placed.origin()) >= radius {
         return None;
@@ -102,7 +103,7 @@ fn grain_on_plane(grain: &PosedGrain<'_>, radius: f64, plane: &PlaneWall) -> Opt
     on_plane(plane, gap, lowest - plane.normal() * gap)
 }
 
-/// The contact at a point of the plane, if the gap there is negative.
+/// Contact at a point of the plane (world) with a gap (mm); `None` if the gap is not negative.
 fn on_plane(plane: &PlaneWall, gap: f64, point: P3) -> Option<MovingWallContact> {
     if gap >= 0.0 {
         return None;
@@ -111,7 +112,7 @@ fn on_plane(plane: &PlaneWall, gap: f64, point: P3) -> Option<MovingWallContact>
     Some(MovingWallContact::new(contact, |point| velocity_at(plane.motion(), point)))
 }
 
-/// All contacts of a solid with a wall that is a body in a pose.
+/// Appends all contacts of a solid with a wall, given by its body, pose and motion, to `out`.
 fn tracked_contacts(
     solid: &PosedSolid<'_>,
     (wall, pose, motion): (&Arc<Body>, &Pose, &Option<RigidMotion>),

@@ -1,4 +1,5 @@
-//! Forces of walls on spheres that an external program integrates: arrays of spheres in, loads out.
+//! Forces of walls on spheres that an external program integrates: it passes arrays of spheres and reads
+//! the loads.
 
 use super::contact_history::ColliderHistory;
 use super::error::SimulationError;
@@ -14,12 +15,12 @@ use crate::sphere::Sphere;
 use feeler_geom::{P3, V3};
 use rayon::prelude::*;
 
-/// Spheres of an external program; all arrays have the same length.
+/// Spheres of an external program, in the world; all arrays have the same length.
 #[derive(Clone, Copy, Debug)]
 pub struct SphereArrays<'a> {
-    /// Centres (mm).
+    /// Centres of the spheres (mm).
     pub centers: &'a [[f64; 3]],
-    /// Velocities (mm/s).
+    /// Velocities of the centres (mm/s).
     pub velocities: &'a [[f64; 3]],
     /// Angular velocities (rad/s).
     pub spins: &'a [[f64; 3]],
@@ -60,17 +61,17 @@ pub struct SphereArrays<'a> {
 #[derive(Debug, Default)]
 pub struct WallForces {
     pub(super) walls: Walls,
-    /// Tags of the last call, in its order.
+    /// Tags of the spheres of the last call, in the order of that call.
     pub(super) tags: Vec<i64>,
-    /// Contact histories in the same order.
+    /// Contact histories of the spheres, in the order of `tags`.
     pub(super) histories: Vec<ColliderHistory>,
-    /// Positions in that order, by increasing tag.
+    /// Positions in `tags`, sorted by increasing tag.
     pub(super) by_tag: Vec<u32>,
     loads: Vec<Load>,
 }
 
 impl WallForces {
-    /// Forces without walls.
+    /// Creates an object without walls and spheres.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -98,24 +99,25 @@ impl WallForces {
         self.walls.list.get(wall.index())
     }
 
-    /// A wall, for changes of its pose or motion.
+    /// The wall with this id, for changes of its pose or motion; `None` without such a wall.
     pub fn wall_mut(&mut self, wall: WallId) -> Option<&mut Wall> {
         self.walls.list.get_mut(wall.index())
     }
 
-    /// Load of all spheres on a wall in the last call.
+    /// Load of all spheres on a wall in the last call of [`forces`](Self::forces), about the wall's
+    /// reference point; `None` without such a wall.
     #[must_use]
     pub fn load(&self, wall: WallId) -> Option<&Load> {
         self.walls.loads.get(wall.index())
     }
 
-    /// Number of contacts in the last call.
+    /// Number of contacts of all spheres in the last call of [`forces`](Self::forces).
     #[must_use]
     pub fn contact_count(&self) -> usize {
         self.histories.iter().map(ColliderHistory::contact_count).sum()
     }
 
-    /// Advances the motions of the walls by a time (s).
+    /// Moves the walls by their motions over a time (s).
     ///
     /// # Errors
     /// A wall's motion cannot continue.
@@ -123,9 +125,10 @@ impl WallForces {
         self.walls.advance(time)
     }
 
-    /// Computes the load of the walls on each sphere, in the order of the spheres, after a step of `time` (s)
-    /// with which shear states are updated. With a time of 0 the same step is computed again. After an error
-    /// nothing has changed but the order.
+    /// Computes the load of the walls on each sphere, in the order of the spheres, and updates shear
+    /// states over a step of `time` (s) that led to their positions. With a time of 0 the loads of the
+    /// same step are computed again. An error leaves contact histories unchanged, apart from their
+    /// order.
     ///
     /// # Errors
     /// Arrays have different lengths, a number is not finite, a radius or mass is not above 0, or a tag
@@ -149,7 +152,7 @@ impl WallForces {
                 mass: spheres.masses[k],
             };
             let (shape, mut queries) = (PosedShape::Sphere(sphere(k)), PairQueries::default());
-            // Only solids make queries that can fail.
+            // This cannot fail: only queries of solids can, and spheres need none.
             let _ = all_walls.act_on((k, &sphere(k)), &shape, &body, history, &mut queries, time);
         };
         if n < MIN_PARALLEL {

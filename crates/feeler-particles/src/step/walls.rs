@@ -47,7 +47,7 @@ impl Walls {
         Ok(WallId::new(self.list.len() - 1))
     }
 
-    /// Advances all walls by a time (s).
+    /// Moves all walls by their motions over a time (s).
     pub(super) fn advance(&mut self, time: f64) -> Result<(), SimulationError> {
         for (k, wall) in self.list.iter_mut().enumerate() {
             wall.advance(time).map_err(|error| SimulationError::Wall { wall: WallId::new(k), error })?;
@@ -55,10 +55,11 @@ impl Walls {
         Ok(())
     }
 
-    /// Finds the contacts of exact walls with all spheres, or with the grains in them.
+    /// Computes the contacts of all enabled exact walls with all spheres (world). For an index at which
+    /// `grain` returns a grain, the contacts are those of that grain, which the sphere bounds.
     ///
     /// # Errors
-    /// The position among the spheres of one that is not finite or out of range.
+    /// Position among `spheres` of a sphere that is not finite or out of range.
     pub(super) fn find_exact_contacts<'g>(
         &mut self,
         spheres: impl Iterator<Item = Sphere>,
@@ -87,7 +88,8 @@ impl Walls {
         Ok(())
     }
 
-    /// Removes the sphere at a position from the next search.
+    /// Drops the caches of the sphere at a position among the spheres of
+    /// [`find_exact_contacts`](Self::find_exact_contacts), because the next search is without it.
     pub(super) fn remove_sphere(&mut self, position: usize) {
         for contacts in &mut self.exact_contacts {
             if position < contacts.caches.len() {
@@ -96,8 +98,8 @@ impl Walls {
         }
     }
 
-    /// Moves caches along with spheres: the sphere at `k` was at `order[k]` before. The caches affect speed
-    /// alone.
+    /// Reorders the caches of spheres: the sphere at position `k` was at `order[k]` in the previous
+    /// search, or is new if that is `None`. Caches affect only the speed.
     pub(super) fn reorder(&mut self, order: &[Option<u32>]) {
         for contacts in &mut self.exact_contacts {
             let old = std::mem::take(&mut contacts.caches);
@@ -106,9 +108,10 @@ impl Walls {
         }
     }
 
-    /// Computes the loads between all walls and one collider, and updates its history. `position` is that of
-    /// the collider among the spheres of [`find_exact_contacts`](Self::find_exact_contacts), `bounding` the
-    /// sphere there.
+    /// Computes the loads between all walls and one collider, and updates the collider's history over a
+    /// step of `time` (s). `position` is that of the collider among the spheres of
+    /// [`find_exact_contacts`](Self::find_exact_contacts), and `bounding` is the sphere at that
+    /// position. `body` is the particle that the collider belongs to.
     ///
     /// # Errors
     /// The position of a solid is out of range.
@@ -155,7 +158,7 @@ impl Walls {
         Ok(())
     }
 
-    /// Adds up the loads on walls, in the order of the histories.
+    /// Adds up the loads on each wall over all colliders, in the order of the histories.
     pub(super) fn add_up<'m>(&mut self, histories: impl Iterator<Item = &'m ColliderHistory>) {
         self.loads.fill(Load::default());
         for history in histories {

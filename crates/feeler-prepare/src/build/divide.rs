@@ -1,33 +1,36 @@
 //! Divides a set of leaves in two.
 //!
-//! A traversal of two hierarchies descends below a node when boxes are near and cones can face each
-//! other. The probability of the first grows with the surface of the box, that of the second with the
-//! solid angle of the cone, and the cost grows with the number of leaves below. The division minimises
-//! the sum of these products over both parts.
+//! A traversal of two hierarchies descends below a pair of nodes if their boxes are near each other and
+//! their cones can face each other. The probability that boxes are near grows with the surface of the
+//! node's box, and the probability that cones face each other grows with the solid angle of its cone.
+//! The cost of descending grows with the number of leaves below. The division minimises the sum of the
+//! products of these three over both parts.
 //!
 //! # Source
 //! BREP §2.4.4 divides at the median along the direction of largest spread. The surface-area cost is that
 //! of ray tracing, evaluated in bins.
 //!
 //! # Deviations
-//! Measured on the insertion scenarios: the cost with cones visits 9,000 pairs of nodes where the median
-//! visits 18,400 (s1), and 21,700 where it visits 33,100 (s2). More bins change these numbers by a few
-//! percent in either direction. Sorting by directions as well, or along the principal axis of the leaves
-//! in addition to the coordinate axes, gains nothing; a cost without cones visits a tenth more.
+//! Measured on the insertion scenarios s1 and s2: the cost with cones visits 9,000 pairs of nodes where
+//! the median visits 18,400 (s1), and 21,700 where it visits 33,100 (s2). More bins change these numbers
+//! by a few percent in either direction. Sorting by directions as well, or along the principal axis of
+//! the leaves in addition to the coordinate axes, gains nothing; a cost without cones visits a tenth
+//! more.
 
 use feeler_geom::V3;
 
 use crate::bound::Leaf;
 
-/// Maximum number of bins along each coordinate; small sets get two bins per leaf.
+/// Maximum number of bins along each coordinate axis; sets of fewer than 16 leaves get two bins per
+/// leaf.
 const BINS: usize = 32;
 
-/// Weight of a set with a single direction in the cost. It is added to the solid angle of the cone, in
-/// hemispheres (0 to 2).
+/// Weight in the cost of a set of leaves with a single direction. It is added to the solid angle of the
+/// set's cone, which is measured in hemispheres (0 to 2).
 const FLAT_WEIGHT: f64 = 1.0;
 
-/// The smaller part contains at least one leaf in this many, which bounds the depth of the tree and the
-/// time to build it. Without the bound, 1 % fewer nodes are visited.
+/// Divisor of the number of leaves that gives the minimum size of the smaller part, which bounds the
+/// depth of the tree and the time to build it. Without the bound, 1 % fewer nodes are visited.
 const MIN_SHARE: usize = 8;
 
 /// Centre and extent of a leaf, as the division uses them.
@@ -55,7 +58,8 @@ fn six(a: V3, b: V3) -> [f64; 6] {
     [a.x, a.y, a.z, b.x, b.y, b.z]
 }
 
-/// Box around leaves (first three coordinates) and box around their directions (last three).
+/// Bounds of a set of `n` leaves: box around their positions in world axes (first three coordinates, mm)
+/// and box around the unit vectors in their cones (last three).
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     low: [f64; 6],
@@ -76,8 +80,8 @@ impl Extent {
         self.n += other.n;
     }
 
-    /// Expected work below a node with this extent: number of leaves times probability of a visit, up to
-    /// a common factor.
+    /// Expected cost of traversals below a node with these bounds: number of leaves times probability of
+    /// a visit, up to a factor that all nodes share.
     fn cost(&self) -> f64 {
         let e: [f64; 6] = std::array::from_fn(|k| self.high[k] - self.low[k]);
         let area = e[0] * e[1] + e[1] * e[2] + e[2] * e[0];
@@ -104,8 +108,9 @@ impl Scratch {
     }
 }
 
-/// Reorders `order` so that one part precedes the other, and returns the number of items of the first
-/// part. There must be at least two items; with `halve` the parts have equal numbers.
+/// Divides the items with the indices in `order` in two parts. Reorders `order` so that the first part
+/// precedes the second, and returns the number of items of the first part. `order` must contain at least
+/// two indices. If `halve` is true, the numbers of items of both parts differ by at most one.
 pub(super) fn divide(items: &[Item], order: &mut [u32], halve: bool, scratch: &mut Scratch) -> usize {
     let n = order.len();
     if n == 2 {
@@ -129,8 +134,9 @@ pub(super) fn divide(items: &[Item], order: &mut [u32], halve: bool, scratch: &m
     kept
 }
 
-/// Halves along the longest side. Used where all centres coincide, or where a few centres are far from
-/// the others.
+/// Halves the set at the median of the centres, along the longest side of the box around the centres.
+/// Returns the number of items of the first part. This is used if all centres coincide, if no cut leaves
+/// enough leaves on both sides, and at large depths.
 fn median(items: &[Item], order: &mut [u32]) -> usize {
     let mid = order.len().div_ceil(2);
     let [lo, hi] = centers(items, order);
@@ -153,7 +159,8 @@ fn centers(items: &[Item], order: &[u32]) -> [V3; 2] {
     [lo, hi]
 }
 
-/// Cut between two bins along one axis.
+/// Cut of a set along the coordinate axis `axis`: items in bins below `at` form the first part. The
+/// `bins` bins start at the coordinate `lo` (mm), and `scale` is their number per mm.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     axis: usize,

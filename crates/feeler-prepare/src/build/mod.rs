@@ -4,7 +4,7 @@
 //! BREP §2.4.4 (top-down).
 //!
 //! # Deviations
-//! A cost decides where to divide, not the median ([`mod@divide`]).
+//! Sets of leaves are divided at the minimum of a cost, not at the median ([`mod@divide`]).
 
 mod divide;
 
@@ -16,21 +16,22 @@ use crate::bound::Leaf;
 use crate::boxes::boxed;
 use divide::{Item, Scratch, divide};
 
-/// Maximum number of leaves whose directions are enclosed directly; above it the union of the cones of
-/// the children is used. A direct enclosure is tighter, but its cost grows with the number of leaves
-/// while that of a union does not.
+/// Maximum number of leaves below a node whose directions are enclosed directly in the node's cone. For
+/// more leaves, the union of the cones of the children is used. A direct enclosure is tighter, but its
+/// cost grows with the number of leaves while that of a union does not.
 const MAX_DIRECT_LEAVES: usize = 8;
 
 /// Number of levels below a node from which the points for its box are collected. At this depth the
 /// corners of boxes replace the points of leaves.
 const BOX_POINT_LEVELS: u32 = 1;
 
-/// Depth beyond which sets are halved by number, so that the tree stays below the maximum depth of a
-/// file. A cut leaves at least an eighth of the leaves on each side, so that only very uneven models with
-/// millions of leaves reach this depth.
+/// Depth of the tree beyond which sets are halved by number of leaves, so that the tree does not exceed
+/// the maximum depth that a file may have. A cut leaves at least an eighth of the leaves on each side,
+/// so that only very uneven models with millions of leaves reach this depth.
 const FREE_DEPTH: u32 = 32;
 
-/// Builds the tree: returns the areas in the order of the leaves, and the nodes.
+/// Builds the tree above the leaves. Returns the areas in the order of the tree's leaves, and the nodes.
+/// `types` returns the bit of the type of a leaf's feature.
 pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Area>, Vec<Node>) {
     let n = leaves.len();
     let mut builder = Builder {
@@ -80,7 +81,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Fills node `at` with the leaves `order[from..to]`. The recursion depth is that of the tree.
+    /// Fills node `at`, which has depth `depth`, with the leaves `order[from..to]`, and creates the
+    /// nodes below it. The recursion is as deep as the tree.
     fn fill(&mut self, at: usize, from: usize, to: usize, depth: u32) {
         if to - from == 1 {
             let leaf = self.leaf(from);
@@ -112,12 +114,13 @@ impl Builder<'_> {
         self.points = points;
     }
 
-    /// Leaf at an index of the order.
+    /// Returns the leaf at position `at` of `order`.
     fn leaf(&self, at: usize) -> &Leaf {
         &self.leaves[self.order[at] as usize]
     }
 
-    /// Collects points whose convex hull contains the content of the node.
+    /// Appends points to `out` whose convex hull contains all areas below the node. Boxes `levels`
+    /// levels below the node are replaced by their corners.
     fn gather(&self, node: usize, levels: u32, out: &mut Vec<P3>) {
         let n = &self.nodes[node];
         match (n.area(), n.children()) {

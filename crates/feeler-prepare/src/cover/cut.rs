@@ -9,15 +9,18 @@ use feeler_geom::{P2, Rect};
 
 use super::Chord;
 
-/// Maximum number of corners tried as positions of a cut, per direction.
+/// Maximum number of corners of the boundary that are tried as positions of a cut, for each parameter (u
+/// and v).
 const MAX_CORNERS: usize = 12;
 
-/// Maximum number of positions evaluated per direction: corners and the middle.
+/// Maximum number of positions of a cut that are evaluated for each parameter: corners and the middle.
 const MAX_POSITIONS: usize = MAX_CORNERS + 1;
 
-/// Returns the two halves of the cut of `r` whose shrunk halves are smallest, or cuts the longer side if
-/// no cut gains. `clips` are the `chords` near `r` clipped to it, `aspect` is the width of the unit
-/// square over its height in space, and `inside` decides whether a point is in the domain.
+/// Returns the two parts into which the best cut divides `r`: the cut whose parts have the smallest
+/// total area after shrinking to the domain. If no cut saves area, cuts the side that is longer in space
+/// in the middle. `clips` are the `chords` near `r` clipped to `r`, `positions` is a buffer, `aspect` is
+/// the width over the height of the unit square in space, and `inside` decides whether a point is in the
+/// domain.
 pub(super) fn best_cut(
     r: &Rect,
     chords: &[Chord],
@@ -68,8 +71,9 @@ pub(super) fn best_cut(
     })
 }
 
-/// Finds positions just beside corners of the boundary, in increasing order, so that a side of the
-/// boundary along the cut belongs to one half only.
+/// Writes the positions of cuts just beside corners of the boundary to `positions`, in increasing order.
+/// Because they are beside the corners, a straight part of the boundary along a cut belongs to one half
+/// only. `lo` and `len` are the start and the length of the rectangle along parameter `axis`.
 fn find_positions(axis: usize, (lo, len): (f64, f64), chords: &[Chord], positions: &mut Vec<f64>) {
     positions.clear();
     for c in chords.iter().filter(|c| c.corner) {
@@ -88,7 +92,8 @@ fn halves(r: &Rect, axis: usize, at: f64) -> (Rect, Rect) {
     }
 }
 
-/// Boxes around the chords on both sides of each position.
+/// Boxes around the parts of chords below (`low`) and above (`high`) each position of a cut along
+/// parameter `axis`.
 struct Sides {
     axis: usize,
     low: [Hull; MAX_POSITIONS],
@@ -96,7 +101,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// The positions `at` ascend and are not empty.
+    /// Computes the boxes for the positions `at`, which must ascend and not be empty.
     fn new(axis: usize, at: &[f64], clips: &[Chord]) -> Self {
         let n = at.len();
         // A chord that ends before a position is below all later ones, and a chord that begins after it
@@ -142,8 +147,9 @@ impl Sides {
         Self { axis, low, high }
     }
 
-    /// Sum of the areas of the two halves at position `k` after both have been shrunk. `corners_inside`
-    /// states which corners of the whole rectangle are inside, `[p, q]` which ends of the cut.
+    /// Returns the sum of the areas of the halves `a` and `b` at position `k` after both have been
+    /// shrunk. `corners_inside` states which corners of the whole rectangle are inside the domain, and
+    /// `[p, q]` states it for the ends of the cut.
     fn shrunk(&self, k: usize, (a, b): (&Rect, &Rect), corners_inside: [bool; 4], [p, q]: [bool; 2]) -> f64 {
         let [k00, k10, k01, k11] = corners_inside;
         let (of_low, of_high) = if self.axis == 0 {
@@ -156,7 +162,7 @@ impl Sides {
     }
 }
 
-/// Corners of a rectangle, in the order that all arrays of corners use.
+/// Corners of a rectangle, in the order that all arrays of corners use: u increases first.
 pub(super) fn corners(r: &Rect) -> [P2; 4] {
     [P2::new(r.u0, r.v0), P2::new(r.u1, r.v0), P2::new(r.u0, r.v1), P2::new(r.u1, r.v1)]
 }
@@ -165,7 +171,7 @@ pub(super) fn size(r: &Rect) -> f64 {
     (r.u1 - r.u0) * (r.v1 - r.v0)
 }
 
-/// Growing bounding box.
+/// Bounding box in the parameter plane that grows as points are added.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     lo: P2,
@@ -176,7 +182,7 @@ impl Hull {
     pub(super) const EMPTY: Self =
         Self { lo: P2::new(f64::INFINITY, f64::INFINITY), hi: P2::new(f64::NEG_INFINITY, f64::NEG_INFINITY) };
 
-    /// Enlarges the box to contain all points within `e` of `p`.
+    /// Enlarges the box to contain the square of half-width `e` around `p`.
     pub(super) fn add(&mut self, p: P2, e: f64) {
         for k in 0..2 {
             self.lo[k] = if p[k] - e < self.lo[k] { p[k] - e } else { self.lo[k] };
@@ -197,8 +203,9 @@ impl Hull {
         self.lo.x <= p.x && p.x <= self.hi.x && self.lo.y <= p.y && p.y <= self.hi.y
     }
 
-    /// Returns the box around the boundary in `r` (this hull) and the corners of `r` that are inside.
-    /// Returns `r` itself if it contains no boundary but is inside.
+    /// Returns the box around this hull, which contains the boundary in `r`, and the corners of `r` that
+    /// `inside` marks as inside the domain. Returns `r` itself if it contains no boundary but is inside
+    /// the domain, and `None` if it contains no point of the domain.
     pub(super) fn closed(mut self, r: &Rect, inside: [bool; 4]) -> Option<Rect> {
         let any = self.lo.x <= self.hi.x;
         for (p, inside) in corners(r).into_iter().zip(inside) {

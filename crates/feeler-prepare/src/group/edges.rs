@@ -16,7 +16,8 @@ use feeler_geom::count::index;
 /// smaller one more edges are solved.
 const MAX_SMOOTH_GAP: f64 = 1e-9;
 
-/// Role of a source edge.
+/// Returns the role of a source edge: the kind of minima it can carry. `size` is the size of the solid
+/// (mm).
 fn role(edge: &EdgeInfo, size: f64) -> Role {
     match edge.status {
         EdgeStatus::Convex => Role::Strict,
@@ -32,8 +33,9 @@ fn role(edge: &EdgeInfo, size: f64) -> Role {
     }
 }
 
-/// Sides of an edge on supermaximal faces, the one on the left first. A missing side is replaced by the
-/// other one.
+/// Returns the two sides of a source edge: the index of the supermaximal face and whether it is on the
+/// left of the curve. The side on the left comes first. A missing side is replaced by the other one;
+/// Returns `None` for an edge without sides.
 fn sides(edge: &EdgeInfo, face_of: &[u32]) -> Option<[(u32, bool); 2]> {
     let side = |k: usize| edge.sides.get(k).map(|s| (face_of[s.face as usize], s.forward));
     let first = side(0)?;
@@ -41,7 +43,7 @@ fn sides(edge: &EdgeInfo, face_of: &[u32]) -> Option<[(u32, bool); 2]> {
     Some(if second.1 && !first.1 { [second, first] } else { [first, second] })
 }
 
-/// Sides as seen when the curve is traversed in the opposite direction.
+/// Returns the sides of an edge ([`sides`]) for the opposite direction of its curve.
 fn turned([a, b]: [(u32, bool); 2]) -> [(u32, bool); 2] {
     let (a, b) = ((a.0, !a.1), (b.0, !b.1));
     if b.1 && !a.1 { [b, a] } else { [a, b] }
@@ -113,8 +115,8 @@ pub(super) fn group_edges(solid: &Solid, face_of: &[u32], seam: &[bool], scale: 
     groups
 }
 
-/// Joins spans at vertices where no other edge ends, and returns a flag per vertex: `true` if spans were
-/// joined there.
+/// Joins the spans of each supermaximal edge at vertices where no other edge ends. Returns a flag for
+/// each source vertex: whether spans were joined there.
 pub(super) fn join_spans(
     solid: &Solid,
     groups: &mut [EdgeGroup],
@@ -146,7 +148,8 @@ pub(super) fn join_spans(
     joined
 }
 
-/// Returns whether span `from` ends where span `to` (possibly the same one) starts on the same curve.
+/// Returns whether span `from` of a supermaximal edge ends where span `to` (possibly the same one)
+/// starts.
 fn is_followed_by(group: &EdgeGroup, from: usize, to: usize, scale: &Scale) -> bool {
     let (a, b) = (&group.spans[from], &group.spans[to]);
     if from == to && group.curve.period().is_none() {
@@ -163,7 +166,7 @@ fn is_followed_by(group: &EdgeGroup, from: usize, to: usize, scale: &Scale) -> b
     gap <= 0.25 * (a.t1 - a.t0).abs().max((b.t1 - b.t0).abs())
 }
 
-/// Replaces each chain of spans by one span.
+/// Replaces each sequence of successive spans by one span. `next` contains the successor of each span.
 fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
     let period = group.curve.period();
     let n = group.spans.len();
@@ -213,7 +216,8 @@ fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
     group.spans = out;
 }
 
-/// Number of cycles of a permutation; `usize::MAX` if a span has no successor.
+/// Number of closed rings of spans, where `next` contains the successor of each span; `usize::MAX` if a
+/// span has no successor.
 fn n_rings(next: &[Option<usize>]) -> usize {
     let mut used = vec![false; next.len()];
     let mut rings = 0;

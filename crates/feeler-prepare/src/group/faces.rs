@@ -9,7 +9,8 @@ use super::{FaceGroup, Scale, consistent_cells, sphere};
 use crate::cluster::clusters;
 use crate::coincide::{SurfaceMap, key_tolerance, surface_key, surface_map};
 
-/// Face whose boundary is expressed in the parameters of the reference surface.
+/// Source face of a group whose boundary is expressed in the parameters of the surface of the group's
+/// reference face.
 struct Member<'a> {
     face: u32,
     pieces: Cow<'a, [TrimPiece]>,
@@ -54,8 +55,9 @@ pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<
     (built, face_of)
 }
 
-/// Boundary of a face in the parameters of the surface of the reference face; `None` if the two cannot be
-/// merged.
+/// Returns the boundary of a face in the parameters of the surface of the reference face. Returns `None`
+/// if the two faces cannot be merged: their surfaces differ by more than `tol` (mm), their material is
+/// on different sides, they are on different sheets of a torus, or one of them has no boundary.
 fn on_reference(solid: &Solid, face: u32, reference: u32, tol: f64) -> Option<Vec<TrimPiece>> {
     let (a, b) = (&solid.shell.faces[face as usize], &solid.shell.faces[reference as usize]);
     let domain = &solid.faces[face as usize].domain;
@@ -83,9 +85,9 @@ fn on_reference(solid: &Solid, face: u32, reference: u32, tol: f64) -> Option<Ve
     Some(pieces)
 }
 
-/// Shift along v, by whole turns, that moves boundaries to the sheet of a spindle torus on which the
-/// reference face lies. The parameters of such a sheet lie on a circle but have no period. 0 for all
-/// other surfaces.
+/// Returns the shift of v (rad), by whole turns, that moves a boundary to the sheet of a spindle torus
+/// on which the reference domain lies. The parameters of such a sheet lie on a circle but have no
+/// period. Returns 0 for all other surfaces.
 fn onto_sheet(surface: &Surface, reference: &TrimDomain, pieces: &[TrimPiece]) -> f64 {
     let Some(turn) = surface.v_period().filter(|_| reference.v_period.is_none()) else { return 0.0 };
     let (lo, hi) = pieces
@@ -98,7 +100,8 @@ fn onto_sheet(surface: &Surface, reference: &TrimDomain, pieces: &[TrimPiece]) -
     if off.is_finite() { turn * (off / turn).round() } else { 0.0 }
 }
 
-/// Returns whether equal surfaces have the material on the same side.
+/// Returns whether faces on two equal surfaces have the material on the same side. `a_outward` and
+/// `b_outward` are whether their outward normals are the natural normals.
 fn same_side(a: &Surface, a_outward: bool, b: &Surface, b_outward: bool) -> bool {
     match (a, b) {
         // The natural normal of a plane is the only one that depends on the frame.
@@ -120,7 +123,8 @@ fn single(solid: &Solid, face: u32) -> FaceGroup {
     }
 }
 
-/// Merges a group into a supermaximal face; `None` if the boundaries do not fit together.
+/// Merges a group of faces into a supermaximal face. Returns `None` if their boundaries contradict each
+/// other.
 fn merged(solid: &Solid, group: &[Member<'_>]) -> Option<FaceGroup> {
     let reference = group[0].face;
     if group.len() == 1 {
@@ -153,8 +157,9 @@ fn merged(solid: &Solid, group: &[Member<'_>]) -> Option<FaceGroup> {
     })
 }
 
-/// Domain on the surface of the reference face, with the same seams, limits and periods as its own
-/// domain. The two sheets of a spindle torus have different rectangles.
+/// Creates the domain with boundary `pieces` on the surface of the reference face. It has the same
+/// natural limits, periods and start of the period as the domain of the reference face, because the two
+/// sheets of a spindle torus have different parameter rectangles.
 fn domain_like(solid: &Solid, reference: u32, pieces: &[TrimPiece]) -> TrimDomain {
     let own = &solid.faces[reference as usize].domain;
     let origin = P2::new(own.rect.u0, own.rect.v0);

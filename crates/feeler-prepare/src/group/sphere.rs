@@ -7,12 +7,13 @@ use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P2, Surface, V2, math};
 use std::f64::consts::TAU;
 
-/// Maximum number of halvings of a piece. Each halving reduces the error of a cubic Hermite piece by a
-/// factor of 16.
+/// Maximum number of halvings of a boundary piece. Each halving reduces the error of a cubic Hermite
+/// piece by a factor of 16.
 const MAX_DEPTH: u32 = 12;
 
-/// Expresses the pieces on `from` on the equal sphere `to` within `tol` (mm). Returns `None` if a piece
-/// is so close to a pole of `to` that its longitude has no limit.
+/// Fits boundary pieces, given in the parameters of the sphere `from`, in the parameters of the equal
+/// sphere `to`, within `tol` (mm) in space. Returns `None` if a piece is so close to a pole of `to` that
+/// its longitude is undefined, or if the tolerance is not reached.
 pub(super) fn refit(from: &Surface, to: &Surface, pieces: &[TrimPiece], tol: f64) -> Option<Vec<TrimPiece>> {
     let mut out = Vec::new();
     for piece in pieces {
@@ -29,7 +30,7 @@ struct Path<'a> {
     piece: &'a TrimPiece,
 }
 
-/// Parameters on the new sphere and their derivative with respect to the parameter of the piece.
+/// Parameters on the sphere `to`, and their derivative with respect to the parameter of the piece.
 type Hermite = (P2, V2);
 
 impl Path<'_> {

@@ -1,4 +1,4 @@
-//! Selects the vertices that remain features.
+//! Selects the vertices that are features, and finds the ends of edges at each vertex.
 
 use feeler_brep::{Solid, VertexPolar};
 use feeler_geom::{P3, Surface};
@@ -7,8 +7,8 @@ use super::{EdgeGroup, FaceGroup, Role, VertexPick, edge_deviation};
 use crate::polar;
 use feeler_geom::count::index;
 
-/// Start or end of a span of a supermaximal edge: index `group` of the edge and index `span` of the span
-/// in it. Seams are not supermaximal edges and have no such ends.
+/// Start, or end if `at_end` is true, of a span of a supermaximal edge: index `group` of the edge, and
+/// index `span` of the span within the edge. Seams are not supermaximal edges and have no such ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EdgeEnd {
     pub(super) group: usize,
@@ -28,7 +28,7 @@ impl Ends {
     }
 }
 
-/// Collects the ends of all spans before they are joined.
+/// Collects the ends of all spans of supermaximal edges. The spans must not have been joined yet.
 pub(super) fn edge_ends(solid: &Solid, groups: &[EdgeGroup]) -> Ends {
     let mut by_vertex = vec![Vec::new(); solid.shell.vertices.len()];
     for (group, g) in groups.iter().enumerate() {
@@ -67,8 +67,8 @@ pub(super) fn pick_vertices(
     out
 }
 
-/// Returns whether the vertex is an ordinary point of one supermaximal face because all edges around it
-/// are seams.
+/// Returns whether the vertex at `point` is an ordinary point of one supermaximal face: no supermaximal
+/// edge ends there (`ends` is empty), and all source faces `around` it belong to that face.
 fn is_inside_face(
     faces: &[FaceGroup],
     face_of: &[u32],
@@ -85,7 +85,8 @@ fn is_inside_face(
         && is_regular(&faces[face as usize].surface, point)
 }
 
-/// Returns whether a canonical surface has a tangent plane at its point `p`.
+/// Returns whether a canonical surface has a tangent plane at its point `p`. Returns `false` for free
+/// forms.
 fn is_regular(surface: &Surface, p: &P3) -> bool {
     match surface {
         Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Sphere { .. } => true,
@@ -95,7 +96,8 @@ fn is_regular(surface: &Surface, p: &P3) -> bool {
     }
 }
 
-/// Maximum distance (mm) between the vertex and its edges, including the deviations of the edges.
+/// Maximum distance (mm) between vertex `v` and the ends of the edges `around` it, or the deviation of
+/// such an edge from its faces if that is larger.
 fn deviation(solid: &Solid, v: usize, around: &[u32]) -> f64 {
     let point = &solid.shell.vertices[v];
     around.iter().fold(0.0, |worst: f64, &e| {

@@ -1,8 +1,8 @@
 //! Finds the crossings of a line and the boundary of a solid.
 //!
 //! Canonical surfaces use closed forms. Free-form areas are halved until the line is far from tangent to
-//! them, which leaves at most one crossing, which Newton's method finds. A line that comes near anything
-//! ambiguous (a trim, a tangency) is given up.
+//! them. Each part then has at most one crossing, which Newton's method finds. A line that passes near a
+//! trim or is nearly tangent to the boundary is inconclusive and is not used.
 
 use feeler_geom::frame::complete_basis;
 use feeler_geom::surface::line_in_slabs;
@@ -11,12 +11,14 @@ use feeler_geom::{Aabb, Obb, P2, P3, Rect, RevolutionCone, Surface, V3, math};
 use feeler_hierarchy::{Face, FaceId, Feature, FeatureType, Hierarchy, NodeId};
 use nalgebra::{Matrix2, Vector2};
 
-/// Sine of the angle between line and surface below which a crossing counts as a tangency. With a larger
-/// value more lines are needed for valid solids; with a smaller one crossings can be miscounted.
+/// Sine of the angle between line and surface up to which a crossing counts as a tangency and makes the
+/// line inconclusive. With a larger value more lines are needed for valid solids; with a smaller one
+/// crossings can be miscounted.
 const MIN_CROSSING_SINE: f64 = 1e-4;
 
-/// Minimum sine of the angle between the line and all tangent planes of an area that is solved. A larger
-/// value causes more halvings; with a smaller one Newton's method can diverge.
+/// Approximate minimum sine of the angle between the line and the tangent planes of a part of a
+/// free-form area for which Newton's method is used. A larger value causes more halvings; with a smaller
+/// one Newton's method can diverge.
 const MIN_GRAPH_SINE: f64 = 1e-2;
 
 /// Maximum number of parts of free-form areas that are visited for one line.
@@ -25,15 +27,16 @@ const MAX_PARTS: u32 = 200;
 /// Maximum number of halvings of the rectangle of a free-form area.
 const MAX_HALVINGS: u32 = 24;
 
-/// Infinite line.
+/// Infinite line through `origin` along `dir`, in the frame of the solid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) origin: P3,
-    /// Unit length.
+    /// Direction of unit length.
     pub(super) dir: V3,
 }
 
-/// Crossing of a line and the boundary.
+/// Crossing of a line and the boundary of a solid: `t` is the distance (mm) along the line from its
+/// origin, with sign, and `uv` are the parameters on the face's surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     pub(super) t: f64,
@@ -43,10 +46,10 @@ pub(super) struct Crossing {
     uv: P2,
 }
 
-/// Solid whose boundary is intersected with lines.
+/// Solid whose boundary is intersected with lines, up to the tolerance `tol` (mm).
 pub(super) struct Target<'a> {
     pub(super) h: &'a Hierarchy,
-    /// Maximum deviation of a trim, per face (mm).
+    /// Maximum deviation (mm) of the trims of each face.
     deviation: Vec<f64>,
     pub(super) tol: f64,
 }
@@ -57,7 +60,8 @@ impl<'a> Target<'a> {
         Self { h, deviation: h.faces.iter().map(of_face).collect(), tol }
     }
 
-    /// Returns all crossings in order along the line, or `None` if one of them is ambiguous.
+    /// Returns all crossings with the boundary in order along the line. Returns `None` if the line is
+    /// inconclusive because a crossing is ambiguous.
     pub(super) fn crossings(&self, line: &Line) -> Option<Vec<Crossing>> {
         let slack = self.tol + self.h.info.max_trim_deviation;
         let (mut stack, mut canonical, mut found) = (vec![NodeId(0)], vec![], vec![]);
@@ -91,7 +95,7 @@ impl<'a> Target<'a> {
         Some(found)
     }
 
-    /// Returns whether two crossings of one face have the same parameters.
+    /// Returns whether two crossings of one face have the same surface parameters, up to rounding.
     fn is_same(&self, a: &Crossing, b: &Crossing) -> bool {
         let trim = &self.h.faces[a.face.index()].trim;
         let near = |x: f64, y: f64, period: Option<f64>, width: f64| {
@@ -120,7 +124,10 @@ impl<'a> Target<'a> {
         Some(())
     }
 
-    /// Adds the crossing with a part of a free-form face; `cone` contains its outward normals.
+    /// Adds the crossings of the line with the part of a free-form face over the parameter rectangle
+    /// `rect`. `cone` contains the outward or the natural normals of the part, `halvings` is the number
+    /// of halvings so far, and `parts` counts the parts visited for the line. Returns `None` if a
+    /// crossing is ambiguous or a limit is exceeded.
     fn cross_part(
         &self,
         line: &Line,
@@ -152,7 +159,8 @@ impl<'a> Target<'a> {
         Some(())
     }
 
-    /// Adds a crossing of the surface if it is on the face. Returns `None` if that is ambiguous.
+    /// Adds a crossing of the line with a face's surface if it lies on the face. Returns `None` if that
+    /// is ambiguous because a trim is near, or if the line is nearly tangent to the surface.
     fn add_crossing(&self, line: &Line, f: FaceId, uv: P2, t: f64, found: &mut Vec<Crossing>) -> Option<()> {
         let face = &self.h.faces[f.index()];
         let margin = self.deviation[f.index()] + 10.0 * self.tol;
@@ -174,7 +182,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Halves of a rectangle, cut across the direction in which it is longer in space.
+/// Returns the halves of a parameter rectangle, cut across the parameter along which it is longer in
+/// space.
 fn halves(surface: &Surface, r: &Rect) -> [Rect; 2] {
     let (m_u, m_v) = (0.5 * (r.u0 + r.u1), 0.5 * (r.v0 + r.v1));
     let at = |u: f64, v: f64| surface.point(P2::new(u, v));
@@ -201,9 +210,9 @@ impl Line {
         line_in_slabs([slab(0), slab(1), slab(2)]).is_some()
     }
 
-    /// Finds the crossing with a part of a free-form surface that is a graph along the line. The inner
-    /// `None` means that the crossing is outside the part, the outer one that Newton's method does not
-    /// converge.
+    /// Finds the crossing with a part of a free-form surface that is a graph along the line. Returns the
+    /// surface parameters and the distance (mm) along the line. The inner `None` means that the crossing
+    /// is outside the part, the outer one that Newton's method does not converge within `tol` (mm).
     #[expect(clippy::option_option, reason = "the outer option is convergence, the inner one existence")]
     fn solve(&self, surface: &Surface, rect: &Rect, tol: f64) -> Option<Option<(P2, f64)>> {
         let (e, g) = complete_basis(&self.dir);

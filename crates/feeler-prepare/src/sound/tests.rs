@@ -1,4 +1,4 @@
-//! Valid solids pass; shapes that only resemble solids are rejected.
+//! Tests that valid solids pass the check, and that shapes that only resemble solids are rejected.
 
 use super::{Unsound, check};
 use crate::{PrepareError, prepare_solid};
@@ -56,8 +56,9 @@ fn block() -> SolidSource {
     fixtures::block([0.0; 3], [4.0, 3.0, 2.0])
 }
 
-/// Full conic revolved by a full turn about its own axis, which covers the surface twice; optionally
-/// closed by a disc.
+/// Returns a solid whose surface is a conic revolved by a full turn about its own axis of symmetry,
+/// which covers the surface twice. The surface is optionally closed by a disc, given by its radius and
+/// height.
 fn turned_twice(conic: &Curve, range: (f64, f64), disc: Option<(f64, f64)>) -> SolidSource {
     let profile = BezierSpline::of_curve(conic, range.0, range.1);
     let grid = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);

@@ -15,7 +15,7 @@ use feeler_geom::{Curve, Obb, P3, Rect, Surface, V3, math};
 pub(super) struct Core {
     /// Box around the points o.
     pub(super) centers: Obb,
-    /// Axis along which the points may be shifted.
+    /// Axis of a cylinder, along which the points o may be shifted without changing the thickness.
     pub(super) axis: Option<V3>,
     /// Whether the offset perpendicular to n is zero except along the axis, so that two such points
     /// differ by a multiple of n.
@@ -24,19 +24,21 @@ pub(super) struct Core {
     pub(super) radius: f64,
 }
 
-/// Extent of a box from its centre along a unit vector.
+/// Half the extent (mm) of a box along a unit vector, that is, its extent from its centre.
 pub(super) fn extent(obb: &Obb, d: &V3) -> f64 {
     obb.axes.iter().zip(obb.half.iter()).map(|(a, h)| a.dot(d).abs() * h).sum()
 }
 
-/// Maximum absolute component, along a unit vector, of unit vectors in a cone.
+/// Maximum absolute component along the unit vector `axis` of the unit vectors in a cone, given by its
+/// axis `m` and its half-angle (rad, below π/2).
 pub(super) fn max_component((m, angle): (V3, f64), axis: &V3) -> f64 {
     let (sin, cos) = math::sin_cos(angle);
     let c = m.dot(axis).abs();
     if c >= cos { 1.0 } else { c * cos + (1.0 - c * c).max(0.0).sqrt() * sin }
 }
 
-/// Maximum extent of a box from its centre along unit vectors in a cone.
+/// Upper bound of the extent (mm) of a box from its centre along the unit vectors in a cone, given by
+/// its axis and its half-angle (rad).
 pub(super) fn max_extent(obb: &Obb, cone: (V3, f64)) -> f64 {
     obb.axes
         .iter()
@@ -45,7 +47,8 @@ pub(super) fn max_extent(obb: &Obb, cone: (V3, f64)) -> f64 {
         .sum()
 }
 
-/// Computes the [`Core`] of the part of a face in `obb`.
+/// Computes the [`Core`] of the part of a face over the parameter rectangle `rect`. `obb` is a box
+/// around that part, and `outward` is whether the outward normal is the natural normal.
 pub(super) fn core(surface: &Surface, outward: bool, rect: &Rect, obb: &Obb) -> Core {
     let side = if outward { 1.0 } else { -1.0 };
     let point = |p: P3| Obb { center: p, axes: obb.axes, half: V3::zeros() };
@@ -77,8 +80,8 @@ pub(super) fn core(surface: &Surface, outward: bool, rect: &Rect, obb: &Obb) -> 
     }
 }
 
-/// Offset between the points of two exact cores, without its component along their axes; `None` if the
-/// axes differ or a core is not exact.
+/// Offset `o_a - o_b` (mm) between the points of two exact cores, without its components along their
+/// axes. Returns `None` if the axes are not parallel or a core is not exact.
 pub(super) fn across(a: &Core, b: &Core) -> Option<V3> {
     if !(a.exact && b.exact) {
         return None;

@@ -9,8 +9,8 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 
-/// Compares a solid with its hierarchy: `samples` random points per feature, `size` the reference length
-/// of tolerances.
+/// Compares a solid with its hierarchy at `samples` random points per feature. `size` (mm) is the length
+/// to which tolerances are relative.
 pub(crate) struct Checker<'a> {
     pub(crate) solid: &'a Solid,
     pub(crate) h: &'a Hierarchy,
@@ -94,7 +94,8 @@ impl<'a> Checker<'a> {
         P2::new(one(r.u0, r.u1), one(r.v0, r.v1))
     }
 
-    /// Checks that every leaf bounds the whole of its rectangle or interval.
+    /// Checks that the bounds of every leaf contain random points of its area and, for faces, the
+    /// normals there.
     pub(crate) fn areas(&mut self) {
         for k in 0..self.h.areas.len() {
             let a = &self.h.areas[k];
@@ -267,7 +268,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Interpolates a guide linearly.
+/// Returns the parameters (u, v) of a guide at `t` by linear interpolation, or `None` outside its range.
 pub(crate) fn interpolate(guide: &[[f64; 3]], t: f64) -> Option<P2> {
     let k = guide.partition_point(|g| g[0] <= t);
     let (a, b) = (guide.get(k.wrapping_sub(1)), guide.get(k));

@@ -1,15 +1,15 @@
 //! Removes duplicate minima, so that each one is reported once.
 //!
-//! Two results are the same LMD if both footpoints agree within the tolerance. The tolerance is widened by
-//! the slack of the model if the footpoints lie on different features of a solid (a face and the edge
-//! beside it), and for quasi-LMDs by the product of their angle and their distance. The result on features
-//! of the higher dimension is kept.
+//! Two results are the same LMD if both footpoints agree within the tolerance `same` of the query. This
+//! tolerance is widened by the deviations of trims and edges if the footpoints lie on different features
+//! of a solid (a face and the edge beside it), and for quasi-LMDs by the product of the quasi-angle and
+//! the distance. The result on features of the higher dimension is kept.
 //!
-//! A footpoint counts as on its face or edge up to the stored gap beyond its border. A strict minimum with
-//! such a footpoint is dropped if its partner has a minimum with the edge or vertex there whose direction
-//! is that between the footpoints: this direction is in the polar of the edge or vertex, so the nearest
-//! point is on it. If the footpoints of the minimum of the edge or vertex coincide, the strict minimum is
-//! dropped only if both distances differ by more than rounding.
+//! A footpoint counts as on its face or edge up to a stored gap beyond the border of the feature. A strict
+//! minimum with such a footpoint is dropped if the feature of the other solid has a minimum with the edge
+//! or vertex there, in the direction between its footpoints. This direction is in the polar of the edge or
+//! vertex, so the nearest point is on the edge or vertex. If the footpoints of the minimum of the edge or
+//! vertex coincide, the strict minimum is dropped only if both distances differ by more than rounding.
 //!
 //! # Source
 //! MATH §2, §10. Results are ordered by keys, never by the order of arrival.
@@ -22,13 +22,14 @@ use crate::query::{Accepted, Context};
 use feeler_hierarchy::Feature;
 use std::cmp::Ordering;
 
-/// Minimum cosine between the normals of two results that count as one contact of a step, if a face has
-/// the normal. The angle is 2.6°. A larger value reports a contact twice; a smaller one merges contacts of
-/// neighbouring faces.
+/// Minimum cosine of the angle (2.6°) between the normals of two results of a simulator's step that count
+/// as one contact, if one of their features is a face. A larger value reports a contact twice; a smaller
+/// one merges contacts of neighbouring faces.
 const SAME_CONTACT_COS: f64 = 0.999;
 
-/// Sorts minima by distance and removes duplicates. If `of_step` is true, contacts of one vertex with
-/// several faces of a corner are kept: a step may slide along one of the faces and press into another one.
+/// Sorts the minima `all` by distance and stores them without duplicates in `kept`. If `of_step` is true,
+/// contacts of one vertex with several faces of a corner are kept, because a step of a simulator may slide
+/// along one of the faces and press into another one.
 pub(crate) fn dedupe(ctx: &Context<'_>, of_step: bool, all: &mut [Accepted], kept: &mut Vec<Accepted>) {
     // The choice among duplicates must not depend on the roles of A and B.
     let first = ctx.first();
@@ -60,7 +61,8 @@ fn priority(x: &Accepted) -> (bool, u8, bool, bool) {
     (x.kind == ContactKind::Quasi, lost, x.undecided, x.kind == ContactKind::Conformal)
 }
 
-/// Total order of results: by features (those of the solid `first` first), then distance and parameters.
+/// Total order of results: by the feature of the body `first`, then by that of the other body, distance
+/// and parameters of the footpoints.
 fn by_features(first: Which, x: &Accepted, y: &Accepted) -> Ordering {
     let in_order = |z: &Accepted| match first {
         Which::A => ((z.feature_a, z.place_a.uv), (z.feature_b, z.place_b.uv)),
@@ -78,22 +80,26 @@ fn by_features(first: Which, x: &Accepted, y: &Accepted) -> Ordering {
         .then_with(|| by_numbers(x.p_a.coords.as_slice(), y.p_a.coords.as_slice()))
 }
 
-/// One side of a minimum.
+/// Footpoint of a minimum on one of the two bodies.
 struct Footing<'a> {
+    /// The body.
     which: Which,
+    /// Feature of the body.
     feature: Feature,
+    /// Feature of the other body.
     partner: Feature,
+    /// Feature that contains the footpoint, with the parameters of the footpoint.
     place: &'a FeatureRef,
 }
 
-/// Feature, partner and footpoint reference of each side of a minimum.
+/// Footpoints of a minimum on A and on B.
 fn footings(x: &Accepted) -> [Footing<'_>; 2] {
     let of = |which, feature, partner, place| Footing { which, feature, partner, place };
     [of(Which::A, x.feature_a, x.feature_b, &x.place_a), of(Which::B, x.feature_b, x.feature_a, &x.place_b)]
 }
 
-/// Whether a strict minimum with a footpoint on or beyond the border of its feature duplicates the minimum
-/// of an edge or vertex there with the same partner.
+/// Whether `x` is a strict minimum with a footpoint on or beyond the border of its feature and duplicates
+/// a minimum in `all` of an edge or vertex on that border with the same feature of the other body.
 fn is_displaced(ctx: &Context<'_>, x: &Accepted, all: &[Accepted]) -> bool {
     x.kind == ContactKind::Strict
         && footings(x).into_iter().zip(0..2).any(|(of_x, side)| {
@@ -110,22 +116,23 @@ fn is_displaced(ctx: &Context<'_>, x: &Accepted, all: &[Accepted]) -> bool {
         })
 }
 
-/// Whether the direction of a minimum is parallel to the connection of its footpoints, in either sense.
+/// Whether the direction of a minimum is parallel or opposite to the connection of its footpoints. It is
+/// not if the footpoints coincide up to rounding.
 fn is_between(ctx: &Context<'_>, x: &Accepted) -> bool {
     let between = x.p_b - x.p_a;
     let length = between.norm();
     length > ROUNDINGS * ctx.tol.eps && between.cross(&x.n).norm() <= ctx.tol.critical * length
 }
 
-/// Whether two results are the same LMD, with a cosine between their directions above `min_cos`. `y` comes
-/// first in the order in which results are kept.
+/// Whether two results are the same LMD: their footpoints agree, and the cosine of the angle between their
+/// directions is above `min_cos`. `y` is the one that is already kept.
 fn is_same_contact(ctx: &Context<'_>, x: &Accepted, y: &Accepted, min_cos: f64) -> bool {
     // Directions at right angles are different, whatever their rounding.
     is_near(ctx, x, y) && x.n.dot(&y.n) > min_cos
 }
 
-/// Whether both footpoints of two minima agree within the tolerance `same` of the query and the slack of the
-/// model.
+/// Whether both footpoints of two minima agree within the tolerance `same` of the query, the deviations of
+/// the trims and edges on which they lie, and the uncertainty of a quasi-minimum `x`.
 fn is_near(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
     let model_slack_a = if x.feature_a == y.feature_a { 0.0 } else { x.slack_a + y.slack_a };
     let model_slack_b = if x.feature_b == y.feature_b { 0.0 } else { x.slack_b + y.slack_b };

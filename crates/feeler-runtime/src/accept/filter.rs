@@ -1,5 +1,5 @@
-//! Step (c) of BREP Figure 4.1: which critical pairs are local minima of the solids. The solves of
-//! canonical features leave out plain saddles and maxima: see [`canonical`](crate::solve::canonical).
+//! Step (c) of BREP Figure 4.1: decides which critical pairs are local minima of the solids. The solves of
+//! canonical features have removed clear saddles and maxima; see [`canonical`](crate::solve::canonical).
 //!
 //! # Source
 //! BREP §4.4, MATH §2.
@@ -15,19 +15,20 @@ use feeler_geom::contact::SecondOrder;
 use feeler_geom::frame::complete_basis;
 use feeler_hierarchy::Feature;
 
-/// Applies trims, polars and the second order.
+/// Converts a critical pair to a minimum. Returns `None` if the distance is out of range, a footpoint is
+/// outside its trims, the direction is not in both polars, or the pair is a saddle or a maximum.
 pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     filter_beside(ctx, c, ctx.beside(c.distance))
 }
 
-/// [`filter`] with footpoints up to `beside` (mm) beyond concave edges of their faces.
+/// Like [`filter`], but accepts footpoints up to `beside` (mm) beyond the concave edges of their faces.
 pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Option<Accepted> {
     if !(ctx.least <= c.distance && c.distance <= ctx.d_max) || is_impossible(ctx, c) {
         return None;
     }
     let (n, distance) = touching::direction(ctx, c).unwrap_or((c.n, c.distance));
     let c = &Candidate { n, distance, ..*c };
-    // Brute force must not use bounds.
+    // A brute-force query must not use bounds.
     if ctx.cull.is_some()
         && !(in_zone(ctx, (Which::A, c.feature_a), &c.n, 0.0)
             && in_zone(ctx, (Which::B, c.feature_b), &-c.n, 0.0))
@@ -78,7 +79,8 @@ pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Op
     })
 }
 
-/// Whether a pair of features cannot be pressed into each other as deeply as this candidate.
+/// Whether the distance of a candidate is more negative than touching solids explain although neither
+/// feature is a face and one is a vertex. Such features are never pressed into each other.
 pub(crate) fn is_impossible(ctx: &Context<'_>, c: &Candidate) -> bool {
     let has = |is: fn(&Feature) -> bool| is(&c.feature_a) || is(&c.feature_b);
     c.distance < ctx.tol.least_distance()

@@ -2,15 +2,16 @@
 //!
 //! Minima of one pair of features are distinguished by a branch number. A minimum takes over the branch,
 //! and with it the identity, of the nearest minimum of the last query between the same features, if its
-//! distance has changed by at most the displacement of the points. Footpoints are compared in the frames
-//! of their own solids. Each branch is taken over once, nearest pairs first. A new minimum gets the
-//! smallest number that is unused now and was unused in the last query.
+//! distance has changed by at most the displacement of B's points since then. Footpoints are compared in
+//! the frames of their own solids. Each branch is taken over once, by the nearest minimum. A new minimum
+//! gets the smallest branch number that is unused in this query and was unused in the last one.
 //!
 //! # Source
 //! MATH §10 (an identity that persists from step to step: pair of features and branch).
 //!
 //! # Guarantees
-//! No two minima of one query share an identity. Without an earlier query, branches are ranks by distance.
+//! No two minima of one query share an identity. In the first query, minima are numbered by their
+//! distance.
 //! Identities are a deterministic function of the sequence of queries.
 
 use crate::api::contact::FeatureKind;
@@ -18,16 +19,20 @@ use crate::query::Accepted;
 use feeler_geom::{P3, Pose, V3};
 use feeler_hierarchy::Feature;
 
-/// A minimum of the last query.
+/// A minimum of the last or the current query, with its identity.
 #[derive(Clone, Copy, Debug)]
 struct Tracked {
+    /// Features of A and B.
     features: (Feature, Feature),
-    /// Footpoints, each in the frame of its own solid.
+    /// Footpoints on A and B, each in the frame of its own solid.
     places: (P3, P3),
-    /// Direction from A to B, in the frame of A.
+    /// Unit direction from A to B, in the frame of A.
     n: V3,
+    /// Signed distance (mm).
     distance: f64,
+    /// Number that distinguishes the minima of one pair of features.
     branch: u32,
+    /// Number of consecutive earlier queries that found the minimum.
     age: u32,
 }
 
@@ -40,27 +45,30 @@ pub(crate) struct Identity {
     pub age: u32,
 }
 
-/// The minima of the last query of a pair.
+/// The minima of the last query of a pair of bodies, with their identities.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContactIds {
     last: Vec<Tracked>,
+    /// Scratch buffer: the minima of the current query.
     now: Vec<Tracked>,
-    /// Squared distance, index among the new minima, index among the last ones.
+    /// Scratch buffer: sum of the squared distances of both footpoints (mm²), index in `now`, index in
+    /// `last`.
     matches: Vec<(f64, u32, u32)>,
+    /// Scratch buffer: whether the branch of each minimum in `last` has been taken over.
     taken: Vec<bool>,
 }
 
-/// Maximum number of minima of one pair of features that are tracked by position. Beyond it, as for dense
-/// samples of a conformal set, branches are ranks. A larger value takes quadratic time; a smaller one
-/// loses identities.
+/// Maximum number of minima of one pair of features that are matched by position. With more minima, for
+/// example dense samples of a conformal set, branches are ranks by distance. A larger value takes
+/// quadratic time; a smaller one loses identities.
 const MAX_TRACKED: usize = 64;
 
-/// Maximum displacement of a footpoint, as a multiple of the displacement of points of B, if a minimum
-/// passes on to a neighbouring feature. A larger value continues pressed contacts under wrong identities;
-/// a smaller one loses them.
+/// Maximum displacement of a footpoint between two queries, as a multiple of the displacement of B's
+/// points, if a minimum passes on to a neighbouring feature. A larger value continues pressed contacts by
+/// unrelated ones; a smaller one loses them.
 const MAX_FOOTPOINT_RUN: f64 = 10.0;
 
-/// Marks a minimum without a branch so far.
+/// Branch of a minimum that has not been assigned one yet.
 const NO_BRANCH: u32 = u32::MAX;
 
 impl ContactIds {
@@ -69,9 +77,10 @@ impl ContactIds {
         self.last.clear();
     }
 
-    /// Whether a minimum may continue one of the last query, if points of B have moved by at most
-    /// `displacement` (mm) since then. Its signed distance must have changed by at most that, on the same
-    /// features or on neighbours of them.
+    /// Whether the minimum `x` may continue a minimum of the last query, if points of B have moved by at
+    /// most `displacement` (mm) since then. The signed distances must differ by at most the displacement,
+    /// and the features must be the same or the footpoints near each other. `pose_ba` maps coordinates of
+    /// A to those of B.
     pub(crate) fn continues(&self, x: &Accepted, pose_ba: &Pose, displacement: f64) -> bool {
         let (p_a, p_b) = (x.p_a, pose_ba * x.p_b);
         // On flat contacts, footpoints move faster than the solids.
@@ -86,9 +95,9 @@ impl ContactIds {
         })
     }
 
-    /// Assigns identities to the minima of the next query, sorted by distance. `pose_ba` takes coordinates
-    /// of A to those of B. Points of B have moved by at most `displacement` (mm), which bounds the change
-    /// of a minimum's distance.
+    /// Assigns identities to the minima `found` of a query, which are sorted by distance. `pose_ba` maps
+    /// coordinates of A to those of B. Points of B have moved by at most `displacement` (mm) since the
+    /// last query, which bounds the change of a minimum's distance.
     pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose, displacement: f64) {
         self.now.clear();
         self.now.extend(found.iter().map(|x| Tracked {
@@ -143,7 +152,7 @@ impl ContactIds {
         self.last.iter_mut().for_each(|k| k.age = k.age.saturating_add(1));
     }
 
-    /// Identity of the `i`-th minimum of the last query.
+    /// Identity of the minimum at index `i` of the last query.
     pub(crate) fn identity(&self, i: usize) -> Identity {
         let k = &self.last[i];
         Identity { id: hash(k.features, k.branch), age: k.age }

@@ -1,11 +1,11 @@
 //! Pressed minima: minima at negative distances, where one solid is pressed into the other.
 //!
 //! Two solids that interfere have many critical pairs of their boundaries at negative distances. Most of
-//! them are not contacts, for example those of a pin in a deep hole with the opposite wall. A pair is a
-//! contact if the solids have a common point beside it. It is also one if it was a contact in the last query
-//! and the motion since then explains the change of its distance, unless the verdict excludes interference. A
-//! set between two faces is continued only if it has a common point: faces that have slid past each other in
-//! one plane do not have one.
+//! them are not contacts, for example those of a pin in a deep hole with the opposite wall. A critical
+//! pair is a contact if there is a common point (a point inside both solids) beside it. It is also a
+//! contact if it was one in the last query and the motion since then explains the change of its distance,
+//! unless the verdict excludes interference. A conformal set between two faces is continued only if it has
+//! a common point, because faces that have slid past each other in one plane have none.
 //!
 //! # Guarantees
 //! Common points lie in both solids. A sheet has no interior; for a sheet, a point beside its own
@@ -35,15 +35,16 @@ pub(crate) struct Scratch {
     sets: Vec<Set>,
 }
 
-/// A set of equal minima of two faces at a negative distance.
+/// A conformal set of two faces at a negative distance.
 #[derive(Clone, Copy, Debug)]
 struct Set {
+    /// Faces of A and B.
     features: (Feature, Feature),
-    /// Sum of the middles of its samples.
+    /// Sum of the midpoints between the footpoints of the samples (mm, frame of A).
     sum: V3,
-    /// Number of its samples.
+    /// Number of samples.
     count: f64,
-    /// Whether a common point was found beside one of its samples.
+    /// Whether a point inside both solids was found beside a sample.
     is_confirmed: bool,
 }
 
@@ -53,16 +54,18 @@ impl Set {
     }
 }
 
-/// Lengths of the steps from a pressed edge or vertex into its own solid, and along a pressed set, in
-/// fractions of the depth. They are tried in this order until a common point is found.
+/// Distances of tested points from a pressed edge or vertex, into its own solid, and from a sample of a
+/// pressed set, towards the middle of the set, as fractions of the contact's depth. They are tried in this
+/// order until a point inside both solids is found.
 const INWARD_STEPS: [f64; 3] = [0.5, 0.1, 0.02];
-/// Maximum distance (in tolerances) from a vertex of the faces that count as its own. A larger value
-/// confirms contacts of neighbouring features; a smaller one misses contacts of corners.
+/// Maximum distance (in tolerances) of a face from a vertex at which the face counts as adjacent to it. A
+/// larger value confirms contacts of neighbouring features; a smaller one misses contacts of corners.
 const MAX_FACE_DISTANCE: f64 = 4.0;
 
-/// Removes pairs that are pressed more deeply than a contact can be and that are neither confirmed by a
-/// common point nor continued. `is_apart`: the solids are known not to interfere; `displacement` (mm)
-/// bounds the displacement of points of B since the last query.
+/// Removes minima below the signed distances of touching solids that are neither confirmed by a point
+/// inside both solids nor continue a contact of the last query. `is_apart`: the solids are known not to
+/// interfere. `contact_ids` are the contacts of the last query; `displacement` (mm) is an upper bound of
+/// the displacement of B's points since then.
 pub(crate) fn retain(
     ctx: &Context<'_>,
     is_apart: bool,
@@ -111,7 +114,7 @@ pub(crate) fn retain(
     });
 }
 
-/// Returns whether a minimum is a sample of a set between faces.
+/// Returns whether a minimum is a sample of a conformal set of two faces.
 fn is_set_sample(x: &Accepted) -> bool {
     x.kind == ContactKind::Conformal
         && matches!((x.feature_a, x.feature_b), (Feature::Face(_), Feature::Face(_)))
@@ -121,8 +124,8 @@ fn middle(x: &Accepted) -> P3 {
     nalgebra::center(&x.p_a, &x.p_b)
 }
 
-/// Returns whether a point beside a sample, towards the middle of its set, is in both solids. On the border
-/// of a set one of the solids ends.
+/// Returns whether a point beside the sample `x` of a set, towards the middle of the set, is inside both
+/// solids. It is for samples on the border of the set, where one of the solids ends.
 fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let own = middle(x);
     let set = scratch.sets.iter().find(|set| set.contains(x));
@@ -132,10 +135,10 @@ fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> 
     })
 }
 
-/// Returns whether a point beside a minimum at a negative distance is in both solids. The tested points are
-/// the middle of the footpoints for two faces, points behind the edge or vertex in its own solid for a face
-/// and another feature, and points around the middle for two edges. For a sheet, its own footpoint is tested,
-/// too.
+/// Returns whether a point inside both solids is found beside a minimum at a negative distance. The tested
+/// points depend on the features. For two faces, it is the midpoint between the footpoints. For a face and
+/// an edge or vertex, they are points behind the edge or vertex in its own solid. For two edges, they are
+/// points around the midpoint. If a body is a sheet, the footpoint on the sheet is tested, too.
 fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let depth = -x.distance;
     let middle = middle(x);
@@ -157,7 +160,8 @@ fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     }
 }
 
-/// The body that is a sheet, its footpoint (frame of A) and its feature.
+/// Returns the body that is a sheet, the footpoint of a minimum on it (frame of A) and its feature; `None`
+/// if no body is a sheet.
 fn sheet(ctx: &Context<'_>, x: &Accepted) -> Option<(Which, P3, Feature)> {
     if ctx.a.is_sheet() {
         return Some((Which::A, x.p_a, x.feature_a));
@@ -165,8 +169,9 @@ fn sheet(ctx: &Context<'_>, x: &Accepted) -> Option<(Which, P3, Feature)> {
     ctx.b.is_sheet().then_some((Which::B, x.p_b, x.feature_b))
 }
 
-/// Returns whether a point (frame of A) beside a minimum at a negative distance is in both solids; for a face
-/// of a sheet, whether the sheet's point there is in the solid.
+/// Returns whether the point `p` (frame of A) beside a minimum at a negative distance is inside both
+/// solids. If one body is a sheet, the point is tested in the other body only, and is first projected to
+/// the sheet if the sheet's feature is a face.
 fn is_common(ctx: &Context<'_>, x: &Accepted, p: &P3, scratch: &mut Scratch) -> bool {
     let mut inside = |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
     let Some((which, foot, feature)) = sheet(ctx, x) else {
@@ -177,7 +182,8 @@ fn is_common(ctx: &Context<'_>, x: &Accepted, p: &P3, scratch: &mut Scratch) -> 
     if which == Which::A { inside(ctx.b, &(ctx.pose_ba * p)) } else { inside(ctx.a, &p) }
 }
 
-/// Points behind the edge or vertex of one side, in its own solid (frame of A).
+/// Adds to `out` points behind the edge or vertex of the body `own` in a minimum, inside that body (frame
+/// of A).
 fn behind(
     ctx: &Context<'_>,
     own: Which,
@@ -211,7 +217,8 @@ fn behind(
     }
 }
 
-/// The outward direction (frame of A) between both faces of the edge of one side.
+/// Outward unit direction (frame of A) midway between the normals of both faces of the edge of the body
+/// `own` in a minimum; `None` if the feature is not an edge.
 fn bisector(ctx: &Context<'_>, own: Which, x: &Accepted) -> Option<V3> {
     let (feature, place) = match own {
         Which::A => (x.feature_a, &x.place_a),
@@ -222,8 +229,9 @@ fn bisector(ctx: &Context<'_>, own: Which, x: &Accepted) -> Option<V3> {
     Some(if own == Which::A { out } else { ctx.pose_ab * out })
 }
 
-/// Common point of two pressed edges (frame of A): the centroid of the four points at which each edge
-/// intersects the faces of the other one, all linearized.
+/// Point (frame of A) that is presumably inside both solids at two pressed edges: the centroid of the four
+/// points at which the tangent of each edge intersects the tangent planes of the other edge's faces.
+/// `None` if there are no two edges or a point is not finite.
 fn crossing_centroid(ctx: &Context<'_>, x: &Accepted) -> Option<P3> {
     let (Feature::Edge(a), Feature::Edge(b)) = (x.feature_a, x.feature_b) else { return None };
     let of_a = edge_normals(ctx.a, a, x.place_a.uv[0])?;

@@ -6,7 +6,8 @@ use feeler_geom::{P3, V3};
 /// Kind of a [`Contact`] as a minimum of the distance (MATH §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContactKind {
-    /// A strict local minimum: the direction lies in the exact polars of both tangent cones.
+    /// An isolated local minimum whose normal lies in the exact polars of the tangent cones at both
+    /// footpoints.
     Strict,
     /// A minimum only if the polars of edges and vertices are dilated by
     /// [`QueryOptions::quasi_angle`](crate::QueryOptions::quasi_angle); a small rotation may make it
@@ -16,14 +17,14 @@ pub enum ContactKind {
     Conformal,
 }
 
-/// Kind of a feature: the dimension of the part of the boundary.
+/// Kind of a feature of a solid's boundary, by its dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FeatureKind {
     /// A supermaximal face: all faces of a solid on one oriented surface.
     Face,
     /// A supermaximal edge: all edges on one curve between the same faces.
     Edge,
-    /// A vertex.
+    /// A vertex: an end of edges, or the tip of a cone or of a spindle torus.
     Vertex,
 }
 
@@ -32,7 +33,7 @@ pub enum FeatureKind {
 pub struct FeatureRef {
     /// Kind of the feature.
     pub kind: FeatureKind,
-    /// Index among the features of this kind in the [`Hierarchy`](feeler_hierarchy::Hierarchy).
+    /// Index of the feature among those of its kind in the [`Hierarchy`](feeler_hierarchy::Hierarchy).
     pub index: u32,
     /// Number of the input entity (of a STEP file, for example) of the face, edge or vertex that contains
     /// the footpoint; 0 if its number is unknown.
@@ -44,20 +45,24 @@ pub struct FeatureRef {
 /// A local minimal distance (LMD) of two solids: a pair of footpoints, one on each solid, such that no
 /// small displacement of the footpoints on their solids shortens the distance.
 ///
-/// It is called a contact at positive distances, too. Points and vectors are in world coordinates unless a
-/// field says otherwise.
+/// Such a pair is called a contact even if its distance is positive. Points and vectors are in world
+/// coordinates unless a field says otherwise.
 ///
 /// # Source
 /// BREP (1.23), MATH §2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Signed distance between the footpoints (mm). It is negative if the solids penetrate each other here.
+    /// Signed distance between the footpoints (mm). It is negative if the solids penetrate each other at
+    /// the footpoints.
     ///
-    /// Its lower limit is [`Tolerances::least_distance`](crate::Tolerances::least_distance), for solids
-    /// that do not interfere [`Tolerances::least_distance_apart`](crate::Tolerances::least_distance_apart),
-    /// or minus [`QueryOptions::penetration`](crate::QueryOptions::penetration) if that is deeper.
+    /// Its lower limit is [`Tolerances::least_distance_apart`](crate::Tolerances::least_distance_apart)
+    /// if the solids are known not to interfere, and
+    /// [`Tolerances::least_distance`](crate::Tolerances::least_distance) otherwise. A
+    /// [`QueryOptions::penetration`](crate::QueryOptions::penetration) that is deeper replaces both
+    /// limits.
     pub distance: f64,
-    /// `distance` minus both dilations (mm).
+    /// `distance` minus [`QueryOptions::dilation_a`](crate::QueryOptions::dilation_a) and
+    /// [`dilation_b`](crate::QueryOptions::dilation_b) (mm).
     pub gap: f64,
     /// Footpoint on A (mm, world coordinates).
     pub point_a: P3,
@@ -67,15 +72,16 @@ pub struct Contact {
     pub local_a: P3,
     /// Footpoint on B (mm) in the frame of B.
     pub local_b: P3,
-    /// Unit normal with `point_b - point_a = distance · normal`. It is the outward direction of A and the
-    /// inward direction of B at their footpoints: it points from footpoint A to footpoint B at a positive
-    /// distance, and from B to A at a negative one.
+    /// Unit normal with `point_b - point_a = distance · normal`. It is the outward direction of A and
+    /// the inward direction of B at their footpoints: it points from `point_a` to `point_b` at a
+    /// positive distance, and from `point_b` to `point_a` at a negative one.
     pub normal: V3,
     /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where the solid is
     /// convex. On a face these are the principal curvatures. Across an edge and at a vertex the curvature
     /// is infinite.
     pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, like `curvature_a`.
+    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, with the conventions of
+    /// `curvature_a`.
     pub curvature_b: [f64; 2],
     /// Kind of the minimum.
     pub kind: ContactKind,
@@ -83,32 +89,34 @@ pub struct Contact {
     /// the same between queries of one [`ContactPair`](crate::ContactPair) as long as the minimum stays on
     /// its features.
     pub id: u64,
-    /// Number of consecutive earlier queries that found this minimum.
+    /// Number of consecutive queries of the pair, before this one, that found this minimum; 0 for a new
+    /// one.
     pub age: u32,
     /// Feature of A at `point_a`.
     pub feature_a: FeatureRef,
     /// Feature of B at `point_b`.
     pub feature_b: FeatureRef,
-    /// Whether the solver stopped before it reached rounding, so that the footpoints are accurate to about
-    /// a millionth of the size only. A certified query also sets it if its pair of areas may have further
-    /// minima.
+    /// Whether the solver stopped before its error was as small as rounding, so that the footpoints are
+    /// accurate to only about a millionth of the larger solid's diagonal. A certified query also sets it
+    /// if the pair of areas that contains this minimum may have further minima.
     pub undecided: bool,
 }
 
 /// Counters of one query. They do not depend on the number of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Pairs of nodes that were tested.
+    /// Pairs of nodes, one of each hierarchy, that the traversal has tested.
     pub bvtt_nodes: u64,
     /// Pairs of leaves that passed all culling tests.
     pub leaf_pairs: u64,
-    /// Exact solves: one for each pair of canonical features, of a canonical feature and a free-form area,
-    /// or of two free-form areas. Areas of edges that are excluded by the distances at their ends and in
-    /// the middle are not counted.
+    /// Exact solves: one for each pair of canonical features, of a canonical feature and a free-form
+    /// area, or of two free-form areas. Pairs that bounds of the distance exclude before the solve are
+    /// not counted.
     pub exact_solves: u64,
     /// Solves with a free-form feature that a certified query has examined for further minima.
     pub certified_pairs: u64,
-    /// Certified solves that may have more minima than were found: the proof was not completed.
+    /// Solves of `certified_pairs` that may have more minima than were found, because the proof was not
+    /// completed.
     pub undecided_pairs: u64,
     /// Further counters, which are public with the feature `diagnostics`.
     pub(crate) effort: Effort,

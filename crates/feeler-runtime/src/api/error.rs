@@ -1,6 +1,7 @@
 //! Errors of queries.
 
-/// Invalid input of [`ContactPair::query`](crate::ContactPair::query) and other queries. The message of
+/// Invalid input of [`ContactPair::query`](crate::ContactPair::query) and other queries: an option, a
+/// pose or a point. Names of options are fields of [`QueryOptions`](crate::QueryOptions). The message of
 /// each variant states the rejected value and the valid values.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum QueryError {
@@ -13,7 +14,8 @@ pub enum QueryError {
     /// The relative pose overflows, although both poses are finite.
     #[error("the difference between the poses of A and B overflows; move the solids closer together")]
     PosesTooFarApart,
-    /// Rounding of the coordinates (2⁻⁵² of their magnitude) exceeds a tenth of the tolerance.
+    /// Rounding of the coordinates (2⁻⁵² of their magnitude) exceeds a tenth of the tolerance of the
+    /// query.
     ///
     /// The coordinates are those of each solid in the frame of the other one, so an offset that both poses
     /// share does not count. Pairs that are farther apart than a finite `d_max` are accepted anyway,
@@ -28,12 +30,12 @@ pub enum QueryError {
         /// Distance between the origins of both solids plus the distance of the farther corner of their
         /// boxes from its own origin (mm). For a motion, the length of the path is added.
         coordinates: f64,
-        /// Largest value that the tolerance allows (mm).
+        /// Largest value of `coordinates` that the tolerance allows (mm).
         limit: f64,
         /// Tolerance of the query before rounding is added to it (mm).
         tolerance: f64,
     },
-    /// A coordinate of the point is NaN or infinite.
+    /// A coordinate of the queried point is NaN or infinite.
     #[error("the point is not finite; give finite millimetres")]
     Point,
     /// `d_max` is NaN or negative.
@@ -56,17 +58,17 @@ pub enum QueryError {
         "the bound of the step is {rotation} rad and {displacement} mm; both must be finite and at least 0"
     )]
     StepBound {
-        /// Rotation (rad).
+        /// Rotation component of the bound (rad).
         rotation: f64,
-        /// Displacement (mm).
+        /// Displacement component of the bound (mm).
         displacement: f64,
     },
-    /// An option of a tracker is NaN or negative.
+    /// An option of a tracker is NaN, infinite or negative.
     #[error("the option {name} of the tracker is {value}; it must be finite and at least 0")]
     TrackerOption {
-        /// Name of the option.
+        /// Name of the field of [`TrackerOptions`](crate::TrackerOptions).
         name: &'static str,
-        /// Value of the option.
+        /// Rejected value of that field, in its own unit.
         value: f64,
     },
     /// `conformal_spacing` is NaN, infinite, 0 or negative.

@@ -16,22 +16,23 @@ pub struct QueryOptions {
     pub dilation_a: f64,
     /// Implicit dilation of B (mm), like `dilation_a`.
     pub dilation_b: f64,
-    /// Whether to share the work among the threads of the current `rayon` pool. The result is bitwise the
-    /// same.
+    /// Whether to share the work among the threads of the current `rayon` pool. The results are bitwise
+    /// equal to those without threads.
     pub parallel: bool,
     /// Whether to compute the verdict. Without it, [`ContactPair::status`](crate::ContactPair::status) is
     /// `None`.
     pub detect_interference: bool,
-    /// Whether to skip the verdict if a minimum has a negative gap; the status is then `None`. The verdict
-    /// takes most of the time of a query at contact, and a simulator needs no proof of an interference that
-    /// such a contact shows. It has no effect if [`QueryOptions::penetration`] is 0.
+    /// Whether to skip the verdict if a minimum has a negative gap; the status is then `None`. The
+    /// verdict takes most of the time of a query at contact, and a simulator needs no proof of an
+    /// interference that such a contact shows. This option has no effect if
+    /// [`QueryOptions::penetration`] is 0.
     pub verdict_unless_pressed: bool,
-    /// Length (mm) below which a distance counts as zero: solids that are nearer are touching, and solids
-    /// that penetrate less are not interfering.
+    /// Length (mm) below which a distance counts as zero. Solids at a smaller distance are touching, and
+    /// solids that penetrate each other less deeply are not interfering.
     ///
-    /// The default, `None`, is 1e-7 of the larger bounding-box diagonal plus rounding. The value in use,
-    /// which is [`Tolerances::tol`](crate::Tolerances::tol), is never smaller than rounding. The tolerance
-    /// must be less than a tenth of the minimum thickness of both solids
+    /// With the default, `None`, it is 1e-7 of the larger bounding-box diagonal plus rounding. The value
+    /// in use, which is [`Tolerances::tol`](crate::Tolerances::tol), is never smaller than rounding. The
+    /// tolerance must be less than a tenth of the minimum thickness of both solids
     /// ([`Body::min_thickness`](crate::Body::min_thickness)).
     pub tolerance: Option<f64>,
     /// Largest depth (mm) at which penetrating solids get minima with negative distances, at least 0. With 0,
@@ -45,20 +46,20 @@ pub struct QueryOptions {
     /// which results depend on earlier queries. A sheet has no inside, so its own footpoint must be inside
     /// the other solid; two sheets have no such contacts.
     pub penetration: f64,
-    /// Whether to prove for each solve with a free-form feature that it has found all minima, and to search
-    /// for missing ones. [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and
-    /// [`Contact::undecided`](crate::Contact::undecided) report incomplete proofs; without them, the set of
-    /// minima is complete.
+    /// Whether to prove for each solve with a free-form feature that it has found all minima, and to
+    /// search for missing ones. [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and
+    /// [`Contact::undecided`](crate::Contact::undecided) report incomplete proofs; if they report none,
+    /// the set of minima is complete.
     pub certified: bool,
-    /// Largest spacing (mm) of the samples of a conformal set; `None` is a quarter of the extent of the
-    /// set.
+    /// Largest spacing (mm) of the samples of a conformal set. With `None`, and at most, it is a quarter
+    /// of the largest distance between two samples of the set.
     pub conformal_spacing: Option<f64>,
     /// Whether to report only the outermost samples of conformal sets, which carry loads; this is faster
-    /// than all samples. Threads also get samples of nearly conformal sets, at most a fiftieth of the pitch
-    /// above the nearest point, which need not be minima. [`ContactTracker`](crate::ContactTracker) uses
-    /// this option.
+    /// than all samples. Threads also get samples of nearly conformal sets. Their distances exceed that
+    /// of the nearest pair by at most a fiftieth of the pitch, and they need not be minima.
+    /// [`ContactTracker`](crate::ContactTracker) uses this option.
     pub load_bearing: bool,
-    /// Switches for developers of the query.
+    /// Method and optimisations of the query, for developers of feeler.
     #[cfg(feature = "diagnostics")]
     pub diagnostics: Diagnostics,
 }
@@ -87,8 +88,8 @@ impl Default for QueryOptions {
 /// Finite replacement (mm) of an infinite `d_max`, larger than any distance between points within
 /// [`MAX_COORDINATES`]. A larger value could overflow in products, a smaller one could miss distances.
 const MAX_DISTANCE: f64 = 4e30;
-/// Largest coordinates (mm) at any tolerance, as in files. Products of larger values could overflow; a
-/// smaller limit would refuse valid poses.
+/// Largest coordinates (mm) of a query, whatever its tolerance; the loader of files has the same limit.
+/// Products of larger values could overflow; a smaller limit would refuse valid poses.
 pub(crate) const MAX_COORDINATES: f64 = 1e30;
 const _: () = assert!(MAX_DISTANCE >= 4.0 * MAX_COORDINATES, "two bodies at the limit");
 
@@ -120,7 +121,7 @@ impl QueryOptions {
         }
     }
 
-    /// Options of a query that computes the verdict only.
+    /// Copy of these options for a query that computes the verdict only.
     #[must_use]
     pub(crate) fn for_verdict(&self) -> Self {
         Self {
@@ -136,7 +137,7 @@ impl QueryOptions {
         }
     }
 
-    /// Options with a finite `d_max`.
+    /// Copy of these options with a finite `d_max`: at most [`MAX_DISTANCE`].
     #[must_use]
     pub(crate) fn bounded(&self) -> Self {
         Self { d_max: self.d_max.min(MAX_DISTANCE), ..*self }
@@ -155,7 +156,8 @@ impl QueryOptions {
         Diagnostics::default()
     }
 
-    /// Options that test all pairs of features instead of traversing the hierarchies.
+    /// Copy of these options for a query that tests all pairs of features instead of traversing the
+    /// hierarchies.
     #[cfg(feature = "diagnostics")]
     #[must_use]
     pub fn brute_force(self) -> Self {
@@ -163,7 +165,7 @@ impl QueryOptions {
         Self { diagnostics, ..self }
     }
 
-    /// Options with the given savings.
+    /// Copy of these options with the given choice of optimisations.
     #[cfg(feature = "diagnostics")]
     #[must_use]
     pub fn with_savings(self, savings: crate::diagnostics::Savings) -> Self {

@@ -1,30 +1,32 @@
 //! All tolerances of a query, in one place.
 //!
-//! There are two kinds of tolerance. *eps* is rounding of the computation and grows with the coordinates.
-//! *tol* is what the model or the user allows and grows with the size of the solids. The deviation of an
-//! edge from its faces belongs to neither: it is measured, stored with each span and trimming piece, and
-//! added where that span or piece is used.
+//! There are two kinds of tolerance. *eps* is the rounding of the computation; it grows with the
+//! coordinates. *tol* is the error that the model or the user allows; it grows with the size of the
+//! solids. The deviation of an edge from its faces belongs to neither: it is measured, stored with each
+//! span and trimming piece, and added where that span or piece is used.
 //!
 //! # Source
 //! MATH §2 ("the size in tolerances"), §6 (trims), §14.2 (1e-7 of the size against another kernel).
 
-/// Relative rounding of a footpoint, times its coordinates, after some hundred operations. With a larger
-/// value, converged points count as rounding too early; with a smaller one, solvers never converge.
+/// Rounding of a footpoint after some hundred operations, as a fraction of its coordinates. With a
+/// larger value, converged points count as rounding too early; with a smaller one, solvers never
+/// converge.
 const EPS_REL: f64 = 1e-13;
-/// Exponent bits of an `f64`, which turn a positive number into a power of two.
+/// Mask of the exponent bits of an `f64`. A masked positive number is rounded down to a power of two.
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
-/// Rounding at a trim, times the size: parameters are rounded, inverted and mapped through cubic pieces in
-/// addition to [`EPS_REL`]. With a larger value, footpoints beside a face count as on it; with a smaller
-/// one, footpoints on a trim are lost by both sides of it.
+/// Rounding of a footpoint's position relative to a trim, as a fraction of the size. It exceeds
+/// [`EPS_REL`] because parameters are inverted and mapped through cubic pieces. With a larger value,
+/// footpoints beside a face count as on it; with a smaller one, the faces on both sides of a trim reject
+/// footpoints on it.
 const TRIM_REL: f64 = 1e-9;
-/// Default tolerance, times the size, below which two lengths are equal: for contact, touching, families of
-/// critical pairs and semidefinite forms. An independent kernel agrees to this accuracy. With a larger
-/// value, fits with less play count as touching and shallow interference is missed; with a smaller one,
-/// rounding of imported faces in contact causes gaps and interference.
+/// Default tolerance, as a fraction of the size, below which two lengths are equal: for contact,
+/// touching, families of critical pairs and semidefinite forms. An independent kernel agrees to this
+/// accuracy. With a larger value, fits with less play count as touching and shallow interference is
+/// missed; with a smaller one, rounding of imported faces in contact causes gaps and interference.
 const TOL_REL: f64 = 1e-7;
-/// Distance, times the size, below which footpoints belong to the same minimum. It exceeds [`TOL_REL`]
-/// because the footpoint of a flat minimum is less certain than its distance. A larger value merges
-/// neighbouring minima; a smaller one reports a minimum twice.
+/// Distance, as a fraction of the size, below which footpoints belong to the same minimum. It exceeds
+/// [`TOL_REL`] because the footpoint of a flat minimum is less certain than its distance. A larger value
+/// merges neighbouring minima; a smaller one reports a minimum twice.
 const SAME_REL: f64 = 1e-6;
 /// Angular slack (rad) of exact polars. Normals come from stored frames and inverted parameters with
 /// relative errors of about 1e-13. With a smaller value, exactly parallel poses (margin 0) lose minima; a
@@ -37,13 +39,13 @@ const ANGLE: f64 = 1e-9;
 const CRITICAL: f64 = 1e-6;
 
 /// Smallest distance of a minimum, in tolerances, of solids that interfere or may interfere; deeper
-/// contacts have witnesses (MATH §15). Nearer to 0, touching solids lose their minimum; farther from 0,
-/// interfering solids have minima.
+/// contacts have witnesses (MATH §15). With a value nearer to 0, touching solids lose their minimum;
+/// with one farther from 0, interfering solids have minima.
 const MIN_DISTANCE: f64 = -2.0;
 /// Smallest distance of a minimum, in tolerances, of solids that do not interfere. It is larger in
 /// magnitude than [`MIN_DISTANCE`] because sharp edges have no point deeper than one tolerance before a
-/// depth of several. Nearer to 0, touching solids lose their minimum; farther from 0, far sides of thin
-/// walls have minima.
+/// depth of several. With a value nearer to 0, touching solids lose their minimum; with one farther from
+/// 0, far sides of thin walls have minima.
 const MIN_DISTANCE_APART: f64 = -32.0;
 
 /// Largest angle (rad) of a conformal contact, however small the features. With a larger value, tilted
@@ -58,21 +60,22 @@ pub(crate) fn power_of_two(x: f64) -> f64 {
 /// Tolerances of one query. Lengths in mm, angles in rad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {
-    /// Larger bounding-box diagonal of the two solids.
+    /// Larger one of the bounding-box diagonals of the two solids.
     pub size: f64,
     /// Rounding of a footpoint's coordinates in the frame of A.
     pub eps: f64,
-    /// Rounding at a trim or at the end of an edge.
+    /// Rounding of a footpoint's position relative to a trim or to the end of an edge.
     pub trim: f64,
     /// Length below which the model counts a length as zero:
     /// [`QueryOptions::tolerance`](crate::QueryOptions::tolerance), by default 1e-7 of `size` plus
     /// rounding.
     pub tol: f64,
-    /// Distance below which footpoints belong to the same minimum.
+    /// Distance between two footpoints on one solid below which they belong to the same minimum.
     pub same: f64,
-    /// Slack of the tests of exact polars.
+    /// Angle by which directions may be outside an exact polar (one that is not dilated).
     pub angle: f64,
-    /// Slack of the conditions of a critical pair: normals opposite, tangents orthogonal to them.
+    /// Angular slack of the conditions of a critical pair: normals are opposite to each other, and
+    /// tangents of edges are orthogonal to the direction between the footpoints.
     pub critical: f64,
 }
 
@@ -123,8 +126,8 @@ impl Tolerances {
         MIN_DISTANCE_APART * self.tol
     }
 
-    /// Largest angle (rad) between features in conformal contact, given their inverse extent (1/mm): over
-    /// the extent it makes a difference of 8 `tol`.
+    /// Largest angle (rad) between features in conformal contact, given the inverse (1/mm) of their
+    /// extent. Over the extent, this angle changes the distance by 8 `tol`; it is at most [`MAX_BENT`].
     #[must_use]
     pub(crate) fn bent(&self, inverse_extent: f64) -> f64 {
         (8.0 * self.tol * inverse_extent).min(MAX_BENT)

@@ -10,19 +10,20 @@ pub enum Status {
     /// The solids are farther apart than the tolerance of the query,
     /// [`Tolerances::tol`](crate::Tolerances::tol).
     Separated,
-    /// The smallest distance is below that tolerance, and the interiors have no common point deeper than it.
+    /// The distance between the solids is at most the tolerance of the query, and their interiors have
+    /// no common point that is deeper than the tolerance in both.
     Touching,
     /// The interiors intersect, which a [`Witness`] proves. The minima of such a query may be incomplete.
     Interfering,
-    /// The work limit of a query was reached before interference was found or excluded everywhere: see
-    /// [`Verdict::undecided`].
+    /// The work limit of a query was reached before interference was found or excluded everywhere.
+    /// [`Verdict::undecided`] lists the points in question.
     Undecided,
 }
 
 /// A point that proves that the interiors of both solids intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Witness {
-    /// Point inside both solids.
+    /// Point inside both solids (mm, world coordinates).
     pub point: P3,
     /// Lower bound (mm) of the distance from the point to the boundary of A; 0 if A is a sheet, which
     /// contains the point.
@@ -32,16 +33,16 @@ pub struct Witness {
     pub inside_b: f64,
 }
 
-/// A point at which interference could neither be confirmed nor excluded.
+/// A point near which interference could neither be confirmed nor excluded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UndecidedPoint {
     /// Feature of A at the point.
     pub feature_a: FeatureRef,
     /// Feature of B at the point.
     pub feature_b: FeatureRef,
-    /// A point of the region in question.
+    /// A point of the region in question (mm, world coordinates).
     pub point: P3,
-    /// Upper bound (mm) of the depth of common interior points there.
+    /// Upper bound (mm) of the depth of common interior points in that region.
     pub depth_bound: f64,
 }
 
@@ -50,9 +51,9 @@ pub struct UndecidedPoint {
 /// edge from its faces there. It does not count as interference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WidenedPoint {
-    /// The common point.
+    /// The common point (mm, world coordinates).
     pub point: P3,
-    /// Deviation (mm) of the edge, which is added to the tolerance there.
+    /// Deviation (mm) of the edge, which is added to the tolerance at this point.
     pub by: f64,
 }
 
@@ -63,9 +64,9 @@ pub struct CrossingCurve {
     pub feature_a: FeatureRef,
     /// Face of B, with the parameters of a point of the curve.
     pub feature_b: FeatureRef,
-    /// Whether the curve is closed; then the last vertex equals the first one.
+    /// Whether the curve is closed; the last point then equals the first one.
     pub closed: bool,
-    /// Vertices (mm, world coordinates) of a polyline along the curve.
+    /// Points (mm, world coordinates) of a polyline along the curve.
     pub points: Vec<P3>,
 }
 
@@ -77,7 +78,7 @@ pub struct MissingCurvePart {
     pub feature_a: FeatureRef,
     /// Face of B at the point.
     pub feature_b: FeatureRef,
-    /// The point (mm, world coordinates).
+    /// A point (mm, world coordinates) near the missing part.
     pub point: P3,
     /// Reason why the part is missing, as an English phrase.
     pub why: &'static str,
@@ -88,16 +89,16 @@ pub struct MissingCurvePart {
 pub struct Crossings {
     /// One curve for each connected component of each pair of faces.
     pub curves: Vec<CrossingCurve>,
-    /// Parts of curves that are missing.
+    /// Points near which parts of curves are missing.
     pub left_out: Vec<MissingCurvePart>,
 }
 
-/// Common part of two touching features.
+/// Shape of the common part of two touching features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RegionKind {
     /// A region of a plane.
     Plane,
-    /// A region of a cylinder, as of a pin that fills its bore.
+    /// A region of a cylinder, such as that between a pin and a bore of the same radius.
     Cylinder,
     /// A region of a cone.
     Cone,
@@ -107,7 +108,7 @@ pub enum RegionKind {
     Torus,
     /// A region of a spline surface.
     FreeForm,
-    /// A line: between two faces, an edge and a face, or two edges.
+    /// A line, straight or curved, in which two faces, an edge and a face, or two edges touch.
     Line,
     /// An isolated point.
     Point,
@@ -116,33 +117,35 @@ pub enum RegionKind {
 /// Common part of two touching features of two solids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactRegion {
-    /// Kind of the common part.
+    /// Shape of the common part.
     pub kind: RegionKind,
-    /// Feature of A, with the parameters of a point of the contact.
+    /// Feature of A, with the parameters of a point of the common part.
     pub feature_a: FeatureRef,
-    /// Feature of B, with the parameters of a point of the contact.
+    /// Feature of B, with the parameters of a point of the common part.
     pub feature_b: FeatureRef,
-    /// A point of the contact.
+    /// A point of the common part (mm, world coordinates).
     pub point: P3,
-    /// Area (mm²) of the part of A's feature that is on both faces; `None` for lines and points.
+    /// Area (mm²) of the common part, measured on A's face. `None` for lines and points, and if it could
+    /// not be determined.
     pub area: Option<f64>,
-    /// Length (mm) of a line; `None` for regions and points, and for lines that are neither edges, straight
-    /// nor circular.
+    /// Length (mm) of a line. `None` for regions and points, and for lines between faces that are
+    /// neither straight nor circular.
     pub length: Option<f64>,
-    /// Estimated error of the area (mm²) or length (mm), deviations of trims from their edges included.
+    /// Estimated error of the area (mm²) or length (mm), deviations of trims from their edges included;
+    /// `None` if both are `None`.
     pub error: Option<f64>,
 }
 
 /// Set of equal minima between two features, connected or not, such as parallel planes or a coaxial pin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConformalSet {
-    /// The features and the size of the set: the region or line on A at this distance from B.
+    /// Features and size of the set: the region or line on A whose points are at `distance` from B.
     pub contact: ContactRegion,
     /// Distance (mm) of the minima of the set.
     pub distance: f64,
-    /// Largest distance (mm) between two of its samples.
+    /// Largest distance (mm) between two samples of the set.
     pub extent: f64,
-    /// Indices of the samples among the contacts of the query.
+    /// Indices of the samples in [`ContactPair::contacts`](crate::ContactPair::contacts).
     pub samples: Vec<usize>,
 }
 
@@ -151,19 +154,19 @@ pub struct ConformalSet {
 pub struct Verdict {
     /// Whether the solids are separated, touching, interfering or undecided.
     pub status: Status,
-    /// A common interior point. It exists if and only if the status is [`Status::Interfering`].
+    /// A common interior point; `None` unless the status is [`Status::Interfering`].
     pub witness: Option<Witness>,
     /// All points that are undecided; empty unless the status is [`Status::Undecided`].
     pub undecided: Vec<UndecidedPoint>,
     /// Points at which the status holds only for a tolerance enlarged by the deviation of an edge.
     pub widened: Vec<WidenedPoint>,
-    /// A feature of A and one of B that intersect. Interfering solids may lack it, because one solid can
-    /// contain the other.
+    /// A feature of A and a feature of B that intersect; `None` if no such pair was found. Interfering
+    /// solids may lack one, because one solid can contain the other.
     pub crossing: Option<(FeatureRef, FeatureRef)>,
 }
 
 impl Verdict {
-    /// Verdict before anything was found.
+    /// Verdict before anything was found: separated.
     #[must_use]
     pub(crate) fn new() -> Self {
         Self {

@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 /// Axis shared by features that are surfaces or curves of revolution about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
-    /// Point of the axis in the middle of the features.
+    /// Point of the axis in the middle of the features, in the frame of the solid.
     pub center: P3,
     /// Unit direction.
     pub direction: V3,
     /// Radius (mm) of a ball around the centre that contains the features.
     pub radius: f64,
-    /// Largest additional motion of the features per radian of rotation of the solid, because the axes of
-    /// the features deviate from this one: length (mm/rad) and angle (rad/rad).
+    /// Largest additional motion of the features per radian of rotation of the solid about this axis,
+    /// because their own axes deviate from it: displacement (mm/rad) and angle (rad/rad).
     pub off: [f64; 2],
 }
 
@@ -30,17 +30,18 @@ pub(crate) const MAX_AXES: usize = 32;
 /// looser bounds than regions. A larger value gives looser margins, a smaller one fewer margins.
 const MAX_AXIS_DISTANCE: f64 = 2.0;
 
-/// Grid on which axes are equal, relative to the size of the solid and for components of directions. The
-/// deviation within a cell adds to displacements. A larger value gives looser margins, a smaller one more
-/// axes.
+/// Step of the grid to which axes are rounded before they are compared: a fraction of the solid's size
+/// for points, and absolute for components of unit directions. Deviations within a step add to
+/// displacements. A larger value gives looser margins, a smaller one more axes.
 const AXIS_GRID: f64 = 1e-6;
 
-/// Axis in grid steps: its direction, and its point nearest to the origin; `None` for planes, whose normal
-/// may be anywhere.
+/// Axis in steps of [`AXIS_GRID`]: its direction, and its point nearest to the origin. The point is
+/// `None` for a plane without a ring, because its normal may pass through any point.
 type Key = ([i64; 3], Option<[i64; 3]>);
 
 /// Returns the axes of the largest groups of features, at most [`MAX_AXES`], and for each feature the
-/// position of its axis. `size` and `deviation` (mm) are those of the solid.
+/// position of its axis in that list; `None` for a feature without one. `size` and `deviation` (mm) are
+/// those of the solid.
 pub(super) fn axes(features: &[FeatureData], size: f64, deviation: f64) -> (Vec<Axis>, Vec<Option<u8>>) {
     let mut groups: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for (i, data) in features.iter().enumerate() {
@@ -83,7 +84,7 @@ pub(super) fn axes(features: &[FeatureData], size: f64, deviation: f64) -> (Vec<
 /// Axis of one feature.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    /// A point of the axis; `None` for a plane without a ring.
+    /// A point of the axis; `None` for a plane without a ring, whose normal may pass through any point.
     origin: Option<P3>,
     direction: V3,
 }
@@ -114,7 +115,8 @@ impl Line {
     }
 }
 
-/// Common axis of features, which are inside their boxes up to `deviation` (mm); `None` without features.
+/// Common axis of features that are inside their boxes up to `deviation` (mm); `None` if no feature has
+/// an axis.
 fn around(members: &[&FeatureData], deviation: f64) -> Option<Axis> {
     let lines = || members.iter().filter_map(|data| line_of(data));
     let Line { origin, direction } = lines().find(|l| l.origin.is_some()).or_else(|| lines().next())?;

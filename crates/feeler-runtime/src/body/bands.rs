@@ -9,8 +9,9 @@ use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{Frame, P2, P3, Surface, V3};
 use feeler_hierarchy::{EdgeId, Hierarchy};
 
-/// Number of intervals between the sampled points of a piece of the border of a strip. More of them bound
-/// the strip more tightly and cost loading time.
+/// Number of intervals between the sampled points of each trimming piece and each span of an edge at the
+/// border of a strip (a face of a thread on a cylinder). More of them bound the strip more tightly and
+/// cost loading time.
 const BORDER_STEPS: u32 = 24;
 /// Additional deviation of a helix between its tabulated points, as a share of its measured deviation. With
 /// a larger value, flanks in contact are searched cell by cell; with a smaller one, crossings shallower
@@ -51,15 +52,16 @@ pub(super) fn bands(hierarchy: &Hierarchy, face_edges: &[Box<[EdgeId]>], feature
     }
 }
 
-/// Points of the border of a face with their largest deviation (mm), edges without minima included.
+/// Points on the trimming pieces of a face (frame of the solid), each with the deviation (mm) of its
+/// piece. Edges without minima are included.
 fn border_of<'a>(hierarchy: &'a Hierarchy, face: usize) -> impl Iterator<Item = (P3, f64)> + 'a {
     let data = &hierarchy.faces[face];
     let with_off = |piece: &'a TrimPiece| even(0.0, 1.0).map(|t| (piece.eval(t), piece.deviation));
     data.trim.pieces.iter().flat_map(with_off).map(|(uv, off)| (data.surface.point(uv), off))
 }
 
-/// Returns the band of a plane face at the end of a thread, if exactly one lower and one upper flank adjoin
-/// the face and the plane is perpendicular to their axis.
+/// Returns the band of a plane face at the end of a thread. `None` unless exactly one lower and one
+/// upper flank adjoin the face and the plane is perpendicular to the axis of these flanks.
 fn end(
     hierarchy: &Hierarchy,
     (face_edges, features): (&[EdgeId], &[FeatureData]),
@@ -98,9 +100,9 @@ fn end(
     Band::of_end([lower, upper], [&edges[0], &edges[1]], &border, has_axis, bounds)
 }
 
-/// Returns the band of a face on a cylinder, such as the crest or the root of a thread, about the axis of the
-/// longest flank of the solid. `axis` is a point of the axis, its direction, the radius and the deviation of
-/// the face (mm).
+/// Returns the band of a face on a cylinder, such as the crest or the root of a thread, about the axis
+/// of the longest flank of the solid. `axis` is the cylinder: a point of its axis, the direction of the
+/// axis, the radius, and the deviation of the face from the cylinder (mm).
 fn strip(
     hierarchy: &Hierarchy,
     (face_edges, features): (&[EdgeId], &[FeatureData]),
@@ -125,7 +127,7 @@ fn strip(
     Band::of_strip(&shape, axis, border_of(hierarchy, face), known, &features[face].bounds)
 }
 
-/// Equally spaced parameters of a part of an edge or of a trimming curve.
+/// Equally spaced parameters from `from` to `to`, both included.
 fn even(from: f64, to: f64) -> impl Iterator<Item = f64> {
     (0..=BORDER_STEPS).map(move |k| from + (to - from) * f64::from(k) / f64::from(BORDER_STEPS))
 }

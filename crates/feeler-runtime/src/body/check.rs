@@ -7,7 +7,8 @@ use feeler_geom::Rect;
 use feeler_hierarchy::{Feature, Hierarchy};
 use std::sync::Arc;
 
-/// Stored hull; `None` for a body without features.
+/// Polytope of the stored hull of a solid; `None` for a solid without nodes. Returns an error if the
+/// hull or the bounding box is not finite.
 pub(super) fn hull_of(h: &Hierarchy) -> Result<Option<Arc<Polytope>>, BodyError> {
     let bad = |what| BodyError::NotFinite { name: h.info.name.clone(), what };
     if h.nodes.is_empty() {
@@ -20,7 +21,7 @@ pub(super) fn hull_of(h: &Hierarchy) -> Result<Option<Arc<Polytope>>, BodyError>
     Polytope::new(&h.hull).map(|hull| Some(Arc::new(hull))).map_err(|_| bad("the hull"))
 }
 
-/// Smallest rectangle around rectangles; empty without any.
+/// Smallest rectangle around all rectangles; the point (0, 0) for an empty iterator.
 pub(super) fn around_areas<'a>(rects: impl Iterator<Item = &'a Rect>) -> Rect {
     let union = |r: Rect, s: &Rect| Rect {
         u0: r.u0.min(s.u0),
@@ -34,7 +35,8 @@ pub(super) fn around_areas<'a>(rects: impl Iterator<Item = &'a Rect>) -> Rect {
         .map_or(Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 }, |first| rects.fold(first, |r, s| union(r, &s)))
 }
 
-/// Checks that every index is in range, that every number is finite, and that each area has a leaf.
+/// Checks that every index is in range, that the boxes and cones of nodes are finite, that each area has
+/// a leaf, and that there are at most [`MAX_AREAS`] areas.
 pub(super) fn check(h: &Hierarchy) -> Result<(), BodyError> {
     if h.areas.len() > MAX_AREAS {
         return Err(BodyError::TooLarge { name: h.info.name.clone(), count: h.areas.len() });

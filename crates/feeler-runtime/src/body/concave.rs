@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// corners are missed; with a smaller one, smooth edges count as concave.
 const MIN_CONCAVE_SINE: f64 = 1e-3;
 
-/// For each trimming piece of each face, whether it is a concave edge.
+/// Whether each trimming piece of each face lies on a concave edge: one list for each face.
 pub(crate) fn concave_trims(body: &Body) -> Vec<Box<[bool]>> {
     let faces = &body.hierarchy().faces;
     let mut faces_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -33,8 +33,8 @@ pub(crate) fn concave_trims(body: &Body) -> Vec<Box<[bool]>> {
     faces.iter().enumerate().map(of_face).collect()
 }
 
-/// Whether a face lies on the outer side of another face along a trimming piece of its own. The face is to
-/// the left of the piece.
+/// Whether `face` lies on the outer side of `other` beside its own trimming piece with the index
+/// `piece`. The face is to the left of the piece.
 fn is_above(face: &Face, piece: usize, other: &Face) -> bool {
     let piece = &face.trim.pieces[piece];
     let uv = piece.eval(0.5);
@@ -48,8 +48,8 @@ fn is_above(face: &Face, piece: usize, other: &Face) -> bool {
     into_face.dot(&beyond) > MIN_CONCAVE_SINE
 }
 
-/// Parameters of the point nearest to `p` among the ends and midpoints of a face's trimming pieces along an
-/// edge.
+/// Parameters of the point nearest to `p` among the ends and midpoints of a face's trimming pieces along
+/// an edge; `None` if the face has no such pieces.
 fn nearest_on_trim(face: &Face, edge: u32, p: &P3) -> Option<P2> {
     let pieces = face.trim.pieces.iter().filter(|piece| piece.edge == edge);
     let points = pieces.flat_map(|piece| [0.0, 0.5, 1.0].map(|t| piece.eval(t)));

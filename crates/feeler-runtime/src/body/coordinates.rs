@@ -14,9 +14,9 @@ use crate::api::tolerance::Tolerances;
 use crate::body::Body;
 use feeler_geom::{P3, Pose, V3};
 
-/// Largest share of the tolerance for rounding (2⁻⁵² of the coordinates), before rounding is added to it.
-/// With a larger value, distances are rounded by as much as the tolerance; with a smaller one, more poses
-/// are refused.
+/// Largest rounding (2⁻⁵² of the coordinates), as a share of the tolerance without rounding. With a
+/// larger value, distances are rounded by as much as the tolerance; with a smaller one, more poses are
+/// refused.
 const ROUNDING_SHARE: f64 = 0.1;
 /// Rounding of the distance between two boxes, times the coordinates. With a larger value, distant solids
 /// are refused; with a smaller one, rounding separates solids.
@@ -38,12 +38,13 @@ pub(crate) fn is_finite(pose: &Pose) -> bool {
         && pose.rotation.coords.iter().all(|x| x.is_finite())
 }
 
-/// Range of the coordinates of a query that is not refused.
+/// Result of the check of the coordinates of a query that is not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CoordinateRange {
     /// Rounding is at most a tenth of the tolerance.
     Within,
-    /// Rounding is larger, but the boxes are farther apart than `d_max`.
+    /// Rounding is larger, but the boxes (or the point and the box) are farther apart than the query
+    /// reaches, so that no minimum exists.
     BeyondReach,
 }
 
@@ -68,7 +69,8 @@ pub(crate) fn check_coordinates(
     }
 }
 
-/// Range of the coordinates of two bodies at a relative pose, which must be finite.
+/// Checks the coordinates of two bodies at a relative pose, which must be finite. Returns
+/// [`QueryError::CoordinatesTooLarge`] if rounding is too large and the boxes are within `d_max`.
 pub(crate) fn coordinate_range(
     a: &Body,
     b: &Body,
@@ -97,7 +99,8 @@ fn is_beyond(a: &Body, b: &Body, pose_ab: &Pose, (coordinates, options): (f64, &
     length(&centers) * (1.0 - BOX_ROUNDING) - BOX_ROUNDING * coordinates - radii - tolerance > options.d_max
 }
 
-/// Range of the coordinates of a point in the frame of a body, for a query that reaches `reach` (mm) from it.
+/// Checks the coordinates of a point in the frame of a body, for a query of the boundary within `reach`
+/// (mm) of the point.
 ///
 /// # Errors
 /// [`QueryError::Point`], [`QueryError::CoordinatesTooLarge`].

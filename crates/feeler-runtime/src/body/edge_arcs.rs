@@ -9,8 +9,8 @@ use feeler_hierarchy::{AreaId, FaceId, Feature};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Largest bow of an arc, times the size of the solid; arcs with a larger one are halved. A larger value
-/// needs more searches, a smaller one more memory.
+/// Largest bow of an arc (its distance from its chord), as a fraction of the size of the solid; arcs
+/// with a larger bow are halved. A larger value needs more searches, a smaller one more memory.
 const MAX_BOW: f64 = 2e-4;
 /// Maximum number of halvings of a trimming piece. More of them use more memory; with fewer, arcs can
 /// exceed [`MAX_BOW`].
@@ -26,31 +26,32 @@ pub(crate) struct EdgeArc {
     /// Face on the other side of the edge: the last one if there are several, or `face` itself if there is
     /// none.
     pub beside: FaceId,
-    /// Largest distance (mm) of the arc from the face `beside`.
+    /// Upper bound of the distance (mm) of the arc from the face `beside`, by the measured deviations of
+    /// the edge.
     pub off: f64,
     pub piece: TrimPiece,
-    /// Points at equal steps of the piece's parameter, in the frame of the solid.
+    /// Points at equal steps of the piece's parameter, ends included, in the frame of the solid.
     pub samples: [P3; SAMPLES],
     /// Upper bound of the first derivative (mm) with respect to the piece's parameter in [0, 1].
     pub speed: f64,
-    /// Upper bound of the second derivative (mm).
+    /// Upper bound of the second derivative (mm) with respect to the same parameter.
     pub bend: f64,
 }
 
 impl EdgeArc {
-    /// Point and derivative at a parameter in [0, 1], in the frame of the solid.
+    /// Point and derivative at the piece's parameter `s` in [0, 1], in the frame of the solid.
     pub(crate) fn eval(&self, body: &Body, s: f64) -> (P3, V3) {
         let (p, du, dv) = body.face(self.face).surface.first_derivs(self.piece.eval(s));
         let d = self.piece.derivative(s);
         (p, du * d.x + dv * d.y)
     }
 
-    /// The arc as a curve with bounds of its derivatives.
+    /// Curve with bounds of its derivatives, for the search for crossings.
     pub(crate) fn curve<'a>(&'a self, body: &'a Body) -> Arc<impl Fn(f64) -> (P3, V3) + 'a> {
         Arc { eval: |s: f64| self.eval(body, s), range: [0.0, 1.0], speed: self.speed, bend: self.bend }
     }
 
-    /// Sample in the middle.
+    /// Sample in the middle of the arc.
     pub(crate) fn middle(&self) -> P3 {
         self.samples[SAMPLES / 2]
     }
@@ -64,13 +65,13 @@ impl EdgeArc {
     }
 }
 
-/// Ball around an arc. Balls are stored contiguously because they exclude most pairs.
+/// Ball around an arc. Balls are stored contiguously because they exclude most pairs of arcs and faces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeArcBall {
     /// Middle of the arc in the frame of the solid.
     pub center: P3,
     pub radius: f64,
-    /// Index of the arc.
+    /// Index of the arc in [`EdgeArcs::list`].
     pub arc: u32,
 }
 
@@ -78,11 +79,12 @@ pub(crate) struct EdgeArcBall {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EdgeArcs {
     pub list: Vec<EdgeArc>,
-    /// Range of the arcs of each face.
+    /// Range of the arcs of each face in `list`.
     of_face: Vec<Range<usize>>,
     of_area: Vec<Range<usize>>,
     balls: Vec<EdgeArcBall>,
-    /// For each edge, ascending, the largest distance (mm) between the borders of its faces.
+    /// Number of each edge, ascending, with the largest distance (mm) between the borders of its two
+    /// faces.
     gaps: Vec<(u32, f64)>,
 }
 
@@ -147,7 +149,7 @@ impl EdgeArcs {
         found.map_or(piece.deviation, |i| self.gaps[i].1)
     }
 
-    /// Indices of the arcs of a face.
+    /// Indices in `list` of the arcs of a face.
     pub(crate) fn of_face(&self, face: FaceId) -> Range<u32> {
         let Range { start, end } = self.of_face[face.index()];
         index(start)..index(end)
@@ -159,7 +161,8 @@ impl EdgeArcs {
     }
 }
 
-/// Appends the arcs along a piece, which is halved until they are fine enough.
+/// Appends the arcs along a trimming piece. The piece is halved until the bow is at most [`MAX_BOW`] or
+/// it has been halved `halvings` times.
 fn halve(
     (body, face): (&Body, FaceId),
     piece: TrimPiece,

@@ -7,14 +7,14 @@ use feeler_hierarchy::{AdjacentFace, EdgeId};
 /// Normals of both faces at a point of an edge. The first face lies to the left of the curve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeNormals {
-    /// Unit tangent.
+    /// Unit tangent of the edge in the direction of its parameter.
     pub tangent: V3,
     /// Outward unit normals of the left and the right face.
     pub normals: [V3; 2],
 }
 
-/// Dihedral angle (rad) above which the sign of the angle is rounding. Nearer to π, razor edges can count
-/// as slits; farther from π, slits count as razors.
+/// Dihedral angle (rad) above which the sign of the angle is rounding. With a value nearer to π, razor
+/// edges can count as slits; with one farther from π, slits count as razors.
 const MAX_SIGNED_ANGLE: f64 = std::f64::consts::PI - 1e-6;
 
 /// Normals of both faces at parameter `t` of an edge; `None` at a singular point of the curve.
@@ -44,7 +44,8 @@ fn side_normal(body: &Body, side: &AdjacentFace, p: &P3, t: f64) -> V3 {
     if face.outward { n } else { -n }
 }
 
-/// Parameters on the face, interpolated from the guide.
+/// Parameters on a face at the parameter `t` of its edge. `guide` is a table of (t, u, v), in which they
+/// are interpolated; `None` if it is empty.
 fn guide_at(guide: &[[f64; 3]], t: f64) -> Option<P2> {
     let (first, last) = (guide.first()?, guide.last()?);
     let i = guide.partition_point(|g| g[0] <= t);
@@ -69,8 +70,8 @@ impl EdgeNormals {
         if omega < -MAX_SIGNED_ANGLE { -omega } else { omega }
     }
 
-    /// Direction in the middle of the polar and the angle (rad) from it to the ends of the polar; the angle
-    /// is 0 for a concave edge, whose polar is {0}.
+    /// Unit direction in the middle of the edge's polar and the angle (rad) from it to either end of the
+    /// polar; the angle is 0 for a concave edge, whose polar is {0}.
     pub(crate) fn middle(&self) -> (V3, f64) {
         let half = 0.5 * self.dihedral();
         let (s, c) = math::sin_cos(half);

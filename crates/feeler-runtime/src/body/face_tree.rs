@@ -15,37 +15,40 @@ use feeler_hierarchy::{AreaId, FaceId, Feature, Node, NodeId};
 /// Node: a box around faces, a face, or areas of one face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaceNode {
-    /// Conservative box.
+    /// Box that contains the node up to the deviation of trims, in the frame of the solid unless moved
+    /// by a pose.
     pub obb: Obb,
-    /// Half of the diagonal (mm).
+    /// Half of the diagonal of the box (mm).
     pub radius: f64,
     /// Face that all areas below belong to, or [`FaceNode::MANY`].
     face: FaceId,
-    /// First of two adjacent children, which follow their parent, or the area of a leaf.
+    /// Index of the first of two adjacent children, which follow their parent; at a leaf, the area with
+    /// [`Node::LEAF`].
     link: u32,
-    /// Region of the solid to which the node belongs: see [`Body::regions`].
+    /// Number of the region of the solid to which the node belongs, 0 for the whole solid: see
+    /// [`Body::regions`].
     pub region: u8,
 }
 
 impl FaceNode {
     const MANY: FaceId = FaceId(u32::MAX);
 
-    /// The only face below.
+    /// Face that all areas below the node belong to; `None` if there are several faces.
     pub(crate) fn face(&self) -> Option<FaceId> {
         (self.face != Self::MANY).then_some(self.face)
     }
 
-    /// Reads a word of each cache line of the node.
+    /// Reads a word of each cache line of the node, which loads the node into the cache.
     pub(crate) fn touch(&self) -> u64 {
         self.obb.center.x.to_bits() ^ self.obb.half.x.to_bits() ^ u64::from(self.region)
     }
 
-    /// Area of a leaf.
+    /// Area of a leaf; `None` for an inner node.
     pub(crate) fn area(&self) -> Option<AreaId> {
         (self.link & Node::LEAF != 0).then_some(AreaId(self.link & !Node::LEAF))
     }
 
-    /// Children of an inner node.
+    /// Children of an inner node; `None` for a leaf.
     pub(crate) fn children(&self) -> Option<[NodeId; 2]> {
         (self.link & Node::LEAF == 0).then(|| [self.link, self.link + 1].map(NodeId))
     }
@@ -65,7 +68,7 @@ struct Item {
     of: Result<FaceId, (FaceId, AreaId)>,
 }
 
-/// Builds the tree of a solid; it is empty without faces.
+/// Builds the tree of faces of a solid; the tree is empty if the solid has no faces.
 pub(crate) fn face_tree(body: &Body) -> Vec<FaceNode> {
     let mut items: Vec<Item> = Vec::new();
     for data in body.features() {

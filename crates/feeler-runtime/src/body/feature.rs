@@ -20,10 +20,10 @@ pub(crate) struct FeatureData {
     /// Primitive (oriented spheres) of a canonical feature, in the frame of the solid; `None` for free-form
     /// geometry.
     pub primitive: Option<Primitive>,
-    /// Canonical feature that a free-form feature follows.
+    /// Canonical feature that a near-canonical feature follows; `None` for other features.
     pub near: Option<Near>,
-    /// For a face around a line (of its primitive or of the feature that it follows), the range of the
-    /// line's parameter (mm).
+    /// Range (mm) of a face along a line: the skeleton of its primitive, or of the canonical surface
+    /// that it follows. Unused for other features.
     pub along: [f64; 2],
     /// For a face around a circle, the range of the meridian: see [`part`](crate::profile::apart::part).
     pub part: [f64; 2],
@@ -31,30 +31,32 @@ pub(crate) struct FeatureData {
     /// of a plane. `None` for points, for free-form features, and for axes that few features share or that
     /// are far from the solid.
     pub axis: Option<u8>,
-    /// For a planar face, the range of its distances from a point.
+    /// For a planar face, the range of the distances (mm) of its points from a point of the plane.
     pub ring: Option<Ring>,
-    /// Directions of its polars, about the axis of the primitive if the feature has one or follows one.
+    /// Directions of the polars of the feature, as a band about the axis of its primitive or of the
+    /// canonical feature that it follows.
     pub zone: DirectionBand,
-    /// Box of its areas in the frame of the solid.
+    /// Box around the areas of the feature, in the frame of the solid.
     pub bounds: Aabb,
-    /// Diagonal of its box (mm).
+    /// Diagonal of `bounds` (mm).
     pub extent: f64,
-    /// For a face, the parameter rectangle around its areas.
+    /// Parameter rectangle around the areas of the feature.
     pub rect: Rect,
     /// Largest deviation of a span or trimming piece (mm).
     pub deviation: f64,
-    /// Range of its areas among those of the body.
+    /// Range of the feature's areas among those of the body, which are sorted by feature.
     pub areas: Range<usize>,
-    /// Whether the feature carries quasi-minima only.
+    /// Whether the feature can carry quasi-minima only, no strict minima.
     pub quasi_only: bool,
-    /// Screw motion that maps a free-form feature to itself.
+    /// Screw motion that maps a free-form feature to itself, if there is one.
     pub helix: Option<Box<Helix>>,
     /// For a face of a thread, the band of orbits of a screw motion that contains it.
     pub band: Option<Box<Band>>,
 }
 
 impl FeatureData {
-    /// Primitive of the feature, or of the canonical feature that it follows.
+    /// Primitive of the feature, or of the canonical feature that it follows; `None` for other free-form
+    /// features.
     pub(crate) fn around(&self) -> Option<&Primitive> {
         self.primitive.as_ref().or(self.near.as_ref().map(|n| &n.primitive))
     }
@@ -118,7 +120,8 @@ pub(crate) struct Near {
 /// excludes them faster.
 const MAX_EDGE_AREAS: usize = 24;
 
-/// Range of a canonical face along its line, from its parameters and the deviation of its borders (mm).
+/// Range (mm) of a canonical face along the line of its primitive, from the face's parameters and the
+/// deviation of its borders (mm). `None` for features that are not faces around a line.
 pub(super) fn exact_along(
     hierarchy: &Hierarchy,
     feature: Feature,
@@ -134,7 +137,8 @@ pub(super) fn exact_along(
     Some([a.min(b) - slack, a.max(b) + slack].map(|h| h.max(apex(*sigma, *slope))))
 }
 
-/// Directions of cones, about the axis of a feature of revolution or else about the axis of the first cone.
+/// Band of the directions of cones: about the axis of `around`, or about the axis of the first cone if
+/// `around` is a point or `None`.
 pub(super) fn zone<'a>(
     around: Option<&Primitive>,
     cones: impl Iterator<Item = &'a PolyCone> + Clone,
@@ -148,7 +152,8 @@ pub(super) fn zone<'a>(
     DirectionBand::around(&axis, cones)
 }
 
-/// Returns the canonical feature that a free-form feature follows.
+/// Returns the canonical feature that a free-form feature follows; `None` if the hierarchy has none
+/// stored for it.
 pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
     fn of<T>(near: &NearCanonical<T>, primitive: Option<Primitive>) -> Option<Near> {
         let &NearCanonical { deviation, angle, curvature, .. } = near;
@@ -170,7 +175,8 @@ pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
 /// Range of the meridian of a torus face beyond its outermost sampled points, relative to the range:
 /// rounding. A larger value gives looser ranges; with a smaller one, faces exceed their range.
 pub(super) const PART_SLACK: f64 = 1e-6;
-/// Like [`PART_SLACK`], for a face that follows a torus, because its parameters do not run along meridians.
+/// Counterpart of [`PART_SLACK`] for a spline face that follows a torus. It is larger because the
+/// parameters of such a face do not run along meridians.
 pub(super) const NEAR_PART_SLACK: f64 = 0.05;
 /// Largest angle (rad) between sampled points of a torus. A larger value is coarser; a smaller one uses
 /// more memory.
@@ -235,7 +241,7 @@ pub(super) fn max_bend(hierarchy: &Hierarchy, data: &FeatureData) -> f64 {
 mod tests {
     use super::*;
 
-    /// Kinds are distinct and contain the class.
+    /// The class of a feature can be recovered from its kind.
     #[test]
     fn kinds_contain_classes() {
         for form in [SolveClass::Canonical, SolveClass::Near, SolveClass::FreeEdge, SolveClass::Free] {

@@ -6,44 +6,45 @@ use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{Feature, Hierarchy};
 use std::f64::consts::TAU;
 
-/// Largest deviation of a spline from a helical shape, times the size of the solid, as for near-canonical
-/// splines. With a larger value, coarse threads are separated only at gaps as large; with a smaller one,
-/// their ripples become minima.
+/// Largest deviation of a spline from a helical shape, times the size of the solid, the same as for
+/// near-canonical splines. With a larger value, coarse threads are separated only at gaps as large; with
+/// a smaller one, their ripples become minima.
 const MAX_DEVIATION: f64 = 1e-5;
-/// Factor on the slope of a profile between its samples. With a larger value, more turns are examined; with
-/// a smaller one, the next turn is missed.
+/// Factor by which the slope of a profile between its samples may exceed the sampled slope. With a
+/// larger value, more turns are examined; with a smaller one, the next turn is missed.
 const SLOPE_MARGIN: f64 = 1.05;
 /// Number of parameters at which the angle is tabulated, for each piece of the spline. More of them
 /// interpolate more accurately and use more memory.
 const ANGLES_PER_PIECE: usize = 8;
 
-/// A feature that a screw motion maps to itself.
+/// A screw motion that maps a feature to itself, with tables of the feature's parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Helix {
     pub shape: Helical,
-    /// For a face, whether u runs along the motion.
+    /// Whether u runs along the motion (of an edge, always).
     along_u: bool,
-    /// Angles (rad) about the axis, continued over turns and ascending, with the parameters there.
+    /// Angles (rad) about the axis, continued over turns and ascending, each with the parameter along
+    /// the motion at this angle.
     along: Vec<(f64, f64)>,
-    /// For a face, a section across the motion.
+    /// For a face, points of a section across the motion; empty for an edge.
     section: Vec<Across>,
-    /// Range of the parameter across the motion.
+    /// Range of the face's parameter across the motion.
     pub across: [f64; 2],
-    /// Smallest distance (mm) from the axis.
+    /// Smallest distance (mm) of the sampled points from the axis.
     pub radius: f64,
 }
 
-/// Point of a section.
+/// Point of a section of a face across the motion.
 #[derive(Clone, Copy, Debug)]
 struct Across {
     parameter: f64,
     radius: f64,
-    /// Height (mm) of its orbit at angle 0.
+    /// Height (mm) along the axis of the point's orbit at angle 0.
     height: f64,
 }
 
-/// Returns the screw motion that maps a feature to itself, over its parameters. `size` (mm) is that of the
-/// solid.
+/// Returns the screw motion that maps a free-form feature to itself, over the parameters `rect`. `size`
+/// (mm) is that of the solid. `None` if no motion fits within [`MAX_DEVIATION`] times the size.
 pub(super) fn helix(hierarchy: &Hierarchy, feature: Feature, rect: &Rect, size: f64) -> Option<Helix> {
     let tol = MAX_DEVIATION * size;
     if !(size.is_finite() && rect.width().is_finite() && rect.width() > 0.0) {
@@ -74,7 +75,7 @@ pub(super) fn helix(hierarchy: &Hierarchy, feature: Feature, rect: &Rect, size: 
     }
 }
 
-/// Evaluates a surface and its first derivatives.
+/// Evaluates a point of a surface and the derivatives by u and v at its parameters.
 type Evaluate<'a> = &'a dyn Fn(P2) -> (P3, V3, V3);
 
 impl Helix {
@@ -112,13 +113,13 @@ impl Helix {
         Some(Self { shape, along_u, along: table, section, across, radius })
     }
 
-    /// Angles (rad) of both ends.
+    /// Angles (rad) of both ends of the feature, ascending.
     pub(crate) fn ends(&self) -> [f64; 2] {
         let [first, last] = [self.along.first(), self.along.last()];
         [first, last].map(|k| k.map_or(0.0, |k| k.0))
     }
 
-    /// Radii and heights at angle 0 (mm) of points all over a face, section by section.
+    /// Orbits of points all over a face, section by section: radius and height at angle 0 (mm).
     pub(super) fn orbits(&self, surface: &Surface) -> Vec<[f64; 2]> {
         let near = self.section.first().map_or(0.0, |s| s.height);
         let points = self
@@ -131,7 +132,8 @@ impl Helix {
         points.map(orbit).collect()
     }
 
-    /// Largest change of the height above a face per displacement.
+    /// Estimated upper bound of the change of a point's height above the face, measured along the axis,
+    /// per displacement of the point (mm/mm).
     pub(crate) fn steepness(&self) -> f64 {
         let slopes =
             self.section.windows(2).map(|w| (w[1].height - w[0].height) / (w[1].radius - w[0].radius));
@@ -145,23 +147,24 @@ impl Helix {
         self.along.iter().map(|k| k.1)
     }
 
-    /// Parameter along the motion at an angle (rad).
+    /// Parameter along the motion at an angle (rad), which is clamped to the ends.
     pub(crate) fn parameter(&self, angle: f64) -> f64 {
         let [lo, hi] = self.ends();
         interpolated(&self.along, angle.clamp(lo, hi), |k| *k)
     }
 
+    /// Surface parameters, given those along and across the motion.
     pub(crate) fn uv(&self, along: f64, across: f64) -> P2 {
         if self.along_u { P2::new(along, across) } else { P2::new(across, along) }
     }
 
-    /// Selects the derivative of a face across the motion.
+    /// Selects the derivative of a face across the motion from those by u and v.
     pub(crate) fn across_of(&self, du: V3, dv: V3) -> V3 {
         if self.along_u { dv } else { du }
     }
 
-    /// Parameters near the foot of a point near a face, on the turn that is `turns` after the nearest one;
-    /// `None` beyond the ends.
+    /// Approximate parameters of the footpoint of `p`, which is near the face. `turns` selects a turn of
+    /// the thread, counted from the nearest one. `None` if the footpoint is beyond the ends of the face.
     pub(crate) fn foot_near(&self, p: &P3, turns: f64) -> Option<P2> {
         let c = self.shape.cylindrical(p);
         // The turn follows from the point of the section at the same distance from the axis.
@@ -183,7 +186,9 @@ impl Helix {
     }
 }
 
-/// Angles (rad) at parameters along a curve, ascending; `None` if they are not monotonic.
+/// Table of the angles (rad) about the axis and the parameters of points along a curve, ascending by
+/// angle. `breaks` are the parameters between the pieces of the curve. `None` if the angle is not
+/// monotonic.
 fn angles(
     shape: &Helical,
     point: &dyn Fn(f64) -> P3,
@@ -220,7 +225,8 @@ fn angles(
     out.windows(2).all(|w| w[0].0 < w[1].0).then_some(out)
 }
 
-/// Linear interpolation in a table that is monotonic in the looked-up value.
+/// Linear interpolation in a table at the value `x`. `of` selects from an entry the value that is looked
+/// up, in which the table must be monotonic, and the value that is interpolated.
 fn interpolated(table: &[(f64, f64)], x: f64, of: impl Fn(&(f64, f64)) -> (f64, f64)) -> f64 {
     let ascends = table.first().zip(table.last()).is_some_and(|(a, b)| of(a).0 <= of(b).0);
     let k = table.partition_point(|k| (of(k).0 <= x) == ascends).clamp(1, table.len() - 1);

@@ -8,7 +8,7 @@ use feeler_hierarchy::{AreaId, FaceId, NodeId};
 pub(crate) struct FeatureId(pub u32);
 
 impl FeatureId {
-    /// The `n`-th feature.
+    /// Feature at position `n`.
     pub(crate) fn new(n: usize) -> Self {
         Self(super::index(n))
     }
@@ -24,11 +24,11 @@ impl From<FaceId> for FeatureId {
     }
 }
 
-/// Pair of areas.
+/// Area of A and area of B.
 pub(crate) type AreaPair = (AreaId, AreaId);
-/// Pair of faces.
+/// Face of A and face of B.
 pub(crate) type FacePair = [FaceId; 2];
-/// Pair of features.
+/// Feature of A and feature of B.
 pub(crate) type FeaturePair = (FeatureId, FeatureId);
-/// Pair of nodes of the trees that are traversed.
+/// Node of the tree of A and node of the tree of B.
 pub(crate) type NodePair = (NodeId, NodeId);

@@ -11,7 +11,7 @@ pub(crate) const MAX_AREAS: usize = 1 << AREA_BITS;
 /// than a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SortKey {
-    /// [`FeatureData::kind`](super::FeatureData::kind) of its feature.
+    /// [`FeatureData::kind`](super::FeatureData::kind) of the area's feature.
     pub kind: u8,
     /// Position of the first area of the feature among those of the solid, which are sorted by features.
     pub first: u32,
@@ -31,7 +31,8 @@ impl SortKey {
     }
 }
 
-/// Positions of the areas of a pair among those of their solids, given its sort key.
+/// Positions of the areas of A and B in the sorted lists of areas of their solids, given the sort key of
+/// the pair.
 pub(crate) fn positions(pair: u128) -> [usize; 2] {
     let field = |k: u32| (pair >> (k * AREA_BITS)) as usize % MAX_AREAS;
     [field(3) + field(1), field(2) + field(0)]

@@ -10,7 +10,8 @@ use feeler_hierarchy::NodeId;
 /// it in the tree.
 pub(super) type Node = (P3, f64, Option<[NodeId; 2]>);
 
-/// Returns at most `n` nodes that together contain all leaves. The largest nodes are opened first.
+/// Returns at most `n` nodes that together contain all leaves. The largest nodes are replaced by their
+/// children first.
 pub(super) fn cut(tree: &[Node], n: usize) -> Vec<NodeId> {
     let mut nodes = if tree.is_empty() { vec![] } else { vec![NodeId(0)] };
     let node = |i: NodeId| &tree[i.index()];

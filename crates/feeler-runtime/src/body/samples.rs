@@ -19,9 +19,9 @@ pub(crate) use pole::Pole;
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
-/// Distance outside a leaf, in widths of its parameter rectangle, up to which Newton iterations continue.
-/// With a larger value, more duplicates must be removed; with a smaller one, minima on the border of an
-/// area are lost.
+/// Distance outside an area, in widths of its parameter rectangle, up to which Newton iterations
+/// continue. With a larger value, more duplicates must be removed; with a smaller one, minima on the
+/// border of an area are lost.
 pub(crate) const MARGIN: f64 = 0.05;
 /// Number of grid points along each parameter of a patch. More of them give better starting points and cost
 /// more.
@@ -29,27 +29,28 @@ pub(crate) const SIDE: usize = 5;
 /// Number of steps between the samples along a curve. More of them give better starting points and cost
 /// more.
 pub(crate) const CURVE_STEPS: usize = 8;
-/// Index of the middle sample along a curve.
+/// Index of the middle sample along an area of an edge.
 pub(crate) const MIDDLE: usize = CURVE_STEPS / 2;
-/// Number of samples along a curve.
+/// Number of samples along an area of an edge, ends included.
 const CURVE_POINTS: usize = CURVE_STEPS + 1;
 /// Amount by which derivatives in a cell may exceed the range at its corners, relative to the range. A
 /// larger value gives more starting points; with a smaller one, some are missed.
 const CELL_SLACK: f64 = 0.2;
-/// Amount by which derivatives around the grid point with the smallest value of its neighbours may exceed
-/// their range, relative to the range. A larger value gives more starting points; with a smaller one, some
-/// are missed.
+/// Amount by which the derivatives around a grid point with a smallest value may exceed the range of the
+/// derivatives at that point and its neighbours, relative to the range. A larger value gives more
+/// starting points; with a smaller one, some are missed.
 const AROUND_SLACK: f64 = 0.5;
-/// Error of feet on grids, in unit-box parameters, including the margin around an area in which solvers
-/// search. A larger value gives more starting points; with a smaller one, some are missed.
+/// Largest error of footpoints computed on grids, in unit-box parameters, including the margin around an
+/// area in which solvers search. A larger value gives more starting points; with a smaller one, some are
+/// missed.
 const MAX_FOOT_ERROR: f64 = 0.15;
-/// Length of a tangent of a collapsed side, relative to the other tangent. With a larger value, slim areas
-/// count as collapsed; a smaller one starts solvers at singular points.
+/// Largest length of the tangent along a collapsed side of a patch, relative to the other tangent. With
+/// a larger value, slim areas count as collapsed; a smaller one starts solvers at singular points.
 pub(crate) const COLLAPSED: f64 = 1e-9;
-/// Capacity for the grid points of an area.
+/// Maximum number of grid points of an area.
 pub(crate) const GRID_POINTS: usize = SIDE * SIDE;
 
-/// Points of an area at equal steps of its parameters, row by row.
+/// Points of a free-form area at equal steps of its parameters, row by row, in the frame of the solid.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     points: [P3; GRID_POINTS],
@@ -61,7 +62,7 @@ pub(crate) struct Grid {
     pub bend: f64,
     /// Estimate of the largest curvature (1/mm), which includes changes of speed along the parameters.
     curvature: f64,
-    /// Numbers of points along the parameters; the second one is 1 for a curve.
+    /// Numbers of points along u and v; the second one is 1 for an edge.
     pub shape: [usize; 2],
     /// Estimate of the largest distance (mm) of a point of the area from its nearest grid point.
     pub radius: f64,
@@ -71,28 +72,29 @@ pub(crate) struct Grid {
     pub poles: Vec<Pole>,
 }
 
-/// Normals of an area at its grid points. They are separate from the points because they cost several times
-/// as many operations, and a search for one foot does not need them.
+/// Normals of an area at its grid points. They are separate from the points because they cost several
+/// times as many operations, and a search for one footpoint does not need them.
 #[derive(Clone, Debug)]
 pub(crate) struct Normals {
     /// Outward normals; for an edge, the direction in the middle of its polar.
     vectors: [V3; GRID_POINTS],
-    /// Largest angle (rad) between a direction of the polar and the normal; π if it is unknown.
+    /// Largest angle (rad) between a direction of the polar and the vector at the same point: 0 for a
+    /// face, π if it is unknown.
     pub spread: f64,
 }
 
-/// Foot of a point on a grid.
+/// Approximate footpoint of a point on a free-form area, computed from its grid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GridFoot {
-    /// Unit-box parameters.
+    /// Unit-box parameters of the footpoint: [0, 1] spans the area in u and in v.
     pub params: [f64; 2],
-    /// Unit-box parameters of the foot on the area continued beyond its border, within one step of the
-    /// search.
+    /// Unit-box parameters of the footpoint before they are clamped to the interpolated part of the
+    /// area; outside [0, 1] they indicate a footpoint beyond the border.
     pub beyond: [f64; 2],
-    /// Vector from the point to the foot (mm).
+    /// Vector from the point to the footpoint (mm).
     pub offset: V3,
-    /// The grid point around which the area is interpolated, and the foot relative to it in steps of the
-    /// grid.
+    /// The grid point (row, column) around which the area is interpolated. `steps` is the footpoint
+    /// relative to it, in steps of the grid.
     about: (usize, usize),
     steps: [f64; 2],
 }
@@ -103,7 +105,7 @@ pub(crate) struct Samples {
     grids: Vec<OnceLock<Box<Grid>>>,
     normals: Vec<OnceLock<Box<Normals>>>,
     curves: Vec<OnceLock<Box<CurveSamples>>>,
-    /// Indexed by edge.
+    /// Segments of each edge; the other lists are indexed by area.
     segments: Vec<OnceLock<Box<[EdgeSegment]>>>,
     thirds: Vec<OnceLock<Box<[VectorBall; 4]>>>,
     curvatures: Vec<OnceLock<Box<CurvatureBounds>>>,
@@ -113,35 +115,36 @@ pub(crate) struct Samples {
 /// Points of an edge's area at equal steps of its parameter, with derivatives.
 pub(crate) type CurveSamples = [CurveDerivs; CURVE_POINTS];
 
-/// First tested data of an area of an edge without closed form; those of one edge are contiguous.
+/// Data of an area of an edge without closed form that is tested first. The segments of one edge are
+/// contiguous.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeSegment {
-    /// Radius (mm) of a ball around the middle that contains the area up to its deviation; infinite if the
-    /// middle is not finite.
+    /// Radius (mm) of a ball around the middle sample that contains the area up to the deviation of the
+    /// edge; infinite if the sample is not finite.
     pub radius: f64,
-    /// Length of the parameter interval.
+    /// Length of the area's interval of the edge parameter.
     pub width: f64,
     /// Whether the segment begins where the previous area of the edge ends, derivatives included.
     pub is_joined: bool,
-    /// Middle sample of its [`CurveSamples`].
+    /// Middle sample of the area's [`CurveSamples`].
     pub middle: CurveDerivs,
-    /// Last sample of its [`CurveSamples`].
+    /// Last sample of the area's [`CurveSamples`].
     pub last: CurveDerivs,
     third: OnceLock<Third>,
 }
 
-/// Variation of the third derivative of an edge with respect to its parameter.
+/// Bounds of the variation of the third derivative of an edge with respect to its parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Third {
-    /// Largest difference from a constant, over the area and [`MARGIN`] beyond it.
+    /// Upper bound of the difference from a constant, over the area and [`MARGIN`] beyond it.
     pub spread: f64,
     /// Upper bound of the difference from a linear function of the parameter, over the area.
     pub bend: f64,
 }
 
 impl EdgeSegment {
-    /// Bounds of the third derivative over this segment of the given area. They are computed at the first
-    /// use, because most segments of an edge are out of reach.
+    /// Bounds of the third derivative over this segment of the given area. They are computed at the
+    /// first use only, because most segments of an edge are out of reach of the other solid.
     pub(crate) fn third(&self, body: &Body, area: AreaId) -> Third {
         *self.third.get_or_init(|| {
             let spread = body.third_derivatives_of(area)[0].radius / (self.width * self.width * self.width);
@@ -182,7 +185,8 @@ impl Samples {
         }
     }
 
-    /// Samples of an area of an edge in the frame of the solid.
+    /// Samples of an area of an edge, whose curve and parameter interval are given; in the frame of the
+    /// solid.
     pub(crate) fn along(&self, curve: &Curve, area: AreaId, rect: &Rect) -> &CurveSamples {
         self.curves[area.index()].get_or_init(|| {
             Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, CURVE_POINTS), 0.0).x)))
@@ -214,8 +218,8 @@ impl Samples {
         })
     }
 
-    /// Third derivatives with respect to the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv;
-    /// for an edge only the first), over the area and [`MARGIN`] beyond it.
+    /// Balls around the third derivatives with respect to the unit-box parameters of a free-form area
+    /// (uuu, uuv, uvv, vvv; for an edge only the first), over the area and [`MARGIN`] beyond it.
     pub(crate) fn third_derivatives(&self, body: &Body, area: AreaId) -> &[VectorBall; 4] {
         self.thirds[area.index()].get_or_init(|| {
             let Area { feature, rect, .. } = body.area(area);
@@ -246,13 +250,13 @@ impl Samples {
         })
     }
 
-    /// Bounds of the curvatures of a free-form face's area.
+    /// Bounds of the normal curvatures of an area of a free-form face.
     pub(crate) fn curvature_bounds(&self, body: &Body, area: AreaId) -> &CurvatureBounds {
         self.curvatures[area.index()].get_or_init(|| Box::new(CurvatureBounds::of_area(body, area)))
     }
 
-    /// Bundles of normals of a free-form face's area, one for each piece; empty unless its patch has a
-    /// pole.
+    /// Bundles of normals of an area of a free-form face, one for each piece of the area; empty unless
+    /// its patch has a pole.
     pub(crate) fn bundles(&self, body: &Body, area: AreaId) -> &[NormalBundle] {
         self.bundles[area.index()].get_or_init(|| {
             let pole = self.get(body, area).poles.first();
@@ -272,7 +276,7 @@ impl Samples {
     }
 }
 
-/// Parameters of a point of the unit box.
+/// Parameters in `rect` of the point (x, y) of the unit box.
 pub(crate) fn at(rect: &Rect, x: f64, y: f64) -> P2 {
     P2::new(rect.u0 + x * (rect.u1 - rect.u0), rect.v0 + y * (rect.v1 - rect.v0))
 }
@@ -284,7 +288,7 @@ fn step(i: usize, n: usize) -> f64 {
 }
 
 impl Normals {
-    /// Normals in the order of the grid points; an edge has fewer of them.
+    /// Vectors in the order of the grid points. Entries beyond the number of grid points are zero.
     pub(crate) fn vectors(&self) -> &[V3; GRID_POINTS] {
         &self.vectors
     }
@@ -393,8 +397,8 @@ impl Grid {
         grid
     }
 
-    /// Sides of a patch along which the points do not move: the parameter that changes across the side, and
-    /// whether the side is at the end of that parameter.
+    /// Sides of a patch that are a single point. Each is given by the index of the parameter that is
+    /// constant along the side, and whether the side is at the end of that parameter.
     fn point_sides(&self) -> ArrayVec<(usize, bool), 4> {
         let is_fixed =
             |k: usize, t: usize| self.tangents[k][t].norm() <= COLLAPSED * self.tangents[k][1 - t].norm();
@@ -422,7 +426,7 @@ impl Grid {
             .chain((0..last_row).map(move |i| (last_row - i) * columns))
     }
 
-    /// Interpolated normal at a foot.
+    /// Interpolated normal at a footpoint, not normalised.
     pub(crate) fn normal(&self, normals: &Normals, foot: &GridFoot) -> V3 {
         let [x, y] = foot.steps;
         self.mixed(&normals.vectors, foot.about, (&lagrange(x).0, &lagrange(y).0))
@@ -437,21 +441,21 @@ impl Grid {
         near(i, rows).flat_map(move |a| near(j, columns).map(move |b| a * columns + b))
     }
 
-    /// Whether the search for a foot converges at this distance (mm): its steps neglect curvature and
-    /// shrink by this product.
+    /// Whether [`Grid::foot`] converges for a point at this distance (mm) from the area. Its steps
+    /// neglect the curvature, so each error is about distance times curvature times the previous one.
     pub(crate) fn finds_feet(&self, distance: f64) -> bool {
         distance * self.curvature < 0.25
     }
 
-    /// Derivatives per step of the grid of a function with the spatial gradient `g` at point `k` of a
-    /// patch.
+    /// Derivatives, per step of the grid, of a function whose spatial gradient at grid point `k` of a
+    /// patch is `g`.
     pub(crate) fn slopes(&self, k: usize, g: &V3) -> [f64; 2] {
         self.tangents[k].map(|t| g.dot(&t))
     }
 
-    /// Starting points, in unit-box parameters, in those cells of a patch that may contain a minimum of a
-    /// function with these derivatives. This is finer than comparing values, which distinguishes two minima
-    /// only if a grid point lies between them.
+    /// Starting points, in unit-box parameters, in those cells of a patch that may contain a minimum of
+    /// a function. `slopes` are its derivatives at the grid points, per step of the grid. Derivatives
+    /// also separate two minima that have no grid point between them; a comparison of values does not.
     pub(crate) fn cells_with_minimum(
         &self,
         slopes: &[[f64; 2]; GRID_POINTS],
@@ -483,10 +487,11 @@ impl Grid {
         )
     }
 
-    /// Whether a function with these derivatives and its smallest value at grid point `k` of a patch may
-    /// have a critical point there. This is excluded if `k` is on the border and the derivative across the
-    /// border, around that point, is nonzero up to half a step beyond it, or if both derivatives together
-    /// are.
+    /// Whether a function whose value at grid point `k` of a patch is smaller than at its neighbours may
+    /// have a critical point near `k`. `slopes` are its derivatives, per step of the grid. Interior
+    /// points are never excluded. A point on the border is excluded if the derivative across the border
+    /// does not change its sign around the point, or if no adjacent cell can contain a zero of both
+    /// derivatives; [`AROUND_SLACK`] widens both tests.
     pub(crate) fn may_be_critical(&self, slopes: &[[f64; 2]; GRID_POINTS], k: usize) -> bool {
         let [rows, columns] = self.shape;
         let (i, j) = (k / columns, k % columns);
@@ -511,8 +516,9 @@ impl Grid {
                 }))
     }
 
-    /// Whether feet that were computed for the grid points may lie in their area somewhere between `k` and
-    /// its neighbours.
+    /// Whether a point of the area between grid point `k` and its neighbours may have its footpoint
+    /// inside another area. `beyond` are the footpoints of the grid points on that area
+    /// ([`GridFoot::beyond`]).
     pub(crate) fn may_face(&self, beyond: &[[f64; 2]; GRID_POINTS], k: usize) -> bool {
         (0..2).all(|c| {
             let (lo, hi) = self
@@ -523,8 +529,8 @@ impl Grid {
         })
     }
 
-    /// Whether a vector field given at the grid points may be as short as `length` between `k` and its
-    /// neighbours. The field is assumed to be linear up to twice its second differences.
+    /// Whether a vector field, given at the grid points, may be as short as `length` somewhere between
+    /// `k` and its neighbours. The field is assumed to be linear up to twice its second differences.
     pub(crate) fn may_vanish(&self, field: &[V3; GRID_POINTS], k: usize, length: f64) -> bool {
         let v = field[k];
         let size = v.norm();
@@ -552,8 +558,8 @@ impl Grid {
         [step(k / self.shape[1], self.shape[0]), step(k % self.shape[1], self.shape[1])]
     }
 
-    /// Whether no neighbour of grid point `k` has a smaller value. Of equal values, the first one is the
-    /// minimum; a value that is not finite is never a minimum.
+    /// Whether no neighbour of grid point `k` has a smaller value. Of equal values, the one with the
+    /// lowest index is the minimum. A value that is not finite is never a minimum.
     pub(crate) fn is_minimum(&self, values: &[f64; GRID_POINTS], k: usize) -> bool {
         let v = values[k];
         if !v.is_finite() {
@@ -623,7 +629,8 @@ impl Grid {
         }
     }
 
-    /// [`Grid::foot`] for a curve, given the squared distance and the index of the nearest grid point.
+    /// Implements [`Grid::foot`] for an edge, given the squared distance (mm²) and the index of the
+    /// nearest grid point.
     fn foot_on_curve(&self, p: &P3, (nearest, i): (f64, usize)) -> GridFoot {
         let c = center(i, self.shape[0]);
         let [before, at, after] = [self.points[c - 1], self.points[c], self.points[c + 1]];
@@ -657,7 +664,8 @@ impl Grid {
         }
     }
 
-    /// Weighted sum of vectors at the three by three (or three) grid points around a grid point.
+    /// Weighted sum of vectors at the three by three grid points (three on an edge) around grid point
+    /// (ci, cj).
     fn mixed(&self, v: &[V3; GRID_POINTS], (ci, cj): (usize, usize), (ws, wt): (&[f64; 3], &[f64; 3])) -> V3 {
         let columns = self.shape[1];
         (0..3).fold(V3::zeros(), |sum, i| {
@@ -669,7 +677,8 @@ impl Grid {
         })
     }
 
-    /// Point and tangents, per step of the grid, of a patch's interpolant around a grid point.
+    /// Point and tangents (per step of the grid) of the quadratic interpolant of a patch around grid
+    /// point (ci, cj), at (s, t) steps from that point.
     fn interpolant(&self, (ci, cj): (usize, usize), [s, t]: [f64; 2]) -> (P3, V3, V3) {
         let columns = self.shape[1];
         let (ws, ds) = lagrange(s);
@@ -688,7 +697,8 @@ impl Grid {
     }
 }
 
-/// Indices of the grid points on the side of a patch at the start or the end of a parameter.
+/// Indices of the grid points on the side of a patch at the start or the end of the parameter `along` (0
+/// for u, 1 for v).
 fn side(along: usize, is_end: bool) -> [usize; SIDE] {
     let at = if is_end { SIDE - 1 } else { 0 };
     std::array::from_fn(|k| if along == 0 { at * SIDE + k } else { k * SIDE + at })
@@ -699,6 +709,7 @@ fn center(i: usize, n: usize) -> usize {
     if n < 3 { 0 } else { i.clamp(1, n - 2) }
 }
 
+/// Position of grid index `i` relative to the adjacent or equal index `center`, in steps of the grid.
 fn offset(i: usize, center: usize) -> f64 {
     match i.cmp(&center) {
         std::cmp::Ordering::Less => -1.0,
@@ -707,7 +718,7 @@ fn offset(i: usize, center: usize) -> f64 {
     }
 }
 
-/// Quadratic Lagrange polynomials through −1, 0, 1 and their derivatives.
+/// Values and derivatives at `s` of the quadratic Lagrange polynomials for the nodes −1, 0, 1.
 fn lagrange(s: f64) -> ([f64; 3], [f64; 3]) {
     ([0.5 * s * (s - 1.0), 1.0 - s * s, 0.5 * s * (s + 1.0)], [s - 0.5, -2.0 * s, s + 0.5])
 }

@@ -1,6 +1,6 @@
 //! The two solids of a pair.
 
-/// One of the two solids of a pair.
+/// Selects one of the two solids of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Which {
     A,

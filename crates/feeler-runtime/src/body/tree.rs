@@ -12,7 +12,7 @@ use feeler_hierarchy::{AreaId, Node, NodeId};
 /// Bits of the feature types below a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FeatureTypes {
-    /// Types of the features that carry minima.
+    /// Types of the features that can carry minima with exact polars.
     pub strict: u16,
     /// Types of all features, including those that carry quasi-minima only.
     pub all: u16,
@@ -32,16 +32,16 @@ impl FeatureTypes {
 /// footpoints within a deviation, and conformal sets accept members within an angle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allowance {
-    /// Length (mm) outside the box.
+    /// Largest distance (mm) of a footpoint outside the box.
     pub length: f32,
-    /// Angle (rad) outside the cone: rotation of the normal over that length.
+    /// Largest angle (rad) of a direction outside the cone: the rotation of the normal over `length`.
     pub angle: f32,
     /// Inverse extent (1/mm) of the smallest feature with conformal sets.
     pub inverse_extent: f32,
 }
 
 impl Allowance {
-    /// Allowance from these values, rounded up.
+    /// Allowance from these values (mm, rad, 1/mm), rounded up.
     pub(crate) fn new(length: f64, angle: f64, inverse_extent: f64) -> Self {
         Self { length: up(length), angle: up(angle), inverse_extent: up(inverse_extent) }
     }
@@ -66,22 +66,23 @@ fn up(x: f64) -> f32 {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct TreeNode {
-    /// Conservative cone of the polars.
+    /// Cone that contains the polars of all features below, up to `allowance`.
     pub cap: Cap,
     /// Types of the features below.
     pub types: FeatureTypes,
-    /// Allowance of its box and cone.
+    /// Allowance of the node's box and cone.
     pub allowance: Allowance,
     /// Position of the feature that all areas below belong to, if it may be solved as a whole, or
     /// [`MIXED`](Self::MIXED).
     whole: FeatureId,
-    /// Link of the stored node.
+    /// Index of the first child; at a leaf, the area with [`Node::LEAF`].
     link: u32,
-    /// Conservative box.
+    /// Box that contains all areas below, up to `allowance`.
     pub obb: Obb,
-    /// Class of the feature below.
+    /// Class of the only feature below; `Free` if there are several.
     form: SolveClass,
-    /// Region of the solid to which the node belongs: see [`Body::regions`](crate::Body::regions).
+    /// Number of the region of the solid to which the node belongs, 0 for the whole solid: see
+    /// [`Body::regions`](crate::Body::regions).
     pub region: u8,
 }
 
@@ -91,9 +92,9 @@ const _: () =
 /// Class of a feature that decides how its pairs are solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SolveClass {
-    /// Closed forms exist.
+    /// The feature is canonical: closed forms exist.
     Canonical,
-    /// Follows a canonical feature: closed forms give starting points.
+    /// The feature follows a canonical one, whose closed forms give starting points.
     Near,
     /// Free-form edge of few areas.
     FreeEdge,
@@ -102,8 +103,9 @@ pub(crate) enum SolveClass {
 }
 
 impl SolveClass {
-    /// Whether one pair of areas represents a pair of features: both have closed forms, or one is canonical
-    /// and the other a free edge whose areas are solved one by one.
+    /// Whether one pair of areas represents a pair of features of these classes. This is so if both are
+    /// canonical or near-canonical, or if one is canonical and the other a free edge, whose areas are
+    /// solved one by one.
     pub(crate) fn solved_whole_with(self, other: Self) -> bool {
         match (self, other) {
             (Self::Free, _) | (_, Self::Free) => false,
@@ -126,34 +128,36 @@ impl TreeNode {
         Self { cap, types, allowance, whole, link: node.link, obb, form, region: 0 }
     }
 
-    /// Position of the only feature below: see [`Body::whole_of`](crate::Body::whole_of).
+    /// Position of the only feature below the node if it may be solved as a whole
+    /// ([`Body::whole_of`](crate::Body::whole_of)); `None` otherwise.
     pub(crate) fn whole(&self) -> Option<FeatureId> {
         (self.whole != Self::MIXED).then_some(self.whole)
     }
 
-    /// Features below this node and below a node of another solid, if they are solved as wholes.
+    /// Features below this node and below a node of another solid, if the two are solved as wholes;
+    /// `None` otherwise.
     pub(crate) fn whole_with(&self, other: &Self) -> Option<FeaturePair> {
         (self.form.solved_whole_with(other.form)).then_some((self.whole, other.whole))
     }
 
-    /// Reads a word of each of the three cache lines.
+    /// Reads a word of each of the three cache lines of the node, which loads it into the cache.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
         u64::from(self.link) ^ self.obb.center.x.to_bits() ^ u64::from(self.region)
     }
 
-    /// Area of a leaf.
+    /// Area of a leaf; `None` for an inner node.
     pub(crate) fn area(&self) -> Option<AreaId> {
         (self.link & Node::LEAF != 0).then_some(AreaId(self.link & !Node::LEAF))
     }
 
-    /// Children of an inner node.
+    /// Children of an inner node; `None` for a leaf.
     pub(crate) fn children(&self) -> Option<[NodeId; 2]> {
         (self.link & Node::LEAF == 0).then(|| [self.link, self.link + 1].map(NodeId))
     }
 }
 
-/// An item that moves with a solid.
+/// An item whose geometry can be moved by a pose.
 pub(crate) trait Placed: Copy {
     /// Returns the item moved by a pose.
     fn placed(&self, pose: &PoseMatrix) -> Self;

@@ -1,17 +1,17 @@
 //! Proves that the solves have missed no contact: no critical pair at a distance within the tolerance `tol`
 //! of the query.
 //!
-//! The search for crossings begins one tolerance inside the material, and minima with a free-form side
+//! The search for crossings begins one tolerance inside the material, and minima with a free-form feature
 //! come from solves that prove nothing. Solids without a crossing and without a minimum within the
-//! tolerance are separated only if no pair of areas contains a critical pair within it.
+//! tolerance are separated only if no pair of areas contains a critical pair within the tolerance.
 //!
 //! # Source
 //! MATH §8, §15.
 //!
 //! # Deviations
-//! Solves of edges count as proofs ([`is_proven`]). Two free-form faces whose solves find a minimum beyond
-//! the tolerance are not searched, because excluding cells of nearly parallel patches exceeds the budget.
-//! A second, smaller minimum of the same two faces that the solves miss is not noticed then.
+//! Solves of edges count as proofs ([`is_proven`]). Two free-form faces whose solves find a minimum at a
+//! distance above the tolerance are not searched, because nearly parallel patches need more cells than the
+//! budget allows. A second, smaller minimum of the same two faces that the solves miss is not found then.
 
 use super::{Job, KnownCandidates, certify_one};
 use crate::accept::filter::filter;
@@ -31,25 +31,27 @@ use feeler_hierarchy::{AreaId, Feature};
 /// Two features between which a contact is not excluded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenContact {
+    /// Features of A and B.
     pub features: [Feature; 2],
     /// Point near the possible contact, in the frame of A.
     pub p: P3,
 }
 
-/// Scratch buffers and result.
+/// Scratch buffers and result of [`missed_contacts`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    /// Pairs of areas that may be in contact.
     near: Vec<AreaPair>,
-    /// Minima between two free-form faces.
+    /// Critical pairs of two free-form faces.
     of_faces: Solved,
     /// Features between which the last search has not excluded a contact.
     pub open: Vec<OpenContact>,
 }
 
-/// Searches all pairs of areas with a free-form side for critical pairs at distances within the tolerance
-/// `tol`. New ones are added to the candidates; pairs of areas that remain undecided are stored in
-/// [`Scratch::open`]. `pairs` are those of the solves, sorted by features; `are_apart` returns whether a pair
-/// is known to be apart by more than `tol`.
+/// Searches all pairs of areas with a free-form feature for critical pairs at distances within the
+/// tolerance `tol` of the query. They are added to the candidates in `solved`; features that remain
+/// undecided are stored in [`Scratch::open`]. `pairs` are the pairs of areas that were solved, sorted by
+/// features. `are_apart` returns whether two areas are known to be apart by more than `tol`.
 pub(crate) fn missed_contacts(
     ctx: &Context<'_>,
     pairs: &[AreaPair],
@@ -84,9 +86,9 @@ pub(crate) fn missed_contacts(
     }
 }
 
-/// Maximum distance, relative to the size, of minima that are searched for between two free-form faces and
-/// replace the proof. A larger value takes more solves before a proof; a smaller one takes proofs that are
-/// not needed.
+/// Maximum distance, relative to the size of the larger solid, of a minimum between two free-form faces
+/// that replaces the proof. A larger value takes more solves before a proof; a smaller one takes proofs
+/// that are not needed.
 const MAX_MINIMUM_DISTANCE: f64 = 1e-2;
 
 /// Whether both features are faces without a closed form.
@@ -95,8 +97,9 @@ fn are_free_faces(ctx: &Context<'_>, (fa, fb): (Feature, Feature)) -> bool {
     is_free(ctx.a.data(fa)) && is_free(ctx.b.data(fb))
 }
 
-/// Whether two features have a minimum beyond the tolerance and none within it, among the candidates of
-/// the query or by the solves of these pairs of areas with a larger reach.
+/// Whether two features have a minimum and all their minima are at distances above the tolerance. The
+/// minima are those among the candidates `known` of the query or, if there are none, those of new solves
+/// of `pairs` up to the distance [`MAX_MINIMUM_DISTANCE`].
 fn has_minimum(ctx: &Context<'_>, pairs: &[AreaPair], known: &[Candidate], solved: &mut Solved) -> bool {
     let wide = &Context { d_max: MAX_MINIMUM_DISTANCE * ctx.tol.size, cull: None, ..*ctx };
     let Some(&(i, j)) = pairs.first() else { return false };
@@ -113,7 +116,8 @@ fn has_minimum(ctx: &Context<'_>, pairs: &[AreaPair], known: &[Candidate], solve
     least.is_some_and(|d| d > ctx.tol.tol)
 }
 
-/// Returns the job of a pair of areas, and the area of its canonical feature, if there is one.
+/// Returns the job of a pair of areas, and the only area of its list of partners: that of the canonical
+/// feature. For two free-form areas, the returned area is not used.
 fn job_of(ctx: &Context<'_>, (i, j): AreaPair) -> (Job, AreaId) {
     let (fa, fb) = (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let reduced =
@@ -127,7 +131,9 @@ fn job_of(ctx: &Context<'_>, (i, j): AreaPair) -> (Job, AreaId) {
     }
 }
 
-/// Collects the pairs of areas with a free-form side whose boxes and cones do not exclude a contact.
+/// Collects in `out` the pairs of areas with a free-form feature whose boxes and cones do not exclude a
+/// contact. Pairs of features whose solves count as proofs are omitted. `pairs` are the pairs of areas
+/// that were solved, sorted by features.
 fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], out: &mut Vec<AreaPair>) {
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
@@ -156,7 +162,7 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
                 && cull.areas((ctx.a, i), (ctx.b, j), node_b)
         };
         if cull.solves_whole_features() && ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j)) {
-            // One pair represents all pairs of areas.
+            // `group` contains one pair of areas only, which stands for all of them.
             for &j in ctx.b.areas_of(of_b) {
                 let node = cull.placed(ctx.b, j);
                 let all = ctx.a.areas_of(of_a).iter().map(|&i| (i, j));
@@ -168,9 +174,11 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
     }
 }
 
-/// Whether the solve of a pair of features counts as a proof by itself: closed forms, also of features
-/// that follow a canonical one, and edges, along which minima are searched by bounds. For edges this is a
-/// convention: short intervals are tested by the cubic through the derivatives at their ends.
+/// Whether the solve of a pair of features counts as a proof by itself. This holds for two features that
+/// are canonical or follow a canonical one, because closed forms find their minima. It also holds if one
+/// feature is an edge and not both are free-form edges, because minima along an edge are searched for by
+/// bounds. For edges it is a convention: short intervals are tested by the cubic through the derivatives
+/// at their ends.
 fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
     let is_closed = |f: &FeatureData| matches!(f.form(), SolveClass::Canonical | SolveClass::Near);
     let is_edge = |f: &FeatureData| matches!(f.feature, Feature::Edge(_));

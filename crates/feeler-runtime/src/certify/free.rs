@@ -1,12 +1,13 @@
-//! Certificates of two free-form areas: two curves, a curve and a patch, or two patches.
+//! Certificates of two areas: two free-form edges, an edge and a free-form face, or two free-form faces.
 //!
 //! # Source
 //! MATH §8; BREP (2.6).
 //!
 //! # Deviations
-//! With a patch, the equations are not the gradient of the distance, whose derivative is singular where
-//! the areas touch. They state that the connection to the other side is normal to the patch and that the
-//! patch's normal is normal to the other side:
+//! With a patch (an area of a face), the equations are not the gradient of the distance, whose derivative
+//! is singular where the areas touch. They state that the connection of the point p on the patch with the
+//! point q on the other area is normal to the patch, and that the normal of the patch is normal to the
+//! other area:
 //!
 //! ```text
 //! (q − p)·p_i = 0,   (p_u × p_v)·q_k = 0.
@@ -25,27 +26,35 @@ use crate::solve::{Solved, free};
 use feeler_geom::VectorBall;
 use nalgebra::{SMatrix, SVector};
 
-/// Search for the minima of two free-form areas, in the frame of A.
+/// Search for the minima of two areas, in the frame of A. The unknowns are the unit-box parameters on A,
+/// then those on B.
 pub(super) struct Pair<'a, const N: usize> {
     ctx: &'a Context<'a>,
     a: Leaf<'a>,
     b: Leaf<'a>,
+    /// Parameters of the minima that the solver or this search has found.
     known: Vec<SVector<f64, N>>,
+    /// Upper bounds of the lengths (mm) in space of unit steps of the parameters over the cell that was
+    /// evaluated last.
     lengths: SVector<f64, N>,
+    /// Minima that this search has found.
     found: &'a mut Solved,
 }
 
-/// One side of the equations: its bounds over the cell and the index of its first parameter.
+/// One of the two areas in the equations over a cell.
 #[derive(Clone, Copy)]
 struct Side<'a> {
+    /// Bounds of the area over the cell.
     over: &'a CellBounds,
+    /// Index of the area's first parameter among the unknowns.
     from: usize,
+    /// Number of parameters of the area.
     dim: usize,
 }
 
 impl<'a, const N: usize> Pair<'a, N> {
-    /// Creates the search for the minima of two free-form areas. `known` are the parameters of the
-    /// minima that the solver has found, on A and then on B, scaled to [0, 1] over each area. Results
+    /// Creates the search for the minima of two areas. `known` are the parameters of the minima that the
+    /// solver has found, on A and then on B, scaled to [0, 1] over each area. Minima that the search finds
     /// are added to `found`.
     pub(super) fn new(
         ctx: &'a Context<'a>,
@@ -56,7 +65,8 @@ impl<'a, const N: usize> Pair<'a, N> {
         Self { ctx, a, b, known, lengths: SVector::repeat(f64::INFINITY), found }
     }
 
-    /// Whether distance and directions exclude a minimum.
+    /// Whether distance and directions exclude a minimum in the cell over which `a` and `b` are the
+    /// bounds.
     fn is_excluded(&self, a: &CellBounds, b: &CellBounds) -> bool {
         let tol = &self.ctx.tol;
         let (delta, open) = (b.p - a.p, a.reach + b.reach);
@@ -65,14 +75,14 @@ impl<'a, const N: usize> Pair<'a, N> {
             return true;
         }
         let sides = [(&self.a, a), (&self.b, b)];
-        // Direction from one side to the other, if they are apart.
+        // The direction from A to B must be in both polars, if the areas are apart.
         if length - open > 2.0 * tol.tol {
             let (n, spread) = (delta / length, open / length);
             if sides.iter().zip([n, -n]).any(|((l, _), n)| is_outside(&l.cap, &n, spread, l.cap_slack)) {
                 return true;
             }
         }
-        // Normals of a patch against the cone of the other side.
+        // The direction opposite to the normal of a patch must be in the cone of the other area.
         let normals = sides.map(|(l, o)| l.is_patch().then(|| normal(o).times(l.outward)));
         for (n, other) in normals.iter().zip([&self.b, &self.a]) {
             let Some(n) = n.filter(|n| n.center.norm() > n.radius) else { continue };
@@ -112,8 +122,8 @@ fn normal(over: &CellBounds) -> VectorBall {
     over.first[0].cross(&over.first[1])
 }
 
-/// Model of the equations of a patch and another side: rows 0 and 1 use the tangents of the patch, the
-/// others its normal.
+/// Model of the equations of a patch `p` and another area `q` over a cell with the radii `radius`: rows 0
+/// and 1 use the tangents of the patch, the others its normal. `eps` (mm) is the rounding of a footpoint.
 fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let (po, qo) = (p.over, q.over);
     let connection = VectorBall::new(qo.p - po.p, po.reach + qo.reach);
@@ -209,7 +219,8 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
     }
 }
 
-/// Model of the gradient of half the squared distance of two curves.
+/// Model of the gradient of half the squared distance of two edges over a cell with the radii `radius`.
+/// `eps` (mm) is the rounding of a footpoint.
 fn of_curves<const N: usize>(a: &CellBounds, b: &CellBounds, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let connection = VectorBall::new(b.p - a.p, a.reach + b.reach);
     let (t, s) = (a.first[0], b.first[0]);

@@ -4,8 +4,8 @@
 //! Taylor's theorem with the bounds of third derivatives of `feeler_geom`.
 //!
 //! # Deviations
-//! Beyond its rectangle, an area is the continuation of its own piece or patch, even where the solver's
-//! evaluation switches to the next one: the points there belong to the next area.
+//! Outside its rectangle, an area is the continuation of its own piece or patch, although the solver's
+//! evaluation switches to the next piece or patch there. Minima there belong to the next area.
 
 use crate::body::Body;
 use crate::body::samples::at;
@@ -26,10 +26,12 @@ const DERIVATIVE_ROUNDING: f64 = 1e-13;
 /// Geometry of an area.
 #[derive(Clone, Copy)]
 enum Shape<'a> {
+    /// A curve other than a spline.
     Curve(&'a Curve),
-    /// A piece of a spline, with the shift from parameters of the area to the spline's range.
+    /// A spline, the index of its piece, and the shift from parameters of the area to the spline's range.
     Piece(&'a BezierSpline, usize, f64),
-    /// A patch of a grid, with the shift from parameters of the area to the grid's range.
+    /// A Bézier surface, the indices of its patch, and the shift from parameters of the area to the
+    /// surface's range.
     Patch(&'a BezierSurface, (usize, usize), V2),
 }
 
@@ -52,18 +54,19 @@ pub(super) struct Leaf<'a> {
     trim: Option<&'a TrimCells>,
     shape: Shape<'a>,
     third: &'a [VectorBall; 4],
-    /// Takes coordinates of the area's solid to the frame in which the area is evaluated; `None` if they
-    /// coincide.
+    /// Maps coordinates of the area's solid to the frame in which the area is evaluated; `None` if the
+    /// frames coincide.
     pose: Option<Pose>,
 }
 
-/// Point and derivatives (by unit-box parameters) at the middle of a cell, and balls around them that hold
-/// over the cell. Mixed derivatives are indexed by the number of derivatives by the second parameter.
+/// Bounds of an area over a cell: each ball contains one derivative by the unit-box parameters at all
+/// points of the cell, and its centre is the derivative at the middle. Second and third derivatives are
+/// indexed by the number of derivatives by the second parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellBounds {
-    /// The point at the middle.
+    /// Point of the area at the middle of the cell.
     pub p: P3,
-    /// Largest distance (mm) of points of the cell from it.
+    /// Upper bound of the distance (mm) of points of the cell from `p`.
     pub reach: f64,
     pub first: [VectorBall; 2],
     pub second: [VectorBall; 3],
@@ -71,19 +74,20 @@ pub(super) struct CellBounds {
 }
 
 impl CellBounds {
-    /// Derivatives by two parameters.
+    /// Bounds of the second derivative by the parameters `i` and `j`.
     pub(super) fn two(&self, i: usize, j: usize) -> &VectorBall {
         &self.second[i + j]
     }
 
-    /// Derivatives by three parameters.
+    /// Bounds of the third derivative by the parameters `i`, `j` and `k`.
     pub(super) fn three(&self, i: usize, j: usize, k: usize) -> &VectorBall {
         &self.third[i + j + k]
     }
 }
 
 impl<'a> Leaf<'a> {
-    /// Creates the area of a solid in the frame that `pose` takes its own coordinates to.
+    /// Area of the body `which`, evaluated in the frame to which `pose` maps coordinates of that body
+    /// (`None` for its own frame).
     pub(super) fn new(ctx: &Context<'a>, which: Which, area: AreaId, pose: Option<Pose>) -> Self {
         let body: &'a Body = match which {
             Which::A => ctx.a,
@@ -142,7 +146,7 @@ impl<'a> Leaf<'a> {
         self.dim() == 2
     }
 
-    /// Converts unit-box parameters to the area's own.
+    /// Converts unit-box parameters to parameters of the curve or surface.
     pub(super) fn uv(&self, x: &[f64]) -> P2 {
         match self.shape {
             Shape::Curve(_) | Shape::Piece(..) => P2::new(self.rect.u0 + x[0] * self.rect.width(), 0.0),
@@ -150,16 +154,17 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// Converts the area's own parameters to unit-box parameters.
+    /// Converts parameters of the curve or surface to unit-box parameters.
     pub(super) fn unit(&self, uv: &P2) -> [f64; 2] {
         let u = (uv.x - self.rect.u0) / self.rect.width();
         [u, if self.is_patch() { (uv.y - self.rect.v0) / self.rect.height() } else { 0.0 }]
     }
 
-    /// Whether a part of the unit box is certainly outside the trims.
+    /// Whether the box with this middle and these radii (unit-box parameters) is certainly outside the
+    /// trims of the face; `false` for edges.
     pub(super) fn is_trimmed_off(&self, middle: &[f64], radius: &[f64]) -> bool {
         let Some(trim) = self.trim else { return false };
-        // Also in the middle of an area, a footpoint may be outside the trims by the width of the border.
+        // A footpoint may be outside the trims by the width of the border in the middle of an area, too.
         let r = [radius[0] + 2.0 * self.border[0], radius[1] + 2.0 * self.border[1]];
         let (lo, hi) = (
             at(self.rect, middle[0] - r[0], middle[1] - r[1]),
@@ -168,7 +173,8 @@ impl<'a> Leaf<'a> {
         !trim.may_touch(&Rect { u0: lo.x, u1: hi.x, v0: lo.y, v1: hi.y })
     }
 
-    /// Bounds of the area over a part of the unit box. `eps` is the rounding of a footpoint (mm).
+    /// Bounds of the area over the box with this middle and these radii (unit-box parameters). `eps` (mm)
+    /// is the rounding of a footpoint.
     pub(super) fn over(&self, middle: &[f64], radius: &[f64], eps: f64) -> CellBounds {
         let uv = self.uv(middle);
         let (wu, wv) = (self.rect.width(), self.rect.height());
@@ -222,15 +228,16 @@ impl<'a> Leaf<'a> {
         out
     }
 
-    /// [`Leaf::over`] for a cell of a search; the parameters of the area are those from index `from` on.
+    /// Like [`Leaf::over`], for a cell of a search among whose parameters those of the area begin at the
+    /// index `from`.
     pub(super) fn over_cell<const N: usize>(&self, cell: &Cell<N>, from: usize, eps: f64) -> CellBounds {
         let n = self.dim();
         self.over(&cell.middle.as_slice()[from..from + n], &cell.radius.as_slice()[from..from + n], eps)
     }
 }
 
-/// Whether all directions within `spread` (sine of an angle, ≤ 1) of the unit vector `n` are outside a
-/// cone that is widened by `slack` (rad).
+/// Whether all directions within an angle of the unit vector `n` are outside the cone `cap`, widened by
+/// `slack` (rad). `spread` (at most 1) is the sine of that angle.
 pub(super) fn is_outside(cap: &Cap, n: &V3, spread: f64, slack: f64) -> bool {
     use feeler_geom::math::{acos, asin};
     let half = feeler_geom::math::atan2(cap.sin, cap.cos);

@@ -1,28 +1,29 @@
 //! Proofs that the solves have found every minimum: the certified mode.
 //!
-//! Culling uses bounds, and pairs of canonical features have closed forms. The solves with a free-form
-//! side start Newton's method from grids, which proves nothing. This module searches every such pair of
-//! areas by branch and bound, after the solves. Cells of its parameters are dropped if distance,
-//! directions, trims, the equations of a critical pair or the second order exclude a minimum in them. They
-//! are accepted if they contain at most one critical pair and the solver has found it. Minima that the
-//! solver missed are added.
+//! Culling uses bounds, and pairs of canonical features have closed forms. Solves with a free-form feature
+//! start Newton's method from grids, which proves nothing. This module searches every such pair of areas
+//! by branch and bound, after the solves. A cell is a box in the space of the unknown parameters. It is
+//! dropped if distance, directions, trims, the equations of a critical pair or the second order exclude a
+//! minimum in it. It is accepted if it contains at most one critical pair and the solver has found that
+//! pair. Minima that the solver missed are added.
 //!
 //! # Source
 //! MATH §8 (Krawczyk tests in the reduced unknowns); BREP §1.5.1.3, conclusion.
 //!
 //! # Guarantees
-//! A pair that is not undecided has no local minimum within `d_max` beside the candidates, except for two
-//! minima closer than `Tolerances::same`, and for those that only the tolerances of trims accept beyond
-//! the border of both the area and its neighbours. Bounds are those of exact arithmetic, widened by
-//! explicit terms for rounding: derivatives by a relative 1e-13 and the rounding of a footpoint
-//! (`Tolerances::eps`, some hundred operations on the coordinates, of which evaluation needs fewer), every
-//! sum by the same; the rest is rounded outwards by a few ulps.
+//! A pair of areas that is not undecided has no local minimum within `d_max` other than the candidates.
+//! There are two exceptions: two minima closer than `Tolerances::same` count as one, and minima beyond the
+//! borders of an area and its neighbours, which only the tolerances of trims accept, can be missed. Bounds
+//! are those of exact arithmetic, widened by explicit terms for rounding. Derivatives are widened by a
+//! relative 1e-13 and the rounding of a footpoint (`Tolerances::eps`, some hundred operations on the
+//! coordinates, of which evaluation needs fewer), and so is every sum; other values are rounded outwards
+//! by a few ulps.
 //!
 //! # Deviations
 //! - Bounds are Taylor forms with balls around third derivatives instead of intervals: on cells they are
 //!   tighter and cheaper, with one evaluation each.
-//! - With a patch on one of two free-form sides, the equations are regular at distance 0 (`free`):
-//!   searches in four unknowns are not swamped by clearance contacts.
+//! - If one of two free-form features is a face, the equations are regular at distance 0 (`free`), so that
+//!   searches in four unknowns do not need more cells for contacts with small gaps.
 
 mod band;
 mod free;
@@ -50,30 +51,31 @@ use nalgebra::SVector;
 use rayon::prelude::*;
 use search::{Outcome, System, search};
 
-/// Maximum number of cells of a pair, by the number of unknowns. Nearly all pairs that are decided at all
-/// need less than a tenth of it. A larger budget takes longer for pairs that stay undecided; a smaller one
-/// leaves more pairs undecided.
+/// Maximum number of cells (boxes of unit-box parameters) examined for one pair of areas, for 1, 2, 3 and
+/// 4 unknowns. Nearly all pairs that are decided at all need less than a tenth of it. A larger budget
+/// takes longer for pairs that stay undecided; a smaller one leaves more pairs undecided.
 const CELL_BUDGET: [u64; 4] = [1_000, 4_000, 8_000, 10_000];
-/// Longest side of a cell that is not halved any more, as a fraction of
-/// [`Tolerances::same`](crate::Tolerances): all footpoints in it belong to one minimum. A larger value
-/// leaves more cells undecided; a smaller one takes more cells.
+/// Longest side (in space) of a cell that is not halved any more, as a fraction of
+/// [`Tolerances::same`](crate::Tolerances): all footpoints in such a cell belong to one minimum. A larger
+/// value leaves more cells undecided; a smaller one takes more cells.
 const MIN_CELL_SIDE: f64 = 0.25;
-/// Maximum distance of known minima from the unit box, in unit-box parameters: the solver's margin and
-/// rounding. With a smaller value, known minima count as missing.
+/// Maximum distance of the solver's minima from the unit box of an area, in unit-box parameters: the
+/// solver's margin and rounding. With a smaller value, minima that the solver has found count as missing.
 const MAX_OUTSIDE: f64 = crate::body::samples::MARGIN + 1e-6;
 
-/// A pair to be certified.
+/// A pair of areas, or of an area and a canonical feature, to be certified.
 #[derive(Clone, Debug)]
 enum Job {
-    /// A free-form area against the areas of a canonical feature; `partners` is their range in the list of
-    /// all partners.
+    /// An area of a free-form feature of the body `free`, against areas of the canonical feature `feature`
+    /// of the other body. `partners` is the range of those areas in the list that [`jobs`] returns.
     Reduced { free: Which, area: AreaId, feature: Feature, partners: std::ops::Range<usize> },
     /// Two areas of free-form features, or of an edge and a free-form face.
     Free(AreaId, AreaId),
 }
 
-/// Proves that the solves have found all minima, or completes them. `pairs` are the pairs of areas as the
-/// solves left them: sorted by features.
+/// Proves that the solves have found all minima, or adds the missing ones to the candidates in `solved`.
+/// Candidates of pairs for which the proof fails are marked as undecided. `pairs` are the pairs of areas
+/// that were solved, sorted by features.
 pub(crate) fn certify(
     ctx: &Context<'_>,
     pairs: &[AreaPair],
@@ -103,7 +105,7 @@ pub(crate) fn certify(
     solved.candidates.append(&mut found);
 }
 
-/// Computes the certificates of jobs, given the candidates of the solves.
+/// Computes the certificates of all jobs; `candidates` are those of the solves.
 fn certificates(
     ctx: &Context<'_>,
     (jobs, partners): (&[Job], &[AreaId]),
@@ -126,8 +128,9 @@ fn certificates(
     if parallel { jobs.par_iter().map(one).collect() } else { jobs.iter().map(one).collect() }
 }
 
-/// Returns all pairs of areas that culling does not exclude, of the pairs of features with a free-form
-/// side among `pairs`: a solve may need only one pair of areas for two features.
+/// Returns all pairs of areas that culling does not exclude, for every pair of features in `pairs` that
+/// are not both canonical. `pairs` may contain one pair of areas only for two features that were solved as
+/// wholes.
 fn all_areas(ctx: &Context<'_>, pairs: &[AreaPair]) -> Vec<AreaPair> {
     let Some(cull) = &ctx.cull else { return pairs.to_vec() };
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
@@ -150,15 +153,16 @@ fn all_areas(ctx: &Context<'_>, pairs: &[AreaPair]) -> Vec<AreaPair> {
 #[derive(Clone, Copy)]
 struct KnownCandidates<'a> {
     candidates: &'a [Candidate],
-    /// Whether each candidate is a minimum, to rounding.
+    /// Whether each candidate has converged and is a minimum.
     is_minimum: &'a [bool],
-    /// Indices of the candidates of a pair of features.
+    /// Returns the indices of the candidates of a feature of A and a feature of B.
     of_features: &'a (dyn Fn(Feature, Feature) -> &'a [usize] + Sync),
 }
 
 impl KnownCandidates<'_> {
-    /// Returns the candidates of a pair of features in or near the unit box, and the parameters of those
-    /// that are minima.
+    /// Returns the indices of the candidates of two features in or near the unit box of a pair of areas,
+    /// and the unit-box parameters of those that are minima. `parameters` computes the unit-box parameters
+    /// of a candidate; `None` if they are unknown.
     fn near_unit_box<const N: usize>(
         &self,
         fa: Feature,
@@ -177,13 +181,14 @@ impl KnownCandidates<'_> {
 /// Result of a job.
 struct Certificate {
     outcome: Outcome,
-    /// Candidates of the pair that the solver found.
+    /// Indices of the candidates of the pair that the solver found.
     known: Vec<usize>,
     /// Minima that the solver missed.
     found: Vec<Candidate>,
 }
 
-/// Returns the jobs of sorted pairs, and the partner areas that they refer to.
+/// Returns the jobs for pairs of areas that are sorted by features, and the list of areas of canonical
+/// features to which [`Job::Reduced`] refers.
 fn jobs(ctx: &Context<'_>, pairs: &[AreaPair]) -> (Vec<Job>, Vec<AreaId>) {
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let mut jobs = Vec::new();

@@ -1,5 +1,5 @@
-//! Potential of a canonical feature, which points of the other side minimise, with bounds of its
-//! derivatives over balls.
+//! Potential of a canonical feature, which has minima where the distance of the other feature has them,
+//! with bounds of its derivatives over balls.
 //!
 //! # Source
 //! MATH §8: the signed distance `s` to a primitive. Its critical points along a surface or curve are those
@@ -11,29 +11,30 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};
 use nalgebra::Matrix3;
 
-/// Norm of the third derivative of ρ, the distance from an axis, times ρ²: the maximum of 3 cos a sin² a
-/// over all angles a.
+/// Norm of the third derivative of ρ, the distance (mm) from an axis, times ρ²: the maximum of 3 cos a
+/// sin² a over all angles a, rounded up.
 const THIRD_OF_RADIUS: f64 = 1.1548;
 
-/// Values and bounds of the potential in a ball about a point.
+/// Derivatives of the potential at the centre of a ball, and bounds of them in the ball.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PotentialBounds {
-    /// Unit gradient of the signed distance.
+    /// Unit gradient of the signed distance at the centre.
     pub normal: V3,
-    /// Largest difference of this gradient in the ball from that at the point; ≥ 1 if it is not bounded.
+    /// Upper bound of the difference between the unit gradient anywhere in the ball and `normal`; at least
+    /// 1 if the direction is not bounded.
     pub spread: f64,
-    /// Gradient of the potential.
+    /// Gradient of the potential at the centre.
     pub gradient: V3,
-    /// Hessian of the potential.
+    /// Hessian of the potential at the centre.
     pub hessian: Matrix3<f64>,
-    /// Largest norm of the second derivative in the ball.
+    /// Upper bound of the norm of the potential's second derivative in the ball.
     pub second: f64,
-    /// Largest norm of the third derivative in the ball.
+    /// Upper bound of the norm of the potential's third derivative in the ball.
     pub third: f64,
 }
 
-/// Signed distance, positive outside the material. It equals that of `feeler_geom` and is also defined on
-/// the focal set.
+/// Signed distance (mm) of the point `p` from a primitive, positive outside the material. It equals that
+/// of `feeler_geom` and is also defined on the focal set.
 pub(super) fn distance(primitive: &Primitive, p: &P3) -> f64 {
     match *primitive {
         Primitive::Plane { origin, normal } => (p - origin).dot(&normal),
@@ -52,13 +53,15 @@ pub(super) fn distance(primitive: &Primitive, p: &P3) -> f64 {
     }
 }
 
-/// Returns +1 if minima of the distance are minima of its square, −1 if they are its maxima.
+/// Returns +1 if minima of the signed distance are minima of the squared distance from the skeleton, −1 if
+/// they are maxima of it. `sigma` is the signed radius or the slope of the primitive.
 fn sheet_sign(sigma: f64) -> f64 {
     if sigma < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// Computes the potential about `p` with bounds over the ball of radius `reach`; `None` if the ball
-/// contains points without derivatives (axes of circles and of cones).
+/// Computes the derivatives of the potential at `p`, with bounds over the ball of radius `reach` (mm)
+/// about it. `None` if the ball may contain points without derivatives (the axis of a circle or of a
+/// cone).
 pub(super) fn bounds_near(primitive: &Primitive, p: &P3, reach: f64) -> Option<PotentialBounds> {
     // Unit vectors along x and y differ by at most |x − y| over the shorter length.
     let spread_of = |len: f64| if len > reach { reach / (len - reach) } else { f64::INFINITY };

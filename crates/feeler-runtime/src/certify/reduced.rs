@@ -27,31 +27,44 @@ use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{SMatrix, SVector};
 use smallvec::SmallVec;
 
-/// The pair, in the frame of the free-form side.
+/// Search for the minima of a free-form area and a canonical feature, in the frame of the area's body. The
+/// unknowns are the unit-box parameters of the area.
 pub(super) struct Pair<'a, const N: usize> {
     ctx: &'a Context<'a>,
+    /// Body of the free-form area.
     free: Which,
+    /// The free-form area.
     leaf: Leaf<'a>,
+    /// The canonical feature, of the other body.
     feature: Feature,
     primitive: Primitive,
     objective: Reduced,
     /// Leaves of the canonical feature that may have a minimum with the area.
     partners: SmallVec<[TreeNode; 4]>,
+    /// Parameters of the minima that the solver or this search has found.
     known: Vec<SVector<f64, N>>,
+    /// Upper bounds of the lengths (mm) in space of unit steps of the parameters over the cell that was
+    /// evaluated last.
     lengths: SVector<f64, N>,
+    /// Minima that this search has found.
     found: &'a mut Solved,
 }
 
-/// An area to be searched against the areas `partners` of a canonical feature.
+/// An area of a free-form feature, to be searched for minima with a canonical feature of the other body.
 pub(super) struct Request<'a> {
+    /// Body of the free-form area.
     pub free: Which,
+    /// The free-form area.
     pub leaf: Leaf<'a>,
+    /// The canonical feature.
     pub feature: Feature,
+    /// Areas of the canonical feature that may have a minimum with the free-form area.
     pub partners: &'a [AreaId],
 }
 
 impl<'a, const N: usize> Pair<'a, N> {
-    /// Creates the search; `known`: unit-box parameters of minima that the solver found.
+    /// Creates the search. `known` are the unit-box parameters of the minima that the solver has found;
+    /// minima that the search finds are added to `found`. `None` if the feature is not canonical.
     pub(super) fn new(
         ctx: &'a Context<'a>,
         request: Request<'a>,
@@ -79,12 +92,15 @@ impl<'a, const N: usize> Pair<'a, N> {
         })
     }
 
-    /// Whether the canonical feature is an edge or a vertex, which have no direction at distance 0.
+    /// Whether the canonical feature is an edge or a vertex, to which no direction is defined at distance
+    /// 0.
     fn is_thin(&self) -> bool {
         !matches!(self.feature, Feature::Face(_))
     }
 
-    /// Whether distance, directions and positions exclude a minimum.
+    /// Whether distance, directions and positions exclude a minimum in a cell. `over` are the bounds of
+    /// the area over the cell, `s` (mm) the signed distance of the cell's middle from the canonical
+    /// feature, `near` the bounds of the potential over the cell, if they exist.
     fn is_excluded(&self, over: &CellBounds, s: f64, near: Option<&PotentialBounds>) -> bool {
         let (tol, reach) = (&self.ctx.tol, over.reach);
         if s - reach > self.ctx.d_max + tol.tol || s + reach < tol.least_distance() {
@@ -154,7 +170,8 @@ impl<'a, const N: usize> Pair<'a, N> {
     }
 }
 
-/// Drops the candidates from `start` on that are not minima. Returns whether some remain.
+/// Removes the candidates of `found` from the index `start` on that are not minima. Returns whether some
+/// remain.
 pub(super) fn keep_minima(ctx: &Context<'_>, found: &mut Solved, start: usize) -> bool {
     let mut k = start;
     while k < found.candidates.len() {
@@ -169,7 +186,7 @@ pub(super) fn keep_minima(ctx: &Context<'_>, found: &mut Solved, start: usize) -
     k > start
 }
 
-/// Distance from a point to a box.
+/// Distance (mm) of a point from a box, 0 inside; both are in the same frame.
 fn distance_to(obb: &Obb, p: &P3) -> f64 {
     let x = p - obb.center;
     let outside = |k: usize| (x.dot(&obb.axes[k]).abs() - obb.half[k]).max(0.0);
@@ -250,7 +267,8 @@ impl<const N: usize> Minima<N> for Pair<'_, N> {
     }
 }
 
-/// Whether the Hessian has a common direction of negative curvature all over a cell.
+/// Whether one direction has negative curvature at all points of a cell, so that the cell contains no
+/// minimum. `m` is the model of the gradient over the cell.
 fn excludes_minimum<const N: usize>(m: &Model<N>) -> bool {
     let bends_down = |v: &SVector<f64, N>| {
         let w = v.abs();

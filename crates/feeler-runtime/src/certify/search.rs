@@ -1,4 +1,4 @@
-//! Branch and bound for all zeros of a system of equations in a box.
+//! Branch and bound for all zeros of a system of equations in a box of unit-box parameters.
 //!
 //! # Source
 //! Krawczyk's operator in mean value form (MATH §8; Neumaier, *Interval Methods for Systems of Equations*,
@@ -19,23 +19,25 @@ use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell<const N: usize> {
     pub middle: SVector<f64, N>,
+    /// Half of the side along each parameter.
     pub radius: SVector<f64, N>,
     /// Whether the cell is known to contain at most one zero.
     pub unique: bool,
 }
 
-/// Model of a system of equations over a cell.
+/// Linear model of a system of equations over a cell, with bounds of its error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Model<const N: usize> {
-    /// Values at the middle.
+    /// Values of the equations at the middle of the cell.
     pub value: SVector<f64, N>,
-    /// Rounding of the values.
+    /// Upper bounds of the rounding of `value`.
     pub noise: SVector<f64, N>,
     /// Jacobian at the middle.
     pub jacobian: SMatrix<f64, N, N>,
-    /// Largest difference of the Jacobian in the cell from that at the middle, rounding included.
+    /// Upper bounds of the differences between the Jacobian anywhere in the cell and that at the middle,
+    /// rounding included.
     pub spread: SMatrix<f64, N, N>,
-    /// Two parameters that the first two equations determine when the others are given.
+    /// Indices of two parameters that the first two equations determine when the others are given.
     pub determined: Option<[usize; 2]>,
 }
 
@@ -50,26 +52,27 @@ pub(super) enum CellResult<const N: usize> {
     Model(Model<N>),
 }
 
-/// A system of equations.
+/// The equations of the critical pairs of two areas, in N unit-box parameters.
 pub(super) trait System<const N: usize> {
     /// Evaluates the system over a cell.
     fn evaluate(&mut self, cell: &Cell<N>) -> CellResult<N>;
-    /// Largest lengths (mm) in space of unit steps of the parameters over the last evaluated cell.
+    /// Upper bounds of the lengths (mm) in space of unit steps of the parameters over the cell that was
+    /// evaluated last.
     fn lengths(&self) -> SVector<f64, N>;
-    /// Whether a cell contains a known zero.
+    /// Whether a cell contains a zero that the solver has found.
     fn is_known(&self, cell: &Cell<N>) -> bool;
-    /// Resolves a cell that is too small to contain two distinct solutions. Returns `false` if it stays
-    /// undecided.
+    /// Decides a cell that is too small to contain two distinct minima: stores the minimum in it, if there
+    /// is one. Returns `false` if the cell stays undecided.
     fn resolve(&mut self, cell: &Cell<N>) -> bool;
 }
 
-/// Whether a cell contains a known zero.
+/// Whether a cell contains one of the zeros `known`.
 pub(super) fn contains_known<const N: usize>(cell: &Cell<N>, known: &[SVector<f64, N>]) -> bool {
     known.iter().any(|x| (0..N).all(|i| (x[i] - cell.middle[i]).abs() <= cell.radius[i]))
 }
 
-/// Whether a known zero is within a distance (mm, along each parameter) of the middle of a cell over which
-/// unit steps have these lengths (mm).
+/// Whether one of the zeros `known` is within `distance` (mm, along each parameter) of the middle of a
+/// cell. `lengths` (mm) are those of unit steps of the parameters.
 fn is_near_known<const N: usize>(
     cell: &Cell<N>,
     known: &[SVector<f64, N>],
@@ -146,16 +149,16 @@ const MAX_NEWTON_STEPS: u32 = 30;
 pub(super) struct Outcome {
     /// Number of evaluated cells.
     pub cells: u64,
-    /// Number of cells that may contain an unknown zero.
+    /// Number of cells that may contain a zero that neither the solver nor the search has found.
     pub undecided: u64,
 }
 
-/// Maximum number of cells on the stack: each halving leaves one cell there. A search that needs more
-/// leaves the cell undecided; the budget of cells ends most searches first.
+/// Maximum number of cells on the stack, on which each halving leaves one cell. If the stack is full, a
+/// cell that has to be halved stays undecided; the budget of cells ends most searches before.
 const MAX_STACK: usize = 192;
 
-/// Searches for all zeros between `lo` and `hi`. Cells whose sides are all shorter than `smallest` (mm)
-/// are resolved; at most `budget` cells are evaluated.
+/// Searches for all zeros in the box from `lo` to `hi` (unit-box parameters). Cells whose sides are all at
+/// most `smallest` (mm in space) are passed to [`System::resolve`]. At most `budget` cells are evaluated.
 pub(super) fn search<const N: usize>(
     system: &mut impl System<N>,
     lo: &SVector<f64, N>,
@@ -207,13 +210,15 @@ pub(super) fn search<const N: usize>(
     out
 }
 
-/// Reduces the sides along determined parameters, so that they are halved only if they are much longer.
+/// Reduces the sides (mm) along [`Model::determined`] parameters, so that cells are halved across them
+/// only if they are much longer than the others.
 fn weighted<const N: usize>(sides: &SVector<f64, N>, determined: Option<[usize; 2]>) -> SVector<f64, N> {
     let is_determined = |i: usize| determined.is_some_and(|d| d.contains(&i));
     SVector::from_fn(|i, _| if is_determined(i) { 0.2 * sides[i] } else { sides[i] })
 }
 
-/// Halves a cell across its longest side; `None` if the halves would be below the resolution of doubles.
+/// Halves a cell across the parameter with the largest entry of `sides`; `None` if the halves would be
+/// below the resolution of doubles.
 fn halves<const N: usize>(cell: &Cell<N>, sides: &SVector<f64, N>) -> Option<[Cell<N>; 2]> {
     let longest = (0..N).filter(|&i| sides[i].is_finite()).max_by(|&i, &j| sides[i].total_cmp(&sides[j]))?;
     let r = 0.5 * cell.radius[longest];
@@ -227,7 +232,7 @@ fn halves<const N: usize>(cell: &Cell<N>, sides: &SVector<f64, N>) -> Option<[Ce
     (r > 16.0 * f64::EPSILON).then(|| [part(-1.0), part(1.0)])
 }
 
-/// Shrinks a cell to the range of its zeros. Returns `false` if it has none.
+/// Shrinks a cell to a range that contains all its zeros. Returns `false` if it has no zero.
 fn narrow<const N: usize>(cell: &mut Cell<N>, m: &Model<N>) -> bool {
     let r = cell.radius;
     let max_value = m.jacobian.abs() * r + m.spread * r * 0.5 + m.noise;
@@ -247,15 +252,15 @@ fn narrow<const N: usize>(cell: &mut Cell<N>, m: &Model<N>) -> bool {
     true
 }
 
-/// Range of the zeros relative to the middle of a cell.
+/// Range of the parameters that contains all zeros of a cell, relative to the middle of the cell.
 struct Span<const N: usize> {
     lo: SVector<f64, N>,
     hi: SVector<f64, N>,
 }
 
 impl<const N: usize> Span<N> {
-    /// Intersects the range along a parameter with the interval of half-width `reach` about `x`. Returns
-    /// `false` if the intersection is empty.
+    /// Intersects the range of the parameter with index `i` with the interval of half-width `reach` about
+    /// `x`. Returns `false` if the intersection is empty.
     fn intersect(&mut self, i: usize, x: f64, reach: f64) -> bool {
         let reach = reach * (1.0 + 1e-12) + 4.0 * f64::EPSILON * (1.0 + x.abs());
         if !reach.is_finite() || !x.is_finite() {
@@ -267,7 +272,8 @@ impl<const N: usize> Span<N> {
     }
 }
 
-/// Krawczyk's step with all equations; it also sets [`Cell::unique`].
+/// Narrows the range `span` by Krawczyk's step with all equations, and sets [`Cell::unique`] if the cell
+/// has at most one zero. Returns `false` if it has none.
 fn narrow_by_all<const N: usize>(cell: &mut Cell<N>, m: &Model<N>, span: &mut Span<N>) -> bool {
     let r = cell.radius;
     let Some(y) = m.jacobian.try_inverse() else { return true };
@@ -281,8 +287,10 @@ fn narrow_by_all<const N: usize>(cell: &mut Cell<N>, m: &Model<N>, span: &mut Sp
     (0..N).all(|i| span.intersect(i, zero[i], open[i]))
 }
 
-/// Krawczyk's step with the first two equations for the two determined parameters. It narrows them to the
-/// range that the other parameters allow, long before all equations together narrow anything.
+/// Narrows the range `span` by Krawczyk's step with the first two equations for the two
+/// [`Model::determined`] parameters. It narrows them to the range that the other parameters allow, in
+/// cells that are much too large for a step with all equations. `r` are the radii of the cell. Returns
+/// `false` if the cell has no zero.
 fn narrow_by_two<const N: usize>(r: &SVector<f64, N>, m: &Model<N>, span: &mut Span<N>) -> bool {
     let Some(determined) = m.determined else { return true };
     let block = Matrix2::from_fn(|i, j| m.jacobian[(i, determined[j])]);

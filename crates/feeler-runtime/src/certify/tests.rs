@@ -27,7 +27,7 @@ fn body(source: &SolidSource, flatness: f64) -> Arc<Body> {
     Arc::new(Body::new(hierarchy).unwrap())
 }
 
-/// Half the side of the solids of these tests.
+/// Half the side (mm) of the solids of these tests.
 const HALF: f64 = 2.0;
 
 /// A block with a parabolic ridge along y: its crest is a straight line at the height 0.5 `rise`.
@@ -86,7 +86,7 @@ struct Sets {
     same: f64,
 }
 
-/// Minima with a free-form side.
+/// Minima of A and B up to the distance `d_max` (mm) in which at least one feature is free-form.
 fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
     let ctx = Context {
         a,

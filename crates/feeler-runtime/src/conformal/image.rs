@@ -1,8 +1,9 @@
-//! Trims of one face in the parameters of the other face of a set.
+//! Images of trims: the trims of one face of a conformal set, mapped to the parameters of the other face.
 //!
-//! For two planes, coaxial cylinders or coaxial cones, the map from a point of one face to the parameters
-//! of the nearest point of the other one is affine. The image of a Bézier piece is therefore the piece of
-//! the mapped control points. Boxes of parts of it exclude crossings with the trims of the other face.
+//! For two planes, coaxial cylinders or coaxial cones, the map from the parameters of a point of one face
+//! to those of the nearest point of the other face is affine. The image of a Bézier piece of a trim is
+//! therefore the piece with the mapped control points. Boxes of parts of the image exclude crossings with
+//! the trims of the other face.
 
 use super::{FamilySet, MAX_BESIDE_TRIM};
 use crate::body::side::Which;
@@ -13,7 +14,8 @@ use feeler_geom::trim::{MAX_CROSSINGS, TrimCells, TrimPiece};
 use feeler_geom::{P2, Rect, Surface, V2, math};
 use feeler_hierarchy::{Face, Feature};
 
-/// Linear part of the map from the parameters of one face to those of the nearest points of the other one.
+/// Linear part of the map from the parameters of one face to those of the nearest points of the other
+/// face: the images of unit steps in u and in v.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Linear {
     along_u: V2,
@@ -21,8 +23,9 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// Computes the map from the images of a point of a trim and of two points at unit steps: the surfaces
-    /// continue there, and a unit is less than half of any period.
+    /// Computes the map from the images of the parameters `start` of a point of a trim and of two points
+    /// at unit steps from it. The surfaces continue beyond the trims, and a unit is less than half of any
+    /// period. `None` if one of the points has no image.
     pub(super) fn at(set: &FamilySet<'_>, faces: &Faces<'_>, start: P2) -> Option<Self> {
         let origin = faces.image(set, start)?;
         let along = |step: V2| {
@@ -33,13 +36,16 @@ impl Linear {
     }
 }
 
-/// The face whose trims are followed, and the other one.
+/// The face whose trims are followed, and the other face of a conformal set.
 #[derive(Clone, Copy)]
 pub(super) struct Faces<'a> {
+    /// Body of the face `from`.
     own: Which,
+    /// Face whose trims are followed.
     pub(super) from: &'a Face,
+    /// The other face.
     to: &'a Face,
-    /// Deviation (mm) of the other face.
+    /// Deviation (mm) of the face `to`.
     deviation: f64,
 }
 
@@ -54,8 +60,8 @@ impl<'a> Faces<'a> {
         Some(Self { own, from, to, deviation: ctx.body(other).data(feature).deviation })
     }
 
-    /// Returns the pair of the surface point at parameters of the face and the nearest point of the other
-    /// surface.
+    /// Returns the pair of the point at parameters `uv` of the face `from` and the nearest point of the
+    /// other face's surface, in the frame of A.
     fn facing(&self, set: &FamilySet<'_>, uv: P2) -> Option<Critical> {
         set.facing(self.own, &set.ctx.in_a(self.own, &self.from.surface.point(uv)))
     }
@@ -66,12 +72,14 @@ impl<'a> Faces<'a> {
         self.to.surface.invert(&foot, None, None)
     }
 
-    /// Returns the parameters of the nearest point of the other face's surface.
+    /// Returns the parameters of the point of the other face's surface that is nearest to the point at
+    /// parameters `uv` of the face `from`.
     fn image(&self, set: &FamilySet<'_>, uv: P2) -> Option<P2> {
         Some(self.on_other(set, &self.facing(set, uv)?))
     }
 
-    /// Shifts parameters by whole periods to less than half a period from `near`.
+    /// Shifts parameters of the other face by whole periods, so that they differ from `near` by at most
+    /// half a period.
     fn unwrapped(&self, uv: P2, near: P2) -> P2 {
         let along = |x: f64, near: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, near, p));
         let trim = &self.to.trim;
@@ -79,26 +87,30 @@ impl<'a> Faces<'a> {
     }
 }
 
-/// Image of a trim of one face in the parameters of the other one, where the map between their parameters
-/// is affine: for two planes, coaxial cylinders and coaxial cones.
+/// Image of a piece of a trim of one face in the parameters of the other face, if the map between their
+/// parameters is affine: for two planes, coaxial cylinders and coaxial cones.
 pub(super) struct Image<'a> {
+    /// The mapped piece.
     piece: TrimPiece,
+    /// Trims of the other face.
     trim: &'a TrimCells,
-    /// Distances in u and v at which a trim of the other face may end a set.
+    /// Distances in u and v from the image within which a trim of the other face may end the set.
     pad: V2,
-    /// Location of all points of the image in the domain of the other face, if the image runs along its
-    /// trims.
+    /// Location of all points of the image in the domain of the other face, if the image runs along the
+    /// trims of that face.
     pub(super) border: Option<InDomain>,
-    /// Parameters, ascending, at which the image crosses trims of the other face; not necessarily all of
-    /// them.
+    /// Parameters of the piece (0 to 1, ascending) at which the image crosses trims of the other face;
+    /// some crossings may be missing.
     crossings: ArrayVec<f64, MAX_CROSSINGS>,
 }
 
-/// Parameters of a trim, between its ends, at which its image is compared with the images of points.
+/// Parameters of a piece of a trim (0 to 1) at which points of the affine image are compared with the
+/// exact images of the points of the trim.
 const COMPARED_PARAMETERS: [f64; 2] = [0.29, 0.63];
 
 impl<'a> Image<'a> {
-    /// Computes the image; `None` if the map between the parameters is not affine along the trim.
+    /// Computes the image of a piece of a trim; `None` if the map between the parameters of both faces is
+    /// not affine along the piece.
     pub(super) fn of(
         set: &FamilySet<'a>,
         faces: &Faces<'a>,
@@ -146,7 +158,7 @@ impl<'a> Image<'a> {
         Some(Self { piece: image, trim, pad, border, crossings: ArrayVec::new() })
     }
 
-    /// Returns a rectangle around a part of the image, padded by what trims accept beside it.
+    /// Returns the rectangle around a part of the image, widened by `pad`.
     fn padded(&self, part: &TrimPiece) -> Rect {
         let (rect, x, y) = (part.bounds(), self.pad.x, self.pad.y);
         Rect { u0: rect.u0 - x, u1: rect.u1 + x, v0: rect.v0 - y, v1: rect.v1 + y }
@@ -157,19 +169,21 @@ impl<'a> Image<'a> {
         !self.trim.may_touch(&self.padded(&self.piece))
     }
 
-    /// Searches for crossings of the image with the trims of the other face.
+    /// Searches for crossings of the image with the trims of the other face, and stores them.
     pub(super) fn find_crossings(&mut self) {
         if self.border.is_none() {
             self.crossings = self.trim.some_crossings(&self.piece);
         }
     }
 
-    /// Returns the first known crossing of the image with a trim of the other face beyond a parameter.
+    /// Returns the parameter of the first stored crossing with a trim of the other face after the
+    /// parameter `s`; `None` if there is none.
     pub(super) fn crossing_beyond(&self, s: f64) -> Option<f64> {
         self.crossings.iter().copied().find(|crossing| *crossing > s)
     }
 
-    /// Returns whether no trim of the other face intersects the image of a part of the trim.
+    /// Returns whether no trim of the other face comes within `pad` of the part of the image between two
+    /// parameters.
     pub(super) fn is_free(&self, from: f64, to: f64) -> bool {
         !self.trim.has_boundary_beside(&self.piece.part(from, to), self.pad)
     }

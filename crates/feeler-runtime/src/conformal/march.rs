@@ -1,4 +1,4 @@
-//! Marching along trims and families.
+//! Marching along the trims of faces and along one-dimensional families, to sample conformal sets.
 
 use super::image::{Faces, Image, Linear};
 use super::{FamilySet, Member, OnTrim, Sample, Seeds};
@@ -9,19 +9,20 @@ use feeler_geom::skeleton::Critical;
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Smallest step, as a fraction of the smaller feature's extent or of the curve, whichever is longer. A
-/// larger value skips narrow sets; a smaller one takes more work.
+/// Smallest step along a curve, as a fraction of its length or, for load-bearing samples, of the smaller
+/// feature's extent if that is longer. A larger value skips narrow sets; a smaller one takes more work.
 pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
-/// Smallest step along a trim that coincides with a trim of the other solid, in the same unit as
-/// [`MIN_STEP`]. A larger value skips narrow sets; a smaller one takes more work.
+/// Smallest step along a trim that coincides with a trim of the other solid, as a fraction of the same
+/// length as for [`MIN_STEP`]. A larger value skips narrow sets; a smaller one takes more work.
 const SHARED_STEP: f64 = 1.0 / 8.0;
 /// Length of a step as a fraction of the distance to the nearest trim. It is below 1 because surfaces bend
 /// and their metric changes along the step. A larger value steps over trims; a smaller one takes more
 /// work.
 const CLEARANCE_STEP: f64 = 0.5;
-/// Maximum number of seeds from which the branches of a one-dimensional family are found: with an edge,
-/// and between faces, where a near and a far branch may be at about equal distances. A larger number takes
-/// more work; a smaller one misses branches.
+/// Maximum number of seeds (points near which members are searched for) that locate the branches of a
+/// one-dimensional family. A branch is one connected line or circle of members. The first number is for
+/// families with an edge, the second for two faces, whose near and far branches may be at about equal
+/// distances. A larger number takes more work; a smaller one misses branches.
 const MAX_SEEDS: [usize; 2] = [16, 64];
 /// Smallest turn (rad) of a curve between two stations, the fixed parameters at which it is sampled: an
 /// eighth of a circle, to rounding. A larger value gives samples that move with the pose; a smaller one
@@ -33,9 +34,9 @@ const MAX_STATIONS: u32 = 8;
 /// Smallest step along a trim that has an image on the other face, as a fraction of the trim. A larger
 /// value misses small common areas; a smaller one tests more boxes.
 const MIN_TRIM_STEP: f64 = 1.0 / 65536.0;
-/// Distance before a crossing, as a fraction of the trim, that is left out of the test for borders. With a
-/// larger value, steps before crossings are tested one by one; with a smaller one, the test fails beside
-/// flat crossings.
+/// Distance before a crossing of trims, as a fraction of the trim, that is excluded from the test whether
+/// the trim crosses no other one before. With a larger value, steps before crossings are tested one by
+/// one; with a smaller one, the test fails beside flat crossings.
 const BEFORE_CROSSING: f64 = 2.0 * MIN_TRIM_STEP;
 /// Maximum number of bisections of a crossing of a trim; two steps of linear interpolation precede each.
 /// Only curves longer than 10¹⁰ tolerances reach it.
@@ -47,11 +48,13 @@ const CROSSING_WIDTH: f64 = 1e-2;
 /// Scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    /// Members of a family, each with the number of its seed.
     members: Vec<(usize, Critical)>,
+    /// Footpoints of the members of one branch.
     points: Vec<P3>,
 }
 
-/// Samples a one-dimensional family along its own line or circle.
+/// Adds samples of a one-dimensional family along its own lines or circles.
 pub(crate) fn along_family(
     set: &FamilySet<'_>,
     seeds: &Seeds,
@@ -60,7 +63,7 @@ pub(crate) fn along_family(
     out: &mut Vec<Sample>,
 ) {
     // A branch is a whole line or circle, so a few seeds suffice to find it. The stride between seeds is
-    // not a whole number, because it could hit one row of the grid of each area and no other.
+    // not a whole number, because a whole stride could select points of one row of each area's grid only.
     let [with_edge, of_faces] = MAX_SEEDS;
     let count = seeds.len().min(if set.has_edge() { with_edge } else { of_faces });
     members.clear();
@@ -77,7 +80,8 @@ pub(crate) fn along_family(
         if d < set.ctx.least - same || d > set.ctx.d_max + same {
             continue;
         }
-        // In a hole with hardly any play, distances are equal; there the normals distinguish the branches.
+        // In a hole with hardly any play, the branches have equal distances and are distinguished by their
+        // normals.
         let normal = branch[0].1.n;
         let is_far = |m: &(usize, Critical)| set.is_of_lines() && m.1.n.dot(&normal) < 0.0;
         // Members are not ordered by distance: among about equal distances, rounding would choose the
@@ -99,7 +103,8 @@ pub(crate) fn along_family(
                         continue;
                     }
                     let along = Path { set, point: &point, leader: Leader::Family(leading), ends_only: true };
-                    // The ends carry the loads of a line, unless one solid ends at a pressed border.
+                    // The ends of a line carry its loads, unless the line is pressed and one solid ends
+                    // there.
                     if options.load_bearing && d >= set.ctx.tol.least_distance() {
                         let before = out.len();
                         walk(&along, (lo, hi), options, out);
@@ -121,20 +126,20 @@ pub(crate) fn along_family(
     }
 }
 
-/// Samples a two-dimensional family at the seeds.
+/// Adds samples of a two-dimensional family at the seeds.
 pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &Seeds, out: &mut Vec<Sample>) {
     for (which, seed) in seeds.points(set.ctx).filter(|s| set.may_face(&s.1, 0.0)) {
         out.extend(set.member_at(which, &seed).and_then(|m| set.sample(&m, false)));
     }
 }
 
-/// Samples a two-dimensional family along the trims of both faces.
+/// Adds samples of a two-dimensional family along the trims of both faces.
 pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut Vec<Sample>) {
     for which in [Which::A, Which::B] {
         let Some(faces) = Faces::of(set, which) else { continue };
         let face = faces.from;
         let mut linear = None;
-        // Pieces follow each other around a loop, and so may the border of the other face.
+        // Pieces follow each other around a loop, so step lengths are carried over from piece to piece.
         let (mut steps, mut end) = (ImageSteps::default(), None);
         for piece in &face.trim.pieces {
             if end.replace(piece.end()) != Some(piece.start()) {
@@ -165,28 +170,31 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut
     }
 }
 
-/// Definition of the members of a set along a path.
+/// Kind of a path along which members of a set are sampled.
 #[derive(Clone, Copy)]
 enum Leader<'a> {
-    /// Points next to this side's feature.
+    /// The line or circle of a one-dimensional family; members have their footpoint on the feature of this
+    /// body nearest to the path.
     Family(Which),
-    /// A trim of this side's face, with its parameters and deviation, and its image on the other face.
+    /// A piece of a trim of the face of this body: its points by the parameter (0 to 1), and its image on
+    /// the other face, if there is one.
     Trim(Which, &'a dyn Fn(f64) -> OnTrim, Option<&'a Image<'a>>),
 }
 
-/// Curve along which members of a set are reported.
+/// Curve along which members of a set are sampled.
 #[derive(Clone, Copy)]
 struct Path<'a> {
     set: &'a FamilySet<'a>,
+    /// Returns the point of the curve at a parameter, in the frame of A.
     point: &'a dyn Fn(f64) -> P3,
     leader: Leader<'a>,
-    /// Whether the first member ends the walk.
+    /// Whether the walk along the path ends at the first member.
     ends_only: bool,
 }
 
 impl Path<'_> {
-    /// Returns the member at a parameter; `on_other` is the location of its footpoint in the domain of the
-    /// other face, if it is known.
+    /// Returns the member at the parameter `s` of the path. `on_other` is the location of its footpoint in
+    /// the domain of the face whose trim is not followed, if it is known.
     fn member(&self, s: f64, on_other: Option<InDomain>) -> Option<Member> {
         let p = (self.point)(s);
         match self.leader {
@@ -196,19 +204,20 @@ impl Path<'_> {
     }
 }
 
-/// Lengths of steps along a trim with an image on the other face, as fractions of the trim.
+/// Lengths of steps along a piece of a trim that has an image on the other face. All lengths and
+/// parameters are fractions of the piece.
 #[derive(Clone, Copy, Debug)]
 struct ImageSteps {
     /// Length of the next step that is tested for crossings with trims of the other face.
     ahead: f64,
     /// Length of the next step across a trim of the other face.
     across: f64,
-    /// Whether the last point was on a trim of the other face.
+    /// Whether the previous point was on a trim of the other face.
     was_shared: bool,
-    /// End of the part of this trim that is known not to cross trims of the other face (to be *free*); the
-    /// part begins at the last tested point.
+    /// Parameter up to which the piece is known not to cross trims of the other face (to be *free*), from
+    /// the point at which it was tested.
     free_until: f64,
-    /// End of the part of this trim that was tested.
+    /// Parameter up to which the piece was tested for crossings.
     tested_until: f64,
 }
 
@@ -219,10 +228,12 @@ impl Default for ImageSteps {
 }
 
 impl ImageSteps {
-    /// Returns the end of the step from the point at `s`, at most `max_end`, and whether the step is free of
-    /// crossings with trims of the other face. Steps are halved down to [`MIN_TRIM_STEP`] until they are
-    /// free. At such a trim they double up to `longest_across`, so that corners of small common areas are
-    /// found; if two consecutive points are on it (`shared`), the step has that length at once.
+    /// Returns the parameter of the end of the step from the point at `s`, at most `max_end`, and whether
+    /// the step is free of crossings with trims of the other face. Steps are halved down to
+    /// [`MIN_TRIM_STEP`] until they are free. Steps across a trim begin at this length and double up to
+    /// `longest_across`, so that corners of small common areas are found. `shared` is whether the point is
+    /// on a trim of the other face; if the previous one was, too, the step has the length
+    /// `longest_across`.
     fn end_of_step(
         &mut self,
         image: &Image<'_>,
@@ -235,7 +246,7 @@ impl ImageSteps {
         self.prove_free(image, s, crossing);
         while self.ahead >= MIN_TRIM_STEP && image.border.is_none() {
             let end = (s + self.ahead).min(max_end);
-            // Across a known crossing the test would fail.
+            // The test fails for steps across a known crossing.
             let is_before = crossing.is_none_or(|crossing| end < crossing);
             if end <= self.free_until || (is_before && image.is_free(s, end)) {
                 (self.ahead, self.across) = ((2.0 * self.ahead).min(1.0), MIN_TRIM_STEP);
@@ -248,8 +259,9 @@ impl ImageSteps {
         ((s + across).min(max_end), false)
     }
 
-    /// Extends the part of the trim that is free of borders from a point up to the next crossing or the
-    /// end of the trim, unless the known part ends beyond the point: one test replaces one for each step.
+    /// Tests whether the piece is free from the parameter `s` to the next known crossing, or to its end.
+    /// One test replaces a test of each step. Nothing is done if `s` lies in a part that was tested
+    /// before.
     fn prove_free(&mut self, image: &Image<'_>, s: f64, crossing: Option<f64>) {
         let end = crossing.map_or(1.0, |crossing| crossing - BEFORE_CROSSING);
         if s >= self.tested_until && s + MIN_TRIM_STEP < end && image.border.is_none() {
@@ -261,13 +273,13 @@ impl ImageSteps {
     }
 }
 
-/// Follows a curve between two parameters and reports members on both solids: those along the path, and
-/// the last one before each crossing of a trim.
+/// Follows a path between two parameters and adds samples on both solids: members along the path, and the
+/// last member before each crossing of a trim.
 fn walk(path: &Path<'_>, range: (f64, f64), options: &QueryOptions, out: &mut Vec<Sample>) {
     walk_on(path, range, options, &mut ImageSteps::default(), out);
 }
 
-/// Like [`walk`], continuing a walk along the previous curve.
+/// Like [`walk`], with the lengths of steps from the walk along the previous curve.
 fn walk_on(
     path: &Path<'_>,
     (s0, s1): (f64, f64),
@@ -289,7 +301,7 @@ fn walk_on(
         out.extend(at(0.0).and_then(|m| set.sample(&m, false)));
         return;
     }
-    // The ends of straight pieces and their corners with other trims carry all loads.
+    // All loads are carried by the ends of straight pieces and by their crossings with other trims.
     let straight = (0.0625 * STATION_TURN / turn).clamp(0.25, 1.0);
     let most = if options.load_bearing && own.is_some() { straight } else { 0.25 };
     let longest =
@@ -363,8 +375,10 @@ fn walk_on(
     }
 }
 
-/// Bisects between a point inside the trims and one outside, down to a fraction of the tolerance; returns
-/// the last member inside. The parameters are fractions of a curve of this length (mm).
+/// Bisects between a point inside the trims and one outside, down to a fraction of the tolerance, and
+/// returns the last member inside. `inner` and `outer` are the parameters of the two points, as fractions
+/// of a curve of the length `length` (mm). `at` returns the member at a parameter; `own` is the body whose
+/// trim is followed, if any.
 fn last_inside(
     (set, own): (&FamilySet<'_>, Option<Which>),
     at: &dyn Fn(f64) -> Option<Member>,
@@ -405,8 +419,8 @@ fn is_inside(member: Option<&Member>) -> bool {
     member.is_some_and(|m| m.sides.is_some())
 }
 
-/// Length and turn (rad) of a curve over `0..1`, approximated by a chain of chords, which is sufficient
-/// for steps.
+/// Length (mm) and turn (rad) of a curve over the parameters from 0 to 1, approximated by a polygon, which
+/// is accurate enough to choose steps.
 fn extent_of(point: &dyn Fn(f64) -> P3) -> (f64, f64) {
     /// Number of chords. Steps need the length to about one percent only.
     const CHORDS: i32 = 8;
@@ -430,7 +444,8 @@ fn extent_of(point: &dyn Fn(f64) -> P3) -> (f64, f64) {
 }
 
 impl Member {
-    /// Whether the footpoint on the face whose trim is not followed is on a trim, too.
+    /// Whether the footpoint on the other face is on a trim, too, if the member is on a trim of the body
+    /// `own`.
     fn is_on_trim_of_other(&self, own: Option<Which>) -> bool {
         self.sides.as_ref().is_some_and(|(a, b)| match own {
             Some(Which::A) => b.located.border,
@@ -440,8 +455,8 @@ impl Member {
     }
 }
 
-/// Distance (mm, at most `max`) that a member may move before it can cross a trim: of both solids, or (on
-/// a trim of one of them) of the other one.
+/// Distance (mm, at most `max`) by which the member `m` can move without crossing a trim. If it moves
+/// along a trim of the body `own`, only trims of the other body count.
 fn clearance(set: &FamilySet<'_>, m: &Member, own: Option<Which>, max: f64) -> f64 {
     let of = |which, feature, p: &P3| {
         if own == Some(which) {
@@ -455,7 +470,8 @@ fn clearance(set: &FamilySet<'_>, m: &Member, own: Option<Which>, max: f64) -> f
     a.min(b)
 }
 
-/// Curve of a one-dimensional family: an orbit of a translation or of a rotation.
+/// Curve of the footpoints of a one-dimensional family: an orbit of a translation or of a rotation (frame
+/// of A). `dir` is a unit vector; `x` and `y` are perpendicular radius vectors (mm).
 #[derive(Clone, Copy, Debug)]
 enum FamilyCurve {
     Point(P3),
@@ -464,8 +480,9 @@ enum FamilyCurve {
 }
 
 impl FamilyCurve {
-    /// Fits a curve through at least one point, by three points that are far apart. A curve that is
-    /// `straight` is never fitted as a circle: near an exact family of lines, the points bend slightly.
+    /// Fits a curve through at least one point, by three points that are far apart. With `straight`, the
+    /// result is never a circle, because the points of an approximate family of lines bend slightly.
+    /// Points closer than `tol` (mm) count as one.
     fn through(points: &[P3], straight: bool, tol: f64) -> Self {
         let first = points[0];
         let far = |measure: &dyn Fn(&P3) -> f64| {

@@ -1,23 +1,24 @@
 //! Samples of conformal sets: connected sets of non-strict minima between canonical features.
 //!
-//! The closed forms report a continuous family of critical pairs; this module restricts its members to
-//! both trimmed domains. The border of a set is where a trim of one solid crosses the family. Its corners
-//! are found by marching along the trims (families of dimension two) or along the family's own line or
-//! circle (dimension one), with steps bounded by the distance to the nearest trim, and by bisection where
-//! a trim is crossed.
+//! The closed forms report a continuous family of critical pairs of the untrimmed features. Its members
+//! are pairs of footpoints; this module keeps those with both footpoints inside the trims. A set ends
+//! where the trim of one solid crosses the family. Its corners are found by marching along the trims
+//! (families of dimension two) or along the family's own line or circle (dimension one). Steps are bounded
+//! by the distance to the nearest trim, and crossings of trims are bisected.
 //!
 //! # Source
 //! BREP §4.3.2, MATH §9, §2 (pairs of lower features inside a set are its samples).
 //!
-//! Near an exact family, a member is a point of one solid and the nearest point of the other: both
-//! footpoints are on their solids, and the distance is the distance between them. Round trims and circles
-//! are sampled at fixed parameters and straight ones at their ends, so that samples are stable under small
-//! changes of the pose.
+//! Two features may form a family only approximately, within the tolerances. A member is then a point of
+//! one solid and the nearest point of the other: both footpoints are on their solids, and the distance of
+//! the member is that between them. Round trims and circles are sampled at fixed parameters and straight
+//! ones at their ends, so that samples are stable under small changes of the pose.
 //!
 //! # Guarantees
-//! A set that is wider than a [`march::MIN_STEP`]th of the smaller feature's extent gets at least one
-//! sample, and all members of a set are at the same distance within the tolerance: the smallest distance
-//! is not lost. Corners are within the tolerance of those of the set. Deterministic.
+//! A set that is wider than [`march::MIN_STEP`] times the smaller feature's extent gets at least one
+//! sample. All members of a set are at the same distance within the tolerance, so the smallest distance is
+//! not lost. Reported corners are within the tolerance of the corners of the set. The samples are
+//! deterministic.
 //!
 //! # Deviations
 //! One-dimensional families of any canonical pair are sampled, which the reference leaves open.
@@ -47,43 +48,48 @@ use feeler_hierarchy::{AreaId, FaceId, Feature};
 /// Scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    /// Features of A and B of the sets found in this query.
     sets: Vec<(Feature, Feature)>,
     seeds: Seeds,
+    /// Samples of one set.
     samples: Vec<Sample>,
     solved: Vec<Accepted>,
+    /// Distance (mm) of each sample from the nearest one that is kept.
     gap: Vec<f64>,
     march: march::Scratch,
-    /// See [`ContactPair::conformal_loss`](crate::ContactPair::conformal_loss).
+    /// Largest distance (mm) of a dropped corner from the nearest sample of its set, for
+    /// [`ContactPair::conformal_loss`](crate::ContactPair::conformal_loss).
     pub loss: f64,
 }
 
-/// Maximum distance of a footpoint from a border, in tolerances of trims, at which it may count as on its
-/// face. With a larger value, more families are walked along; with a smaller one, ends of sets on borders
-/// are lost.
+/// Maximum distance of a footpoint outside the trims of its face, in units of
+/// [`Tolerances::trim`](crate::Tolerances::trim), at which it may count as on the face. With a larger
+/// value, more families are walked along; with a smaller one, ends of sets on borders of faces are lost.
 const MAX_BESIDE_TRIM: f64 = 4.0;
-/// Maximum number of samples of a set without a spacing from the user. A larger number makes queries
-/// slower; a smaller one leaves large sets with few samples.
+/// Maximum number of samples of a set without [`QueryOptions::conformal_spacing`]. A larger number makes
+/// queries slower; a smaller one leaves large sets with few samples.
 const MAX_SAMPLES: usize = 32;
-/// Maximum number of samples of a set with a spacing from the user. A larger number may exhaust memory; a
-/// smaller one ignores the spacing sooner.
+/// Maximum number of samples of a set with [`QueryOptions::conformal_spacing`]. A larger number may
+/// exhaust memory; a smaller one ignores the spacing sooner.
 const MAX_DENSE_SAMPLES: usize = 4096;
-/// Turn (rad) of the normals relative to each other over the extent of a family below which its members
-/// are not maxima. With a larger value, maxima are sampled; with a smaller one, families near contact are
-/// lost.
+/// Rotation (rad) of the normals of both features relative to each other, over the extent of a family,
+/// below which the members of the family do not count as maxima. With a larger value, maxima are sampled;
+/// with a smaller one, families near contact are lost.
 const MAX_FAMILY_TURN: f64 = 1e-4;
-/// Maximum excess (in tolerances) of a member's distance over the smallest one of its set; members beyond
-/// are on the other side. With a larger value, the far side of a pin with hardly any play is sampled; with
-/// a smaller one, members of a slightly tilted set are lost.
+/// Maximum difference (in tolerances) between a member's distance and the smallest one of its set. Members
+/// with a larger distance lie on the opposite side of a pin. With a larger value, the far side of a pin
+/// with hardly any play is sampled; with a smaller one, members of a slightly tilted set are lost.
 const MAX_DISTANCE_SPREAD: f64 = 2.0;
-/// Maximum angle (rad) of a minimum of lower features to a set that it belongs to. With a larger value,
-/// isolated minima beside a set vanish; with a smaller one, contacts are reported twice.
+/// Maximum angle (rad) between the direction of a minimum of features of lower dimension and the normals
+/// of a set that contains it. With a larger value, isolated minima beside a set vanish; with a smaller
+/// one, contacts are reported twice.
 const COVER_ANGLE: f64 = 1e-5;
-/// Maximum distance, in tolerances, of a minimum of lower features from a set that it belongs to. The effects
-/// are those of [`COVER_ANGLE`].
+/// Maximum distance, in tolerances, of a minimum of features of lower dimension from a set that contains
+/// it. A larger and a smaller value have the effects of [`COVER_ANGLE`].
 const COVER_LENGTH: f64 = 10.0;
 
-/// Adds samples of all families among the solved pairs and removes minima that lower features have inside
-/// the sets.
+/// Adds samples of all families in `solved` to `accepted`, and removes minima of features of lower
+/// dimension (edges and vertices of the faces) that are members of the sets.
 pub(crate) fn sample(
     ctx: &Context<'_>,
     solved: &Solved,
@@ -94,7 +100,7 @@ pub(crate) fn sample(
     scratch.loss = 0.0;
     thin_out_solved(ctx, options, scratch, accepted);
     scratch.sets.clear();
-    // Sets of dimension two come first: families on their borders are parts of them.
+    // Sets of dimension two are sampled first, because families on their borders belong to them.
     let of_dimension = |dimension: Family| {
         solved.families.iter().filter(move |f| (f.family == Family::One) == (dimension == Family::One))
     };
@@ -134,9 +140,9 @@ pub(crate) fn sample(
     accepted.retain(|x| !sets.iter().any(|set| covers(ctx, *set, x)));
 }
 
-/// Whether all members of a family of dimension one are members of a set between faces that its edges
-/// bound. One member decides, because both faces are invariant under the motion that leaves the family
-/// invariant.
+/// Whether all members of the family `set` of dimension one are members of one of the sets `sets` between
+/// faces that have the edges of the family on their borders. One member decides, because both faces are
+/// invariant under the motion that leaves the family invariant.
 fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &Seeds) -> bool {
     let ctx = set.ctx;
     let bounds = |body: &Body, feature: Feature, face: Feature| match feature {
@@ -157,13 +163,14 @@ fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &Seeds)
     })
 }
 
-/// Whether a sample is pressed more deeply than solids that do not interfere can be.
+/// Whether the distance of a sample is more negative than the tolerances allow for solids that do not
+/// interfere.
 fn is_pressed(ctx: &Context<'_>, sample: &Sample) -> bool {
     sample.pair.distance < ctx.tol.least_distance()
 }
 
-/// Thins out the samples of free-form features in conformal contact, which have one for every pair of
-/// leaves, to the number that other sets have.
+/// Thins out the samples of free-form features in conformal contact, of which there is one for every pair
+/// of leaves, to the number of samples of other sets.
 fn thin_out_solved(
     ctx: &Context<'_>,
     options: &QueryOptions,
@@ -173,13 +180,14 @@ fn thin_out_solved(
     each_set(scratch, accepted, |samples, gap, accepted| _ = thin_out(ctx, samples, gap, options, accepted));
 }
 
-/// Keeps the load-bearing samples of sets whose samples were all reported because it was not known which
-/// of them are contacts.
+/// Keeps the load-bearing samples of each set in `accepted`. It is for pressed sets, all of whose samples
+/// were reported because it was not known which of them are contacts.
 pub(crate) fn keep_load_bearing(ctx: &Context<'_>, scratch: &mut Scratch, accepted: &mut Vec<Accepted>) {
     each_set(scratch, accepted, |samples, _, accepted| keep_outermost(ctx, samples, accepted));
 }
 
-/// Takes the samples of each set out of `accepted` and passes them to `put_back`.
+/// Removes the samples of each set from `accepted`. Then calls `put_back` for each set with its samples, a
+/// scratch buffer and `accepted`.
 fn each_set(
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
@@ -202,17 +210,20 @@ fn each_set(
     }
 }
 
-/// A family with the data that its members are tested with.
+/// A family of critical pairs of two features, with the data for tests of its members.
 pub(crate) struct FamilySet<'a> {
     pub ctx: &'a Context<'a>,
     pub feature_a: Feature,
     pub feature_b: Feature,
+    /// Primitive of `feature_a`, in the frame of A.
     a: Primitive,
+    /// Primitive of `feature_b`, in the frame of A.
     b: Primitive,
+    /// Smaller extent (mm) of both features.
     pub extent: f64,
 }
 
-/// A point of a trim.
+/// A point of a trim of a face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OnTrim {
     /// Parameters (u, v) of the point on the face.
@@ -226,14 +237,17 @@ pub(crate) struct OnTrim {
 struct KnownPlace {
     /// Parameters (u, v) of the footpoint on its face; `None` if they are not known.
     uv: Option<P2>,
+    /// Location of the footpoint in the trimmed domain of the face.
     in_domain: InDomain,
 }
 
 /// A member of a family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
+    /// Footpoints, direction and distance, in the frame of A.
     pub pair: Critical,
-    /// The two sides, if the member lies on both solids and is not a maximum.
+    /// Tests of the footpoints on A and B; `None` if the member does not lie on both solids or is a
+    /// maximum.
     pub sides: Option<(Side, Side)>,
 }
 
@@ -250,15 +264,15 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// Whether both features consist of lines about an axis or of one line: the family is then a set of
-    /// parallel lines.
+    /// Whether both features are cylinders, cones or straight edges. The members of a family of dimension
+    /// one then lie along parallel lines.
     pub(crate) fn is_of_lines(&self) -> bool {
         let is_line = |p: &Primitive| matches!(p, Primitive::Line { .. });
         is_line(&self.a) && is_line(&self.b)
     }
 
-    /// Whether a point (frame of A) may be within `radius` of a footpoint of a member on both solids:
-    /// footpoints are at most the largest distance away from the boxes of both features.
+    /// Whether there may be a member on both solids with a footpoint within `radius` (mm) of the point `p`
+    /// (frame of A). `false` if the point is too far from the box of either feature.
     pub(crate) fn may_face(&self, p: &P3, radius: f64) -> bool {
         let ctx = self.ctx;
         let reach = radius + ctx.reach() + ctx.tol.same + ctx.a.deviation() + ctx.b.deviation();
@@ -267,12 +281,14 @@ impl<'a> FamilySet<'a> {
             && near(&ctx.b.data(self.feature_b).bounds, &(ctx.pose_ba * p))
     }
 
-    /// Returns the member nearest to a point on or near A.
+    /// Returns the member nearest to the point `guess` on or near A (frame of A); `None` if the family has
+    /// no member near it.
     pub(crate) fn member(&self, guess: &P3) -> Option<Member> {
         self.checked(self.pair(guess)?)
     }
 
-    /// Returns the member of a family of dimension two at a point of one of the features.
+    /// Returns the member of a family of dimension two whose footpoint on the body `own` is `p` (frame of
+    /// A).
     pub(crate) fn member_at(&self, own: Which, p: &P3) -> Option<Member> {
         self.checked(self.facing(own, p)?)
     }
@@ -282,9 +298,9 @@ impl<'a> FamilySet<'a> {
         [self.feature_a, self.feature_b].iter().any(|f| matches!(f, Feature::Edge(_)))
     }
 
-    /// Returns the side whose feature defines the points of members in a family of dimension one; the
-    /// points of the other side are the nearest ones. An edge precedes a face, and any feature precedes a
-    /// plane.
+    /// Returns the body on whose feature the members of a family of dimension one are placed; their
+    /// footpoints on the other body are the nearest points there. An edge takes precedence over a face,
+    /// and any other feature over a plane.
     pub(crate) fn leading_side(&self) -> Which {
         match (&self.a, &self.b) {
             (Primitive::Plane { .. }, _) => Which::B,
@@ -294,16 +310,18 @@ impl<'a> FamilySet<'a> {
         }
     }
 
-    /// Returns the member of a family of dimension one at the point of one of the features nearest to `p`.
+    /// Returns the member of a family of dimension one whose footpoint on the body `own` is the point of
+    /// the feature nearest to `p` (frame of A).
     pub(crate) fn member_beside(&self, own: Which, p: &P3) -> Option<Member> {
         let primitive = if own == Which::A { &self.a } else { &self.b };
-        // The path runs along an edge exactly; the distance from the edge has no gradient on it.
+        // The path runs along an edge exactly, and the distance from an edge has no gradient on the edge.
         let foot = if is_thin(primitive) { *p } else { signed_distance(primitive, p)?.foot };
         self.checked(self.facing(own, &foot)?)
     }
 
-    /// Whether the direction at a point beside one of the features is outside the polar of a straight edge
-    /// between planes, cylinders and cones. It is then outside the polar along the whole edge.
+    /// Whether the direction of the member at the point `p` of the body `own` is outside the polar of a
+    /// straight edge between planes, cylinders and cones. The directions of all members along the edge are
+    /// then outside its polar.
     pub(crate) fn faces_away(&self, own: Which, p: &P3) -> bool {
         let Some(pair) = self.facing(own, p) else { return false };
         let ctx = self.ctx;
@@ -324,8 +342,9 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// Whether a footpoint is outside the trims of its face along a whole straight path between two points
-    /// beside one of the features, because no border is near the path.
+    /// Whether all members along a straight path of the body `own` have a footpoint outside the trims of
+    /// its face. `ends` are the ends of the path (frame of A). The result is `true` only if no trim of the
+    /// face is near the path.
     pub(crate) fn stays_outside(&self, own: Which, ends: [P3; 2]) -> bool {
         let pair = |p: &P3| self.facing(own, p);
         let [Some(first), Some(last)] = ends.each_ref().map(pair) else { return false };
@@ -360,8 +379,9 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// Returns the member at a point of a trim of the feature of `own`; `on_other` is the location of its
-    /// footpoint in the domain of the other face, if it is known.
+    /// Returns the member whose footpoint on the body `own` is the point `p` (frame of A) of the trim
+    /// `trim`. `on_other` is the location of the other footpoint in the domain of the other face, if it is
+    /// known.
     pub(crate) fn member_on_trim(
         &self,
         own: Which,
@@ -380,7 +400,7 @@ impl<'a> FamilySet<'a> {
         Some(Member { pair, sides: self.sides(&pair, [None; 2]) })
     }
 
-    /// Like [`FamilySet::member`], without the test whether the pair lies on the solids.
+    /// Like [`FamilySet::member`], but does not test whether the footpoints lie on the solids.
     pub(crate) fn pair(&self, guess: &P3) -> Option<Critical> {
         let pair = family_foot(&self.a, &self.b, guess, self.ctx.least, (self.ctx.tol.tol, self.extent))?;
         // Near an exact family the solution is exact to the tolerance: one footpoint is kept, and the
@@ -395,8 +415,8 @@ impl<'a> FamilySet<'a> {
         }
     }
 
-    /// Returns the pair of a point of one feature (frame of A) and the nearest point of the other
-    /// feature's surface.
+    /// Returns the pair of the point `p` (frame of A) of the body `own` and the nearest point of the
+    /// untrimmed feature of the other body; `None` on the focal set of that feature.
     pub(crate) fn facing(&self, own: Which, p: &P3) -> Option<Critical> {
         let other = match own {
             Which::A => &self.b,
@@ -409,8 +429,8 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// Returns the part of a line that runs through the boxes of both features, by their projections on
-    /// the line.
+    /// Returns the range of a line (frame of A) in which members may lie: distances (mm) from `origin` in
+    /// the unit direction `dir`, from the projections of the boxes of both features on the line.
     pub(crate) fn range_along(&self, origin: &P3, dir: &V3) -> (f64, f64) {
         let ctx = self.ctx;
         let projection = |which: Which, feature: Feature| {
@@ -425,22 +445,27 @@ impl<'a> FamilySet<'a> {
         if lo <= hi { (lo - slack, hi + slack) } else { (0.5 * (lo + hi) - slack, 0.5 * (lo + hi) + slack) }
     }
 
-    /// Tolerances near an exact family, whose members are critical up to the angle that corresponds to the
-    /// length tolerance.
+    /// Tolerances for tests of members: their directions may deviate by the angle that corresponds to the
+    /// tolerance (a length) over the extent of the features, because a family may be exact only up to the
+    /// tolerance.
     fn tolerances(&self) -> Tolerances {
         let tol = self.ctx.tol;
         let bent = tol.bent(1.0 / self.extent);
         Tolerances { critical: tol.critical.max(bent), angle: tol.angle.max(bent), ..tol }
     }
 
-    /// Computes one side at a point (frame of A) with an outward direction.
+    /// Tests the point `p` (frame of A) of a feature of the body `which` with the outward direction `n`:
+    /// trims, polar and local shape. `None` if the point is outside the trims or the direction outside the
+    /// polar.
     fn side(&self, which: Which, feature: Feature, p: &P3, n: V3) -> Option<Side> {
         let basis = complete_basis(&n);
         let foot = Foot { p, n, basis, hint: None, in_domain: None, beside: 0.0 };
         side(self.ctx, which, feature, &foot, &self.tolerances())
     }
 
-    /// Computes both sides of a pair. `known`: locations of footpoints on A and B that lie on a trim.
+    /// Tests both footpoints of a pair, like [`FamilySet::side`]. `known` are the locations of the
+    /// footpoints on A and B in the domains of their faces, if known. `None` if a test fails, if the
+    /// distance is out of range, or if the pair is a maximum.
     fn sides(&self, c: &Critical, known: [Option<KnownPlace>; 2]) -> Option<(Side, Side)> {
         let ctx = self.ctx;
         if !(ctx.least <= c.distance && c.distance <= ctx.d_max) {
@@ -468,7 +493,8 @@ impl<'a> FamilySet<'a> {
         (flat != SecondOrder::Indefinite).then_some((a, b))
     }
 
-    /// Converts a member to a result.
+    /// Converts a member to a sample; `None` if the member does not lie on both solids. `corner` is stored
+    /// in the sample.
     pub(crate) fn sample(&self, m: &Member, corner: bool) -> Option<Sample> {
         let (a, b) = m.sides?;
         let quasi = self.ctx.a.data(self.feature_a).quasi_only
@@ -503,9 +529,9 @@ impl<'a> FamilySet<'a> {
     }
 }
 
-/// Points on both features from which members are found: corners, mid-sides and centres of all areas, so
-/// that samples do not depend on the pairs culled by the traversal. Points are computed on demand, since
-/// most families need only a few.
+/// Points on both features of a family near which members are searched for: corners, midpoints of the
+/// sides and centres of all areas. All areas are used, so that samples do not depend on the pairs culled
+/// by the traversal. Points are computed on demand, because most families need only a few.
 #[derive(Debug, Default)]
 pub(crate) struct Seeds {
     grids: Vec<Grid>,
@@ -513,19 +539,21 @@ pub(crate) struct Seeds {
     len: usize,
 }
 
-/// Points of one area.
+/// Points of one area at equal steps of its parameters.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
+    /// Body of the area.
     which: Which,
     area: AreaId,
-    /// Number of points of the grids before this one.
+    /// Number of points of all grids before this one.
     first: usize,
-    /// Intervals along each side.
+    /// Number of intervals along each side of the area.
     intervals: usize,
 }
 
 impl Seeds {
-    /// Replaces the points with those of a family.
+    /// Replaces the points with those for a family. `spacing` (mm) is the requested distance between
+    /// points; `None` for two intervals along each side of an area.
     fn collect(&mut self, ctx: &Context<'_>, family: &FamilyPair, spacing: Option<f64>) {
         self.grids.clear();
         self.len = 0;
@@ -548,23 +576,24 @@ impl Seeds {
         self.len
     }
 
-    /// A point (frame of A) and the solid that it is on.
+    /// Point at an index (frame of A), and the body on which it lies.
     pub(crate) fn point(&self, ctx: &Context<'_>, index: usize) -> (Which, P3) {
         let grid = &self.grids[self.grids.partition_point(|grid| grid.first <= index) - 1];
         (grid.which, grid.point(ctx, index - grid.first))
     }
 
-    /// All points in order.
+    /// All points (frame of A) in the order of their indices, each with the body on which it lies.
     pub(crate) fn points<'a>(&'a self, ctx: &'a Context<'_>) -> impl Iterator<Item = (Which, P3)> + 'a {
         (0..self.len).map(|index| self.point(ctx, index))
     }
 }
 
-/// Maximum number of intervals along one side of an area. With a larger number, small spacings take more
-/// work; with a smaller one, samples of large areas are farther apart than the spacing of the options.
+/// Maximum number of intervals of [`Seeds`] along one side of an area. With a larger number, small
+/// spacings take more work; with a smaller one, samples of large areas are farther apart than
+/// [`QueryOptions::conformal_spacing`].
 const MAX_GRID: usize = 64;
 
-/// Number of intervals along one side of an area.
+/// Number of intervals of [`Seeds`] along one side of an area, for a spacing (mm) of the points.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -577,7 +606,7 @@ fn intervals(body: &Body, area: AreaId, spacing: Option<f64>) -> usize {
 }
 
 impl Grid {
-    /// A point in the frame of A.
+    /// Point at an index of this grid, in the frame of A.
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     fn point(&self, ctx: &Context<'_>, index: usize) -> P3 {
         let body = ctx.body(self.which);
@@ -597,8 +626,9 @@ impl Grid {
     }
 }
 
-/// Whether a semidefinite result of the same features is a member of a set with these samples. A result
-/// that is nearer than all of them by more than rounding is not.
+/// Whether the minimum `x` is a conformal one of the same features as the set with these samples, and a
+/// member of the set. A minimum whose distance is smaller than those of all samples by more than rounding
+/// is not a member.
 fn is_member(ctx: &Context<'_>, samples: &[Sample], x: &Accepted) -> bool {
     let Some(first) = samples.first().map(|s| &s.pair) else { return false };
     if x.kind != ContactKind::Conformal || (x.feature_a, x.feature_b) != (first.feature_a, first.feature_b) {
@@ -609,7 +639,7 @@ fn is_member(ctx: &Context<'_>, samples: &[Sample], x: &Accepted) -> bool {
     low - 0.01 * ctx.tol.tol <= x.distance && x.distance <= high + ctx.tol.tol
 }
 
-/// Whether the feature is an edge or a vertex.
+/// Whether a primitive is that of an edge or a vertex.
 fn is_thin(p: &Primitive) -> bool {
     match p {
         Primitive::Plane { .. } => false,
@@ -618,7 +648,8 @@ fn is_thin(p: &Primitive) -> bool {
     }
 }
 
-/// Whether a result of lower features is a member of a detected set.
+/// Whether the minimum `x` is one of features of lower dimension and a member of the set of the features
+/// `fa` and `fb`.
 fn covers(ctx: &Context<'_>, (fa, fb): (Feature, Feature), x: &Accepted) -> bool {
     if dim(x.feature_a) + dim(x.feature_b) >= dim(fa) + dim(fb) {
         return false;
@@ -637,12 +668,16 @@ fn dim(f: Feature) -> u8 {
     }
 }
 
-/// Thins out the samples of a set: keeps the corners, then repeatedly the sample farthest from all kept
-/// ones, until they are denser than the spacing (default: a quarter of the set's diameter) or `cap` is
-/// reached. The nearest pair is kept if it is nearer than the others by more than rounding.
+/// Thins out the samples of a set and adds the kept ones to `out`. Corners are kept first, then repeatedly
+/// the sample farthest from all kept ones. This ends when the kept samples are denser than
+/// [`QueryOptions::conformal_spacing`] (default: a quarter of the set's diameter) or their maximum number
+/// is reached. The sample with the smallest distance is kept, too, if its distance is smaller than those
+/// of the others by more than rounding. With [`QueryOptions::load_bearing`], only the outermost samples
+/// are kept.
 ///
-/// Among samples that are about equally far, the one that was found first is taken, so that rounding does
-/// not decide. Returns the largest distance (mm) of a dropped corner from the kept samples.
+/// Among samples that are about equally far from the kept ones, the one that was found first is taken, so
+/// that rounding does not decide. Returns the largest distance (mm) of a dropped corner from the kept
+/// samples. `gap` is a scratch buffer.
 fn thin_out(
     ctx: &Context<'_>,
     samples: &mut Vec<Sample>,
@@ -706,7 +741,8 @@ fn thin_out(
     loss
 }
 
-/// Keeps the load-bearing samples, and the nearest pair if it is nearer than those by more than rounding.
+/// Adds the load-bearing (outermost) samples of a set to `out`, and the sample with the smallest distance
+/// if its distance is smaller than those of the outermost ones by more than rounding.
 fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>) {
     let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a);
     let kept = farthest.places[..farthest.count].iter().map(|&i| &samples[i].pair);
@@ -716,11 +752,11 @@ fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>
     out.extend(nearest.filter(|pair| pair.distance < lowest - 0.01 * ctx.tol.tol));
 }
 
-/// A member that is on both solids.
+/// A member of a set that lies on both solids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub pair: Accepted,
-    /// Whether the set ends here, or the sample is at a fixed parameter.
+    /// Whether the set ends at this sample, or the sample is at a fixed parameter of its curve.
     pub corner: bool,
     /// Index in the order in which the samples of a set were found.
     found: usize,

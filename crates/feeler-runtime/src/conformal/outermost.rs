@@ -1,19 +1,19 @@
-//! Outermost points of a set: the samples of a conformal set that carry loads.
+//! Outermost points of a set of points: the samples of a conformal set that carry loads.
 
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Number of directions in which the farthest points of a set in space are searched, and so the largest
-/// number of points. A larger number makes steps slower; with a smaller one, corners of round sets
-/// separate later than they should.
+/// Number of directions in which the farthest points of a set in space are searched for, and so the
+/// largest number of outermost points. A larger number makes the steps of a simulator slower; with a
+/// smaller one, corners of round sets separate later than they should.
 const NUM_DIRECTIONS: usize = 26;
-/// Number of directions for a set in a plane. A larger number makes steps slower; with a smaller one,
-/// flanges tilt about a chord of their rim instead of the rim.
+/// Number of directions for a set in a plane. A larger number makes the steps of a simulator slower; with
+/// a smaller one, flanges tilt about a chord of their rim instead of the rim.
 const NUM_FLAT_DIRECTIONS: u32 = 12;
 
-/// Components by which the directions are turned out of the axes. Without them, corners of parts would tie
-/// along the axes, and samples would alternate.
+/// Components by which the directions deviate from the coordinate axes and diagonals. Without them,
+/// corners of parts would be equally far along an axis, and samples would alternate between steps.
 const SKEW: [f64; 2] = [0.137, 0.071];
 
 /// Largest distance of the points of a flat set from their common plane or line, as a fraction of their
@@ -21,21 +21,24 @@ const SKEW: [f64; 2] = [0.137, 0.071];
 /// needed.
 const MAX_OUT_OF_PLANE: f64 = 1e-5;
 
-/// Points of a set that are farthest in any of some directions: the two ends of a set on a line, at most
-/// [`NUM_FLAT_DIRECTIONS`] points of a set in a plane, at most [`NUM_DIRECTIONS`] of any other set.
+/// Points of a set that are farthest in one of several directions: the two ends of a set on a line, at
+/// most [`NUM_FLAT_DIRECTIONS`] points of a set in a plane, at most [`NUM_DIRECTIONS`] points of any other
+/// set.
 ///
-/// The gap of a flat set is a linear function of position: the other points stay open while the outermost
-/// ones do, up to the bulge of a rounded outline between two directions.
+/// After a small motion, the gap of a flat conformal set is a linear function of position. While the gap
+/// is positive at the outermost points, it is therefore positive at all others, except on the bulge of a
+/// rounded outline between two directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outermost {
-    /// Indices of the points, ascending; valid up to `count`.
+    /// Indices of the outermost points, ascending; only the first `count` entries are valid.
     pub places: [usize; NUM_DIRECTIONS],
-    /// Number of points.
+    /// Number of outermost points.
     pub count: usize,
 }
 
 impl Outermost {
-    /// Selects among the points 0 to `n`; among equally far ones, the first.
+    /// Selects the outermost of `n` points, where `place` returns the point at an index from 0 to `n` - 1.
+    /// Among equally far points, the first is selected.
     pub(crate) fn of(n: usize, place: impl Fn(usize) -> P3) -> Self {
         let farthest = |direction: &dyn Fn(&P3) -> f64| {
             let mut best = (f64::NEG_INFINITY, 0);
@@ -87,7 +90,8 @@ impl Outermost {
     }
 }
 
-/// Directions to the centres of the faces and edges and to the corners of a slightly skewed cube.
+/// Direction with the index `k`, not of unit length: from the centre of a slightly skewed cube to the
+/// centre of a face, the middle of an edge, or a corner.
 fn direction(k: usize) -> V3 {
     // The centre of the 27 points of the cube has no direction.
     let k = if k < NUM_DIRECTIONS / 2 { k } else { k + 1 };

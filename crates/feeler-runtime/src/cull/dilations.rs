@@ -1,4 +1,5 @@
-//! Angles by which polars are dilated, by the types of the two features.
+//! Angles by which the polars of edges and vertices are dilated, by the types of the two features of a
+//! pair.
 //!
 //! A step of a simulator dilates the polars of each kind of pair by a different angle (MATH §23). Pairs of
 //! nodes are culled with the largest angle of the kinds below them, so that two faces, which are not
@@ -6,12 +7,12 @@
 
 use feeler_hierarchy::FeatureType;
 
-/// Angles by which polars are dilated.
+/// Angles by which the polars of edges and vertices are dilated in one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Dilations {
     /// Dilation (rad) of each [`Kind`] of pair.
     angles: [f64; KINDS],
-    /// Displacement (mm) by which a footpoint can slide on a curved face.
+    /// Largest displacement (mm) of a footpoint on a curved face in the step.
     slide: f64,
 }
 
@@ -20,7 +21,7 @@ pub(crate) struct Dilations {
 pub(crate) enum Kind {
     /// Two faces.
     Faces = 0,
-    /// An edge or a vertex and a plane; a vertex and an edge or a vertex.
+    /// An edge or a vertex and a plane, or a vertex and an edge or another vertex.
     Flat = 1,
     /// An edge or a vertex and a curved face.
     Curved = 2,
@@ -31,8 +32,8 @@ pub(crate) enum Kind {
 /// Number of kinds of pairs.
 pub(crate) const KINDS: usize = 4;
 
-/// Smallest dilation (rad) of a step with motion. With a larger value, more pairs are solved at rest; with
-/// a smaller one, the front is recomputed while a motion fades.
+/// Smallest dilation (rad) of a step with motion. With a larger value, more pairs are solved at rest;
+/// with a smaller one, the front of the traversal is recomputed while a motion fades.
 const MIN_DILATION: f64 = 2.5e-4;
 /// Ratio of successive values to which dilations and slides are rounded up. With a larger value, more pairs
 /// are solved; with a smaller one, the front is recomputed more often.
@@ -58,9 +59,10 @@ impl Dilations {
     }
 
     /// Dilations of a step that rotates B by at most `rotation` (rad) and displaces it by at most
-    /// `displacement` (mm), against faces with curvatures of at most `bend` (1/mm). `crossing` (rad) is the
-    /// dilation of two edges, and `largest` (rad) limits all dilations. The dilations `before` are kept if
-    /// they are sufficient and not much larger.
+    /// `displacement` (mm), against faces with absolute curvatures of at most `bend` (1/mm). `crossing`
+    /// (rad) is the dilation for pairs of edges, and `largest` (rad) limits all dilations. The dilations
+    /// `before`, of the previous step, are returned if they are sufficient and at most [`MAX_RATIO`]
+    /// times too large.
     pub(crate) fn of_step(
         [rotation, displacement, bend]: [f64; 3],
         [crossing, largest]: [f64; 2],
@@ -83,12 +85,13 @@ impl Dilations {
         Self { angles, slide: on_grid(displacement, f64::INFINITY) }
     }
 
-    /// Dilation of an edge or a vertex against a face with curvatures of at most `bend` (1/mm).
+    /// Dilation (rad) of an edge or a vertex paired with a curved face whose absolute curvatures are at
+    /// most `bend` (1/mm).
     pub(crate) fn beside_face(&self, bend: f64) -> f64 {
         (self.angle(Kind::Flat) + turn(bend, self.slide)).min(self.angle(Kind::Curved))
     }
 
-    /// Dilation of a kind of pair.
+    /// Dilation (rad) of a kind of pair.
     pub(crate) fn angle(&self, kind: Kind) -> f64 {
         self.angles[kind as usize]
     }
@@ -98,7 +101,7 @@ impl Dilations {
         self.angles.iter().any(|angle| *angle > 0.0)
     }
 
-    /// All dilations, in the order of the kinds.
+    /// All dilations (rad), in the order of [`Kind`].
     pub(crate) fn angles(&self) -> &[f64; KINDS] {
         &self.angles
     }
@@ -108,8 +111,8 @@ impl Dilations {
         if self.angle(second) > self.angle(first) { second } else { first }
     }
 
-    /// Kind of pair with the largest dilation among pairs of features of these types (unions of
-    /// [`FeatureType::bit`]).
+    /// Kind with the largest dilation among the pairs of a feature of A and a feature of B. `a` and `b`
+    /// are the unions of their type bits ([`FeatureType::bit`]).
     pub(crate) fn largest_kind(&self, a: u16, b: u16) -> Kind {
         let has = |x: u16, y: u16| (a & x != 0 && b & y != 0) || (a & y != 0 && b & x != 0);
         let mut largest = Kind::Faces;
@@ -126,7 +129,8 @@ impl Dilations {
     }
 }
 
-/// Rotation (rad) of the normal along a slide (mm) on a face.
+/// Largest rotation (rad) of the normal along a displacement `slide` (mm) on a face with curvatures of
+/// at most `bend` (1/mm).
 fn turn(bend: f64, slide: f64) -> f64 {
     if slide > 0.0 { bend * slide } else { 0.0 }
 }

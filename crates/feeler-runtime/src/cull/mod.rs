@@ -1,5 +1,5 @@
-//! Culling: pairs of nodes that may contain a contact, and the motion after which a culled pair must be
-//! tested again.
+//! Culling: finds the pairs of nodes (one of each solid) that may contain a contact, and the motion of B
+//! after which a culled pair must be tested again.
 
 pub(crate) mod dilations;
 pub(crate) mod front;

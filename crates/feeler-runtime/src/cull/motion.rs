@@ -1,24 +1,23 @@
 //! Motion of B in the frame of A, accumulated over the queries of a pair.
 //!
 //! The result of a culling test with a margin is valid until B has moved by the margin. Displacements of
-//! points and rotation angles are accumulated separately, so that rotation does not use up a margin in
-//! length. Motion is accumulated in several channels: one for B as a whole; one for each of its regions,
-//! since those near the axis of a rotation move little; and one for each axis of its features of
-//! revolution, whose surfaces stay in place as the solid rotates about the axis. A margin that depends on
-//! the surface of a feature of A is not used up as B rotates about that feature's axis: seen from B, A
-//! moves.
+//! points and rotation angles are accumulated separately, so that a rotation uses up a length margin
+//! only by the displacements that it causes. Motion is accumulated in several channels: one for B as a
+//! whole; one for each region of B, because regions near the axis of a rotation move little; and one for
+//! each axis of features of revolution of B and of A, because their surfaces stay in place as the solid
+//! rotates about the axis. For an axis of A, the channel contains the motion of A as seen from B.
 
 use crate::body::side::Which;
 use crate::body::{Axis, Body, FeatureData, MAX_AXES, REGIONS};
 use feeler_geom::{P3, Pose, V3, math};
 
-/// A motion of B, or the motion that a test allows.
+/// A motion of B in the frame of A, or the largest motion for which the result of a test remains valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Motion {
-    /// Largest displacement (mm) of a point of B, of a region of B, or of a surface, without rotations
-    /// about the axis of that surface.
+    /// Largest displacement (mm) of a point of the moving item: B, a region of B, or a surface of
+    /// revolution, for which rotations about its own axis do not count.
     pub displacement: f64,
-    /// Rotation angle (rad) of B, or of an axis.
+    /// Rotation angle (rad) of B, or of the axis of the surface.
     pub rotation: f64,
 }
 
@@ -37,7 +36,8 @@ impl Motion {
         Self { rotation, ..Self::ANY }
     }
 
-    /// Component of a channel that this motion limits.
+    /// Index of the component of a channel that measures a margin of this form: `DISPLACEMENT`,
+    /// `ROTATION`, or `COMBINED` if both values are finite.
     fn component(self) -> usize {
         if self.rotation == f64::INFINITY {
             DISPLACEMENT
@@ -48,7 +48,7 @@ impl Motion {
         }
     }
 
-    /// This motion as a margin of a channel.
+    /// Margin of this motion, measured by a channel.
     pub(crate) fn by(self, channel: u8) -> Margin {
         Margin { motion: self, channel }
     }
@@ -64,13 +64,14 @@ impl Motion {
         }
     }
 
-    /// Whether displacement and rotation are both smaller.
+    /// Whether displacement and rotation are both smaller than those of `other`.
     pub(crate) fn is_within(self, other: Self) -> bool {
         self.displacement < other.displacement && self.rotation < other.rotation
     }
 }
 
-/// Motion that a test allows, and the channel that measures it: see [`MotionChannels`].
+/// Largest motion for which the result of a test remains valid, and the number of the channel that
+/// measures the motion ([`MotionChannels`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Margin {
     pub motion: Motion,
@@ -78,15 +79,15 @@ pub(crate) struct Margin {
 }
 
 impl Margin {
-    /// Any motion.
+    /// Margin that no motion uses up.
     pub(crate) const ANY: Self = Self { motion: Motion::ANY, channel: MotionChannels::WHOLE };
 }
 
-/// Channel numbers of a pair: 0 for B as a whole, then the regions of B ([`Body::regions`]), the axes of B,
-/// and the axes of A.
+/// Channel numbers of a pair of bodies: 0 for B as a whole, then the regions of B ([`Body::regions`]),
+/// the axes of B, and the axes of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MotionChannels<'a> {
-    /// Channels of the first axis of A and of B.
+    /// Channel numbers of the first axis of A and of the first axis of B.
     first: [usize; 2],
     moved: &'a AccumulatedMotion,
 }
@@ -98,7 +99,7 @@ impl<'a> MotionChannels<'a> {
     /// Channel of B as a whole.
     pub(crate) const WHOLE: u8 = 0;
 
-    /// Channels of pairs with this B, which has moved by `moved`.
+    /// Channels of pairs with this B, with the motion accumulated in each of them.
     pub(crate) fn new(b: &Body, moved: &'a AccumulatedMotion) -> Self {
         let of_b = 1 + b.regions().len();
         Self { first: [of_b + b.axes().len(), of_b], moved }
@@ -109,8 +110,9 @@ impl<'a> MotionChannels<'a> {
         self.moved.of(channel).displacement
     }
 
-    /// Returns the channel that measures a motion of a feature's surface: that of the feature's axis, or
-    /// `other` if the feature has no axis or the axis has moved more in the last step.
+    /// Returns the channel for a margin that depends on the surface of a feature only: the channel of
+    /// the feature's axis, or `other` if the feature has no axis or its axis has moved more in the last
+    /// step. `motion` is the margin, and `which` is the solid of the feature.
     #[expect(clippy::cast_possible_truncation, reason = "at most MAX_CHANNELS channels")]
     pub(crate) fn of_form(&self, motion: Motion, which: Which, feature: &FeatureData, other: u8) -> u8 {
         let Some(axis) = feature.axis else { return other };
@@ -124,18 +126,18 @@ impl<'a> MotionChannels<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MotionTracker {
     last: Option<Pose>,
-    /// Sum of the largest coordinates (mm) of both bodies.
+    /// Sum of the largest coordinates (mm) of both bodies, each in its own frame.
     reach: f64,
-    /// Largest distance (mm) of a point of B outside the boxes.
+    /// Largest distance (mm) of a point of B outside the boxes of its nodes.
     deviation: f64,
-    /// Centres and radii (mm) of the regions.
+    /// Centres and radii (mm) of the regions of B, in its own frame.
     regions: Vec<(P3, f64)>,
     /// Axes of B and of A, in their own frames.
     axes: [Vec<Axis>; 2],
     total: AccumulatedMotion,
 }
 
-/// Length of a rotation by one radian in the combined component, in sizes of B. It is about the
+/// Length that a rotation by one radian adds to the combined component, in sizes of B. It is about the
 /// displacement of a point when a slim solid rotates about its axis, as a plug does in its socket. It
 /// affects speed only.
 const LEVER: f64 = 0.2;
@@ -145,25 +147,26 @@ const MAX_CHANNELS: usize = 256;
 
 /// Number of components of a channel.
 const COMPONENTS: usize = 3;
-/// Component: displacement (mm).
+/// Index of the component of displacement (mm).
 const DISPLACEMENT: usize = 0;
-/// Component: rotation (rad).
+/// Index of the component of rotation (rad).
 const ROTATION: usize = 1;
-/// Component: displacement and rotation combined (mm).
+/// Index of the component that combines displacement and rotation (mm): displacement + lever · rotation.
 const COMBINED: usize = 2;
 
 /// Motion of B since the accumulation started.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AccumulatedMotion {
-    /// By channel and component. The values never decrease until the accumulation restarts.
+    /// Accumulated values by channel and component. They never decrease until the accumulation restarts.
     accumulated: Vec<[f64; COMPONENTS]>,
-    /// Last step, by channel and component.
+    /// Motion from the previous pose to the last one, by channel and component.
     steps: Vec<[f64; COMPONENTS]>,
-    /// Length (mm) of a rotation by one radian in the combined component.
+    /// Length (mm) that a rotation by one radian adds to the combined component.
     lever: f64,
 }
 
-/// Expiry of a margin: it is used up as soon as a component, numbered over all channels, reaches a value.
+/// Expiry of a margin: the margin is used up as soon as the accumulated value of `component`, numbered
+/// over all channels, reaches `at` (mm or rad).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Deadline {
     pub component: u16,
@@ -184,18 +187,19 @@ impl AccumulatedMotion {
         }
     }
 
-    /// Motion in one channel; 0 is B as a whole.
+    /// Accumulated motion in one channel; channel 0 is B as a whole.
     pub(crate) fn of(&self, channel: u8) -> Motion {
         let accumulated = &self.accumulated[usize::from(channel)];
         Motion { displacement: accumulated[DISPLACEMENT], rotation: accumulated[ROTATION] }
     }
 
-    /// All components, channel by channel.
+    /// Accumulated values of all components, channel by channel.
     pub(crate) fn accumulated(&self) -> &[f64] {
         self.accumulated.as_flattened()
     }
 
-    /// Last step of B as a whole in the combined component, converted to the unit of a component.
+    /// Last step of B as a whole: the combined component, converted to the unit (mm or rad) of the
+    /// component with this number.
     pub(crate) fn step_of_whole(&self, component: usize) -> f64 {
         let sum = self.steps[usize::from(MotionChannels::WHOLE)][COMBINED];
         if component % COMPONENTS == ROTATION && self.lever > 0.0 { sum / self.lever } else { sum }
@@ -211,7 +215,7 @@ impl AccumulatedMotion {
         let at = match component {
             DISPLACEMENT => so_far + displacement,
             ROTATION => so_far + rotation,
-            // Slightly reduced, because sums are rounded differently from their terms.
+            // The deadline is slightly earlier, because sums are rounded differently from their terms.
             _ => {
                 so_far - 8.0 * f64::EPSILON * so_far + (1.0 - 1e-6) * displacement.min(self.lever * rotation)
             }
@@ -219,7 +223,7 @@ impl AccumulatedMotion {
         Deadline { component: (usize::from(channel) * COMPONENTS + component) as u16, at }
     }
 
-    /// Adds a motion to a channel.
+    /// Adds a motion to a channel and stores it as the last step of the channel.
     fn add(&mut self, channel: usize, motion: Motion) {
         let sum = motion.displacement + self.lever * motion.rotation;
         self.steps[channel] = [motion.displacement, motion.rotation, sum];
@@ -280,7 +284,7 @@ impl MotionTracker {
         }
         let mut displacement = 0.0_f64;
         for (channel, (center, radius)) in (1..).zip(&self.regions) {
-            // A region rotates about its centre by at most the angle.
+            // A region moves by the displacement of its centre plus radius times rotation angle.
             let of_region = (rotated * center.coords + shifted).norm() + radius * rotation + spare;
             self.total.add(channel, Motion { displacement: of_region, rotation });
             displacement = displacement.max(of_region);
@@ -301,8 +305,9 @@ impl MotionTracker {
     }
 }
 
-/// Motion of the features of an axis, when the centre of the axis moves by `center` and its direction by
-/// `direction`. `rotation` (rad) is that of the solid, and `rounding` (mm) is added to the displacement.
+/// Upper bound of the motion of the features that share an axis. The centre of the axis moves by
+/// `center` (mm), and its unit direction changes by `direction`. `rotation` (rad) is that of the solid,
+/// and `rounding` (mm) is added to the displacement.
 fn of_axis(axis: &Axis, center: V3, direction: V3, (rotation, rounding): (f64, f64)) -> Motion {
     let tilt = direction.norm();
     let displacement = center.norm() + axis.radius * tilt + axis.off[0] * rotation + rounding;

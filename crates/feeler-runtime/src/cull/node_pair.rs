@@ -2,18 +2,18 @@
 //! of features that are not solved as wholes are also tested with polyhedral cones and with boxes along the
 //! normals.
 //!
-//! Each successful test returns a margin: the motion of B (see [`super::motion`]) after which it must be
-//! repeated.
+//! Each test that culls a pair returns a margin: the motion of B (see [`super::motion`]) after which the
+//! test must be repeated.
 //!
 //! # Source
-//! BREP §2.4.3, §4.2.2; MATH §7 (the user's angle as a run-time margin), §10 (order).
+//! BREP §2.4.3, §4.2.2; MATH §7 (the quasi angle as a margin at run time), §10 (order of the tests).
 //!
 //! # Deviations
 //! Boxes and cones have a slack for footpoints that are accepted within a trim's deviation outside their
-//! area, and cones also for members of conformal sets ([`Allowance`](crate::body::tree::Allowance)), so
-//! that culling never loses a minimum that brute force finds. The footpoints of a minimum differ by a
-//! vector along their common normal that is at most as long as the reach. At leaves, the reach is therefore
-//! applied in the directions of the cones only.
+//! area, and cones have one for members of conformal sets as well
+//! ([`Allowance`](crate::body::tree::Allowance)), so that culling never loses a minimum that brute force
+//! finds. The footpoints of a minimum differ by a vector along their common normal that is at most as
+//! long as the reach. At leaves, the reach is therefore applied in the directions of the cones only.
 
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
@@ -30,9 +30,9 @@ use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, Pose, V3, math};
 use feeler_hierarchy::{AreaId, FeatureType, conformal_compatible, strict_compatible};
 
-/// Angle (rad) by which a plane is tried to separate two polyhedral cones; the result then lasts for a
-/// rotation by this angle. With a larger value, fewer planes pass; with a smaller one, the test is repeated
-/// sooner.
+/// Angle (rad) by which a plane is tried to separate two polyhedral cones. If it does, the result is
+/// valid for rotations of up to this angle. With a larger value, fewer planes pass; with a smaller one,
+/// the test is repeated sooner.
 const CONE_MARGIN: f64 = 0.02;
 
 /// Type bits of straight edges.
@@ -40,7 +40,8 @@ const STRAIGHT: u16 = FeatureType::StraightEdge.bit();
 /// Type bits of all edges.
 const EDGES: u16 = STRAIGHT | FeatureType::CurvedEdge.bit();
 
-/// First hint that denotes an axis of the test of boxes. Smaller hints denote planes between cones.
+/// Smallest hint that denotes an axis of the test of boxes (a hint is the plane or axis that separated a
+/// pair of nodes last). Smaller hints denote planes between polyhedral cones.
 const FIRST_BOX_HINT: u8 = 128;
 
 /// Data shared by the culling tests of one query.
@@ -48,21 +49,23 @@ const FIRST_BOX_HINT: u8 = 128;
 pub(crate) struct CullContext {
     /// Maps coordinates of B to those of A.
     pub pose: PoseMatrix,
-    /// Distance (mm) beyond which boxes without allowance are culled.
+    /// Distance (mm) between two boxes beyond which they are culled, before the allowances of their
+    /// nodes are added.
     pub reach: f64,
     tol: Tolerances,
-    /// Largest distance (mm) of footpoints of pressed minima beside their faces, which is the largest
-    /// depth.
+    /// Largest distance (mm) beyond concave edges of their faces at which footpoints of pressed minima
+    /// are accepted: the largest depth.
     beside: f64,
     /// Angles by which polars are dilated.
     dilations: Dilations,
-    /// Sine and cosine of the dilation of the polars of both sides together, by the kind of pair.
+    /// Sine and cosine of the sum of the dilations of A's and B's polars, by the kind of pair.
     both: [(f64, f64); KINDS],
-    /// Sine and cosine of the dilation of the polars of one side, by the kind of pair.
+    /// Sine and cosine of the dilation of the polars of one solid, by the kind of pair.
     one: [(f64, f64); KINDS],
-    /// Whether features that carry quasi-minima only are included.
+    /// Whether features that can carry quasi-minima only are included.
     pub with_quasi: bool,
-    /// Whether these features are included in some pairs only: see [`Self::pairs_of`].
+    /// Whether such features are included only in the kinds of pairs that [`Self::pairs_of`] lists, as
+    /// in a step.
     few_smooth: bool,
     savings: Savings,
 }
@@ -86,7 +89,7 @@ impl CullContext {
         }
     }
 
-    /// Returns the context with other dilations.
+    /// Returns the context with the dilations of a step of a simulator.
     pub(crate) fn with_dilations(self, dilations: Dilations) -> Self {
         Self {
             dilations,
@@ -103,7 +106,7 @@ impl CullContext {
         &self.dilations
     }
 
-    /// Dilation (rad) of the polars of two areas.
+    /// Dilation (rad) of the polars of an area of A and an area of B.
     pub(crate) fn dilation_of(&self, (a, i): (&Body, AreaId), (b, j): (&Body, AreaId)) -> f64 {
         let node = |body: &Body, area: AreaId| body.tree()[body.leaf_of_area(area).index()].types;
         match self.kind(node(a, i), node(b, j)) {
@@ -112,20 +115,22 @@ impl CullContext {
         }
     }
 
-    /// Kind of pair with the largest dilation among two unions of types.
+    /// Kind of pair with the largest dilation among the features below two nodes, given the unions of
+    /// their types.
     fn kind(&self, a: FeatureTypes, b: FeatureTypes) -> Kind {
         self.kind_of(&self.pairs_of(a, b))
     }
 
-    /// Kind of pair with the largest dilation among pairs of unions of types.
+    /// Kind of pair with the largest dilation among the given pairs of unions of types.
     fn kind_of(&self, pairs: &[(u16, u16)]) -> Kind {
         let kinds = pairs.iter().map(|(a, b)| self.dilations.largest_kind(*a, *b));
         kinds.fold(Kind::Faces, |first, second| self.dilations.larger(first, second))
     }
 
-    /// Unions of types whose features are paired below two nodes. In a step, smooth edges and vertices,
-    /// which carry quasi-minima only, are paired with faces, and smooth edges also with edges if one of the
-    /// two is straight: the overlap of an edge and a nearly parallel face ends there.
+    /// Pairs of unions of types (of A and of B) whose features are paired below two nodes. In a step,
+    /// smooth edges and vertices, which can carry quasi-minima only, are paired with faces. Smooth edges
+    /// are also paired with edges if one of the two is straight, because the overlap of an edge and a
+    /// nearly parallel face ends at such an edge.
     fn pairs_of(&self, a: FeatureTypes, b: FeatureTypes) -> ArrayVec<(u16, u16), 5> {
         let mut pairs = ArrayVec::new();
         if !self.few_smooth || (a.strict == a.all && b.strict == b.all) {
@@ -140,35 +145,38 @@ impl CullContext {
         pairs
     }
 
-    /// Whether one pair of areas represents a pair of features that closed forms solve.
+    /// Whether one pair of areas represents a pair of features that are solved as wholes
+    /// ([`Savings::supermaximal`]).
     pub(crate) fn solves_whole_features(&self) -> bool {
         self.savings.supermaximal
     }
 
-    /// Returns the context that also accepts footpoints up to a distance (mm) beyond concave edges of their
-    /// faces.
+    /// Returns the context for a query that also accepts footpoints up to `beside` (mm) beyond concave
+    /// edges of their faces.
     pub(crate) fn with_beside(self, beside: f64) -> Self {
         Self { beside: self.beside.max(beside), ..self }
     }
 
-    /// Largest distance (mm) of footpoints beyond concave edges of their faces.
+    /// Largest distance (mm) beyond concave edges of their faces at which footpoints are accepted.
     pub(crate) fn beside(&self) -> f64 {
         self.beside
     }
 
-    /// Leaf of an area of B in the frame of A.
+    /// Leaf node of an area of B, moved to the frame of A.
     pub(crate) fn placed(&self, b: &Body, area: AreaId) -> TreeNode {
         b.tree()[b.leaf_of_area(area).index()].placed(&self.pose)
     }
 
-    /// Whether a minimum may lie on two areas, given B's leaf as returned by [`placed`](Self::placed).
+    /// Whether an area of A and an area of B may contain the footpoints of a minimum. `node_b` is B's
+    /// leaf as returned by [`placed`](Self::placed).
     pub(crate) fn areas(&self, (a, i): (&Body, AreaId), (b, j): (&Body, AreaId), node_b: &TreeNode) -> bool {
         let node_a = &a.tree()[a.leaf_of_area(i).index()];
         self.nodes(node_a, node_b).is_none()
             && self.leaves((a, i), (b, j, node_b), &mut { NO_HINT }).is_none()
     }
 
-    /// Slack of two nodes: the sum of their lengths, and their angles plus the angle of conformal contacts.
+    /// Slack of a pair of nodes: the sum of the lengths of their allowances, and their angles plus the
+    /// angle of conformal contacts.
     fn slack(&self, a: &TreeNode, b: &TreeNode) -> Slack {
         let (a, b) = (&a.allowance, &b.allowance);
         let bent = self.tol.bent(f64::from(a.inverse_extent.max(b.inverse_extent)));
@@ -178,19 +186,19 @@ impl CullContext {
         }
     }
 
-    /// Distance (mm) between the boxes of two nodes within which they may contain a minimum.
+    /// Largest distance (mm) between the boxes of two nodes that may contain a minimum.
     pub(crate) fn reach_of(&self, a: &TreeNode, b: &TreeNode) -> f64 {
         self.reach + self.slack(a, b).length
     }
 
-    /// Motion of B until two nodes (B's in the frame of A) may contain a minimum; `None` if they already
-    /// may.
+    /// Motion of B for which two nodes (B's in the frame of A) cannot contain a minimum; `None` if they
+    /// may contain one at this pose.
     pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<Motion> {
         self.facing(a, b, || b.cap.axis).or_else(|| self.boxes(a, b, &mut { NO_HINT }))
     }
 
-    /// Test of [`CullContext::nodes`] by feature types and cones. `axis_b` is the axis of B's cone in the
-    /// frame of A.
+    /// Test of [`CullContext::nodes`] by feature types and cones of revolution. `axis_b` returns the
+    /// axis of B's cone in the frame of A.
     pub(crate) fn facing(&self, a: &TreeNode, b: &TreeNode, axis_b: impl FnOnce() -> V3) -> Option<Motion> {
         let is_compatible = |&(a, b): &(u16, u16)| strict_compatible(a, b) || conformal_compatible(a, b);
         let pairs = self.pairs_of(a.types, b.types);
@@ -205,7 +213,7 @@ impl CullContext {
         self.cannot_face((&a.cap, &Cap { axis: axis_b(), ..b.cap }), kind, angles[0] + angles[1])
     }
 
-    /// Test of [`CullContext::nodes`] by boxes. The separating axis is stored in `hint`.
+    /// Test of [`CullContext::nodes`] by boxes. If the boxes are separated, `hint` receives the axis.
     pub(crate) fn boxes(&self, a: &TreeNode, b: &TreeNode, hint: &mut u8) -> Option<Motion> {
         let reach = self.reach_of(a, b);
         let (axis, gap) = gap_in_frame(&a.obb, &b.obb, reach)?;
@@ -213,7 +221,8 @@ impl CullContext {
         Some(Motion::of_displacement(gap - reach))
     }
 
-    /// Test of [`CullContext::boxes`] along the axis in `hint`, with B's node in B's own frame.
+    /// Test of [`CullContext::boxes`] along the axis in `hint` only, with B's node in B's own frame.
+    /// `None` if `hint` does not denote an axis or the axis does not separate the boxes.
     pub(crate) fn boxes_along(&self, a: &TreeNode, b: &TreeNode, hint: u8) -> Option<Motion> {
         let axis = hint.checked_sub(FIRST_BOX_HINT).filter(|axis| *axis < SAT_AXES)?;
         let reach = self.reach_of(a, b);
@@ -221,9 +230,10 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_displacement(spare))
     }
 
-    /// Motion of B until the box of a node comes within reach of the primitive of the other node.
-    /// Everything below that node is on the primitive up to `off` (mm); `a` and `b` are both nodes, and
-    /// `other` is the box. All are in one frame. Returns `None` if the box already is within reach.
+    /// Motion of B for which the box of one node stays out of reach of the primitive of the other node.
+    /// The features below the other node are on the primitive up to `off` (mm). `a` and `b` are the two
+    /// nodes, for their allowances, and `other` is the box. Primitive and box are in one frame. Returns
+    /// `None` if the box is within reach.
     pub(crate) fn off_primitive(
         &self,
         (primitive, off): (&Primitive, f64),
@@ -235,8 +245,9 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_displacement(spare))
     }
 
-    /// Motion of B until the directions of their polars allow two features a common minimum, given nodes
-    /// below them (B's in the frame of A); `None` if they already do.
+    /// Motion of B for which two features cannot have a minimum because their polars contain no opposite
+    /// directions; `None` if they contain some at this pose. `za` and `zb` are the bands of the
+    /// features' polars, each in the frame of its solid; `a` and `b` are nodes of the features.
     pub(crate) fn zones(
         &self,
         (za, a): (&DirectionBand, &TreeNode),
@@ -251,9 +262,10 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
-    /// Tests two leaves by the criteria that [`CullContext::nodes`] omits, with B's leaf as returned by
-    /// [`CullContext::placed`]. `hint` contains the plane or the axis that separated the leaves last, which
-    /// is tested first, and receives the one that separates them now.
+    /// Tests two leaves by the criteria that [`CullContext::nodes`] omits. Returns the motion of B for
+    /// which they cannot contain a minimum; `None` if they may contain one. B's leaf is that of
+    /// [`CullContext::placed`]. `hint` contains the plane or axis that separated the leaves in an
+    /// earlier test, which is tested first, and receives the one that separates them at this pose.
     pub(crate) fn leaves(
         &self,
         (body_a, i): (&Body, AreaId),
@@ -287,23 +299,24 @@ impl CullContext {
         }
     }
 
-    /// Motion for which no direction of one cone can be opposite to a direction of the other one. `angle`
-    /// (rad) is the slack of both cones.
+    /// Motion of B for which no direction of one cone is opposite to a direction of the other one;
+    /// `None` if some are at this pose. `angle` (rad) is the slack of both cones together.
     fn cannot_face(&self, (a, b): (&Cap, &Cap), kind: Kind, angle: f64) -> Option<Motion> {
         let both = self.both[kind as usize];
-        // The angles add up to the reach of both cones; beyond π every direction is reached. With an obtuse
-        // cone, the sum must not exceed 2π unnoticed.
+        // The sum of the half-angles and dilations is the largest angle between the axes at which a
+        // direction and the opposite of another one coincide; beyond π this is always the case. With an
+        // obtuse cone, the sum must not exceed 2π unnoticed.
         let with_a = sum((a.sin, a.cos), both);
         let (sin, cos) = sum(with_a, (b.sin, b.cos));
         let obtuse = (b.cos < 0.0 && with_a.1 < 0.0) || (a.cos < 0.0 && sum((b.sin, b.cos), both).1 < 0.0);
         let wide = obtuse || sin <= COS_SLACK;
-        // The difference of two angles is at least that of their cosines.
+        // The difference of two angles is at least the difference of their cosines.
         let spare = cos - COS_SLACK - angle + a.axis.dot(&b.axis);
         (!wide && spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
-    /// Motion for which B's box cannot be reached from A's along a common normal; `one` is the dilation of
-    /// one side.
+    /// Motion of B for which B's box cannot be reached from A's along a common normal; `None` if it can
+    /// be reached at this pose. `one` is the sine and cosine of the dilation of the polars of one solid.
     fn out_of_sight(
         &self,
         (a, b): (&TreeNode, &TreeNode),
@@ -336,16 +349,17 @@ impl CullContext {
 /// Slack of the tests of a pair of nodes: the amounts by which footpoints may be outside boxes and cones,
 /// computed from the [`Allowance`](crate::body::tree::Allowance) of each node.
 struct Slack {
-    /// Length (mm) by which footpoints may be outside the boxes, for both nodes together.
+    /// Largest sum (mm) of the distances of the two footpoints of a minimum from the boxes of their
+    /// nodes.
     length: f64,
-    /// Angles (rad) by which directions may be outside the cones of A's and B's node.
+    /// Largest angles (rad) by which directions may be outside the cones of A's and of B's node.
     angles: [f64; 2],
 }
 
 /// Rounding of cosines. A larger value culls less; a smaller one culls pairs by rounding.
 const COS_SLACK: f64 = 1e-12;
 
-/// Sine and cosine of the sum of two angles.
+/// Sine and cosine of the sum of two angles, given as (sine, cosine).
 fn sum((s, c): (f64, f64), (t, d): (f64, f64)) -> (f64, f64) {
     (s * d + c * t, c * d - s * t)
 }

@@ -1,4 +1,5 @@
-//! Pairs of nodes visited by a traversal of two trees, kept between queries.
+//! Pairs of nodes visited by a traversal of two trees, kept between queries. A *pair* in this module is
+//! a node of A's tree and a node of B's.
 //!
 //! The front is the list of pairs at which the traversal stopped. Each culled pair has a deadline: the
 //! value of a component of the accumulated motion at which it must be tested again. Later traversals test
@@ -10,10 +11,10 @@
 //! BREP §4.5.1 (front tracking: one array; descend, and prune partially).
 //!
 //! # Deviations
-//! The reference tests every pair of the front at every step, with its last separating axis first. Here a
-//! pair that cannot have changed is not tested. The array is not kept sorted, and the pairs above the front
-//! are kept as a tree. Pruning examines two siblings, and each of them only in one traversal of
-//! [`PRUNE_EVERY`].
+//! BREP tests every pair of the front at every step, with its last separating axis first. In this
+//! module, a pair that cannot have changed is not tested. The array is not kept sorted, and the pairs
+//! above the front are kept as a tree. Pruning tries to replace two siblings by their parent, for each
+//! of them in only one of [`PRUNE_EVERY`] traversals.
 
 mod upcoming;
 
@@ -25,7 +26,7 @@ use upcoming::{Deadlines, PREFETCHED, UpcomingQueue};
 
 /// Tests and data of pairs of nodes that a traversal uses.
 pub(crate) trait Pairs {
-    /// Note: data that is stored with each pair and passed to its tests in later traversals.
+    /// Data that is stored with each pair and passed to the tests of the pair in later traversals.
     type Note: Copy;
 
     /// Computes the note of a pair.
@@ -33,18 +34,21 @@ pub(crate) trait Pairs {
     /// Index of the group to which pairs with this note belong; `None` without a group. One active pair
     /// represents all pairs of its group, so that the others need not be tested.
     fn group(&self, note: Self::Note) -> Option<u32>;
-    /// Whether pairs of this group, and all below, need not be tested in this traversal.
+    /// Whether the pairs of this group, and the pairs below them, need not be tested in this traversal.
     fn resolved(&self, group: u32) -> bool;
-    /// Tests a pair. `hint` is the value that the last test of the pair left there, or [`NO_HINT`] before
-    /// the first test.
+    /// Tests a pair. `hint` is a value that the test may change; it is passed to the next test of the
+    /// pair, and is [`NO_HINT`] before the first test.
     fn test(&mut self, pair: NodePair, note: Self::Note, hint: &mut u8) -> Verdict;
-    /// Reads a word of each cache line of both nodes. The value is meaningless.
+    /// Reads a word of each cache line of both nodes, which loads them into the cache. The returned
+    /// value is meaningless.
     fn touch(&self, pair: NodePair) -> u64;
-    /// Keeps a pair active that was active in the last traversal. Returns `false` if it must be tested.
+    /// Keeps a pair active, without a test, that was active in the last traversal. Returns `false` if it
+    /// must be tested instead.
     fn keep(&mut self, pair: NodePair, note: Self::Note) -> bool;
-    /// Margin of an open pair whose children are both culled; `None` if it is not culled.
+    /// Tests a pair whose children are both culled. Returns its margin if it is culled itself, so that
+    /// it can replace them; `None` otherwise.
     fn prune(&mut self, pair: NodePair) -> Option<Margin>;
-    /// Pairs below a pair that does not consist of two leaves.
+    /// Children of a pair that does not consist of two leaves.
     fn children(&self, pair: NodePair) -> [NodePair; 2];
 }
 
@@ -53,11 +57,11 @@ pub(crate) const NO_HINT: u8 = u8::MAX;
 
 /// Result of the test of a pair.
 pub(crate) enum Verdict {
-    /// The pair contains no minimum until B has moved by the margin.
+    /// The pair cannot contain a minimum until B has moved by the margin.
     Culled(Margin),
-    /// Two leaves that may contain a minimum.
+    /// The pair consists of two leaves that may contain a minimum.
     Active,
-    /// The children must be tested.
+    /// The pair may contain a minimum, and its children must be tested.
     Open,
 }
 
@@ -67,30 +71,32 @@ struct PairNode<T> {
     nodes: NodePair,
     note: T,
     parent: u32,
-    /// Position in the front; meaningless for an open pair.
+    /// Index in the front; meaningless for an open pair.
     place: u32,
     state: State,
     hint: u8,
-    /// Previous and next pair in a list of resolved pairs: see [`Deferred`].
+    /// Previous and next pair in the list of resolved pairs of a group ([`Deferred`]).
     list: [u32; 2],
 }
 
 /// State of a pair after its last test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Open, or not tested yet.
+    /// The pair is open (its children are in the tree), or was not tested yet.
     Other,
     Active,
     Culled,
-    /// Need not be tested.
+    /// The group of the pair was resolved, so that the pair need not be tested.
     Resolved,
 }
 
-/// Marks the absence of a pair; in the front, a pair that was removed.
+/// Marks the absence of a pair: of a parent, of a neighbour in a list, or of a removed pair in the
+/// front.
 const GONE: u32 = u32::MAX;
 
-/// Number of traversals after which an active pair is tested again. Most of them are still active, and the
-/// others do no harm. A larger value solves more pairs, a smaller one tests more.
+/// Number of traversals after which an active pair is tested again. Most such pairs are still active,
+/// and the others only cost a solve without result. A larger value solves more pairs, a smaller one
+/// tests more.
 const TEST_EVERY: u32 = 16;
 /// Number of traversals after which pruning of a pair that stays culled is tried with its sibling, because
 /// the test fails more often than not. A larger value keeps longer fronts, a smaller one tests more.
@@ -101,14 +107,14 @@ const PRUNE_EVERY: u32 = 8;
 /// own. List 0 contains the pairs that are about to be tested, list `g + 1` those of group `g`.
 #[derive(Clone, Debug, Default)]
 struct Deferred {
-    /// For each list its first pair, or [`GONE`], and whether it is among `groups`.
+    /// First pair of each list, or [`GONE`], and whether the group of the list is among `groups`.
     lists: Vec<(u32, bool)>,
     /// Groups whose lists may be non-empty.
     groups: Vec<u32>,
 }
 
 impl Deferred {
-    /// Tags a list number, which takes the place of the predecessor of the list's first pair.
+    /// Tag of a list number, which the first pair of a list stores instead of a predecessor.
     const LIST: u32 = 1 << 31;
 
     fn clear(&mut self) {
@@ -133,7 +139,7 @@ impl Deferred {
         *first = k;
     }
 
-    /// Removes a pair from its list.
+    /// Removes a pair from the list that contains it.
     fn remove<T>(&mut self, pairs: &mut [PairNode<T>], k: u32) {
         let [before, behind] = pairs[k as usize].list;
         if before & Self::LIST == 0 {
@@ -172,24 +178,25 @@ impl Deferred {
     }
 }
 
-/// The tree and its front.
+/// Tree of the pairs that traversals have visited, and its front.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTree<T> {
     pairs: Vec<PairNode<T>>,
-    /// First ones of unused pairs of siblings.
+    /// Indices in `pairs` of the first ones of unused siblings.
     free: Vec<u32>,
-    /// Pairs at which the traversal stopped, and [`GONE`] ones.
+    /// Pairs at which the traversal stopped; removed ones are replaced by [`GONE`].
     front: Vec<u32>,
-    /// Deadline of each pair of the front; active pairs have a separate list.
+    /// Deadline of each pair of the front. Active pairs have none, because `active` lists them.
     due: Deadlines,
     upcoming: UpcomingQueue,
-    /// Positions that a traversal tests.
+    /// Indices in the front of the pairs that this traversal tests.
     now: Vec<u32>,
-    /// Active pairs of this traversal, and of the last one.
+    /// Active pairs of this traversal and of the previous one.
     active: [Vec<u32>; 2],
     deferred: Deferred,
     gone: usize,
-    /// Positions of the second siblings of pairs that were just opened.
+    /// Indices in the front of the second children of pairs that were opened, which are still to be
+    /// tested.
     stack: Vec<u32>,
     walks: u32,
 }
@@ -225,9 +232,9 @@ impl<T: Copy> PairTree<T> {
         (self.gone, self.walks) = (0, 0);
     }
 
-    /// Reserves memory for the largest possible number of pairs of leaves before the front grows. Which
-    /// pairs count as active depends on earlier traversals, and another pass over the same poses may find
-    /// more of them.
+    /// Reserves memory in `list` for as many active pairs as there can be before the front grows. Which
+    /// pairs count as active depends on earlier traversals, and another pass over the same poses may
+    /// find more of them.
     pub(crate) fn reserve_active<P>(&self, list: &mut Vec<P>) {
         list.reserve(self.front.capacity().saturating_sub(list.len()));
     }
@@ -270,13 +277,14 @@ impl<T: Copy> PairTree<T> {
             }
         }
         self.deferred.forget_empty_groups();
-        // Another pass over the same poses may find a few more pairs, depending on earlier ones.
+        // A further series of queries at the same poses may find a few more pairs, depending on earlier
+        // queries.
         let more = self.front.len() / 4;
         self.front.reserve(more);
         self.due.accumulated.reserve(more);
         self.due.at.reserve(more);
         self.pairs.reserve(self.pairs.len() / 4);
-        // All of them can be due at once; this avoids a later allocation.
+        // All pairs of the front can be due in one traversal; this avoids a later allocation.
         for places in [&mut self.now, &mut self.active[1]] {
             places.clear();
             places.reserve(self.front.capacity());
@@ -289,8 +297,8 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Reads a word of all data that will be read at these positions. The loads are independent, so the
-    /// cache misses overlap instead of following each other.
+    /// Loads the data of the pairs at these indices of the front into the cache. The loads are
+    /// independent, so the cache misses overlap instead of following each other.
     fn touch(&self, places: &[u32], pairs: &impl Pairs<Note = T>) {
         let read = places.iter().fold(0, |read, &place| {
             let k = self.front[place as usize];
@@ -300,22 +308,23 @@ impl<T: Copy> PairTree<T> {
         std::hint::black_box(read);
     }
 
-    /// Appends a pair to the front that is due at once.
+    /// Appends a pair to the front; it is due in the current traversal.
     fn push(&mut self, pair: u32) {
         self.front.push(pair);
         self.due.push(Deadline::NOW);
         self.upcoming.is_listed.push(false);
     }
 
-    /// Stores the deadline of the pair at a position.
+    /// Stores the deadline of the pair at an index of the front, given its margin from now on.
     fn set_margin(&mut self, place: usize, moved: &AccumulatedMotion, margin: Margin) {
         let due = moved.due(margin);
         self.due.set(place, due);
         self.upcoming.add(place, due);
     }
 
-    /// Keeps the active pairs active, except those that are due to be tested. They come first in a
-    /// traversal, because other pairs of their groups need no test afterwards.
+    /// Keeps the pairs active that were active in the previous traversal, except those that must be
+    /// tested again. Active pairs are visited before all others, because the others of their groups then
+    /// need no test.
     fn visit_active(&mut self, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         self.active.swap(0, 1);
         for i in 0..self.active[1].len() {
@@ -331,7 +340,7 @@ impl<T: Copy> PairTree<T> {
         self.active[1].clear();
     }
 
-    /// Tests the pairs of a group that has ceased to be resolved.
+    /// Tests the deferred pairs of a group that is not resolved any more.
     fn test_deferred(&mut self, group: u32, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         // Pairs that are deferred again go to the list of the group.
         self.deferred.take_group(&mut self.pairs, group);
@@ -340,12 +349,13 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Whether pruning of a pair is tried in this traversal.
+    /// Whether pruning of the pair with this index is tried in this traversal.
     fn is_pruned_in_this_walk(&self, pair: u32) -> bool {
         self.walks.wrapping_add(pair).is_multiple_of(PRUNE_EVERY)
     }
 
-    /// Tests the pair at a position of the front and all pairs that it opens, first children first.
+    /// Tests the pair at an index of the front and, if it is open, the pairs below it in depth-first
+    /// order.
     fn visit(&mut self, place: usize, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         let mut place = place;
         loop {
@@ -389,8 +399,8 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Replaces pair `k` in the front by its children: the first one in its position, the second one at the
-    /// end and on the stack.
+    /// Replaces pair `k` in the front by its children. The first one takes its index, the second one is
+    /// appended, and its index is pushed on the stack.
     fn open(&mut self, k: u32, place: usize, children: [NodePair; 2], notes: [T; 2]) {
         let places = [index(place), index(self.front.len())];
         let pair = |c: usize| PairNode {
@@ -409,7 +419,7 @@ impl<T: Copy> PairTree<T> {
         } else {
             let first = index(self.pairs.len());
             self.pairs.extend([pair(0), pair(1)]);
-            // All of them can become unused; this avoids a later allocation.
+            // All siblings can become unused; this avoids a later allocation.
             self.free.reserve(self.pairs.capacity() / 2 - self.free.len());
             first
         };
@@ -419,8 +429,8 @@ impl<T: Copy> PairTree<T> {
         self.stack.push(places[1]);
     }
 
-    /// Replaces a pair and its sibling by their parent, repeatedly while both are culled or both are
-    /// resolved. Returns the margin of the last parent.
+    /// Replaces the pair at index `place` of the front and its sibling by their parent, repeatedly while
+    /// both are culled or both are resolved. Returns the margin of the pair that is then at this index.
     fn prune(
         &mut self,
         place: usize,
@@ -442,7 +452,7 @@ impl<T: Copy> PairTree<T> {
             margin = match state {
                 State::Resolved => match pairs.group(note).filter(|g| pairs.resolved(*g)) {
                     Some(group) => {
-                        // Both children belong to this group, too.
+                        // Both children belong to the same group as the parent.
                         self.deferred.remove(&mut self.pairs, k);
                         self.deferred.remove(&mut self.pairs, sibling);
                         self.deferred.add(&mut self.pairs, group, parent);
@@ -486,10 +496,11 @@ impl<T: Copy> PairTree<T> {
     }
 }
 
-/// A node that may be opened: its id, its children and its radius (mm).
+/// A node that may be opened: its id, its children (`None` for a leaf) and its radius (mm).
 pub(crate) type Opening = (NodeId, Option<[NodeId; 2]>, f64);
 
-/// Children of a pair: those of the larger node, each with the other node.
+/// Children of a pair that is opened: the children of the larger node, each paired with the other node.
+/// A leaf is not opened.
 pub(crate) fn opened((i, a, r): Opening, (j, b, q): Opening) -> [NodePair; 2] {
     match (a, b) {
         (Some(children), other) if other.is_none() || r > q => children.map(|c| (c, j)),

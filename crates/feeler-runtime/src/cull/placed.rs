@@ -1,5 +1,5 @@
-//! Caches of traversals within one query: nodes and primitives in the frame of the other solid, and data of
-//! pairs of faces.
+//! Caches that the traversals of one query use: nodes and primitives moved to the frame of the other
+//! solid, and data of pairs of faces.
 
 use crate::body::Body;
 use crate::body::ids::{FacePair, FeatureId};
@@ -9,11 +9,11 @@ use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
 use feeler_hierarchy::NodeId;
 
-/// Nodes of a tree moved by one pose, each at its first use.
+/// Nodes of a tree, each moved by one pose at its first use.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacedTree<N> {
     nodes: Vec<N>,
-    /// Number of the pose by which each node was last moved.
+    /// Number of the pose (a value of `current`) by which each node was last moved.
     stamps: Vec<u32>,
     current: u32,
 }
@@ -25,7 +25,7 @@ impl<N> Default for PlacedTree<N> {
 }
 
 impl<N: Placed> PlacedTree<N> {
-    /// Invalidates the nodes.
+    /// Invalidates all moved nodes, for a new pose or a new tree.
     pub(crate) fn restart(&mut self, tree: &[N]) {
         if self.nodes.len() != tree.len() || self.current == u32::MAX {
             self.nodes.clear();
@@ -49,16 +49,17 @@ impl<N: Placed> PlacedTree<N> {
     }
 }
 
-/// Primitives of a body's features moved by one pose, each at its first use.
+/// Primitives of a body's features, each moved by one pose at its first use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlacedEnvelopes {
-    /// Number of the pose, the primitive, and the largest distance (mm) of the feature from it.
+    /// For each feature: the number of the pose, the moved primitive, and the largest distance (mm) of
+    /// the feature from the primitive.
     items: Vec<(u32, Option<(Primitive, f64)>)>,
     current: u32,
 }
 
 impl PlacedEnvelopes {
-    /// Invalidates the primitives.
+    /// Invalidates all moved primitives, for a new pose or a new body.
     pub(crate) fn restart(&mut self, body: &Body) {
         let n = body.features().len();
         if self.items.len() != n || self.current == u32::MAX {
@@ -80,11 +81,11 @@ impl PlacedEnvelopes {
     }
 }
 
-/// Cache of values of pairs of faces since the last restart. A pair may evict another one, whose value must
-/// then be computed again.
+/// Cache of one value for each pair of faces, valid until the next restart. A pair may evict another
+/// one, whose value must then be computed again.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable<T> {
-    /// Number of the restart, pair, value.
+    /// Number of the restart that the entry belongs to, the pair of faces, and its value.
     slots: Vec<(u32, FacePair, T)>,
     current: u32,
 }
@@ -118,7 +119,7 @@ impl<T: Copy + Default> PairTable<T> {
         self.slots[Self::slot(pair)] = (self.current, pair, value);
     }
 
-    /// Fibonacci hashing.
+    /// Slot of a pair of faces, by Fibonacci hashing.
     fn slot([a, b]: FacePair) -> usize {
         let key = (u64::from(a.0) << 32) | u64::from(b.0);
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAIR_BITS)) as usize

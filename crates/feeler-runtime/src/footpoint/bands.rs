@@ -1,4 +1,5 @@
-//! Directions that the polars of a feature or an area cannot contain, by stored bounds of these polars.
+//! Tests that exclude directions from the polars of a feature or an area, by stored bounds of these
+//! polars.
 
 use crate::body::Body;
 use crate::body::side::Which;
@@ -7,8 +8,9 @@ use feeler_geom::V3;
 use feeler_geom::cone::Cap;
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Whether an outward direction `n` (frame of A), known up to an angle `spread` (rad), may lie in the
-/// polars of a feature, by the direction band of all of them. `false` is certain.
+/// Whether an outward direction may lie in a polar of a feature, by the band of directions that contains
+/// all its polars. The direction differs from `n` (frame of A) by at most `spread` (rad). `false` is
+/// certain.
 pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: &V3, spread: f64) -> bool {
     let body = ctx.body(which);
     let data = body.data(feature);
@@ -19,9 +21,9 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
     !data.zone.excludes(&n, slack)
 }
 
-/// Whether no normal of a primitive at the feet of points of an area's box is opposite to a direction in a
-/// polar of the area. All these normals are within an angle `spread` (rad) of `gradient`, which is in the
-/// frame of the area's solid.
+/// Whether no outward direction of another feature is opposite to a direction in a polar of an area, so
+/// that the two have no minimum. These outward directions differ by at most `spread` (rad) from
+/// `gradient`, a unit vector in the frame of the area's solid. `true` is certain.
 pub(crate) fn faces_away(
     ctx: &Context<'_>,
     (body, area): (&Body, AreaId),
@@ -32,8 +34,8 @@ pub(crate) fn faces_away(
     let slack = ctx.polar_slack(&node.allowance) + spread;
     // `sin` is at least the sine of the slack, and `cos` at most its cosine.
     let (sin, cos) = (slack, 1.0 - 0.5 * slack * slack);
-    // Bounds of the sine and the cosine of the sum of the cone's half-angle and the slack. Beyond half a
-    // turn, every direction is reached.
+    // Bounds of the sine and the cosine of the sum of the cone's half-angle and the slack. If the sum
+    // exceeds half a turn, the cone contains every direction.
     let Cap { sin: of_cap, cos: along_cap, axis } = &node.cap;
     let sum_sin = of_cap * cos + along_cap.min(0.0) * sin;
     let sum_cos = along_cap * if *along_cap > 0.0 { cos } else { 1.0 } - of_cap * sin;

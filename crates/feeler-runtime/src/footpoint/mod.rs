@@ -1,4 +1,5 @@
-//! Tests of footpoints: whether a point lies on its feature, and whether its direction lies in the polar.
+//! Tests of footpoints: whether a point lies on its feature, and whether the outward direction lies in
+//! the polar of the feature at the point.
 
 pub(crate) mod bands;
 pub(crate) mod polar;

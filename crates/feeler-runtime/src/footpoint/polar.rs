@@ -4,10 +4,10 @@
 //! BREP §4.4.2 with (1.23), §1.3.1.4 (quasi-LMDs), MATH §4 (signed dihedral angle), §7 (polar of a vertex).
 //!
 //! # Deviations
-//! Along an edge, directions are represented by their angle about the tangent. With ω the signed angle from
-//! one face's normal to the other's (positive where the edge is convex), a direction is in the polar if it
-//! is within ω/2 of their bisector. The normals are those of the face surfaces at the inverted edge point,
-//! so the polar of an edge that deviates from its faces is that of the faces.
+//! At an edge, directions are represented by their angle about the tangent. ω is the signed angle
+//! between the normals of the two faces, positive where the edge is convex. A direction is in the polar
+//! if it is within ω/2 of the bisector of the normals. The normals are those of the face surfaces at the
+//! inverted edge point, so the polar of an edge that deviates from its faces is that of the faces.
 
 use crate::body::edge_normals::EdgeNormals;
 use feeler_geom::{V3, math};
@@ -18,21 +18,21 @@ use std::f64::consts::FRAC_PI_2;
 /// Result of a polar test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Polar {
-    /// The direction is in the exact polar, up to slack.
+    /// The direction is in the exact polar, up to the slack of the test.
     Exact,
-    /// The direction is only in the polar that is dilated by the user's angle.
+    /// The direction is outside the exact polar, but in the polar dilated by the quasi angle.
     Dilated,
     /// The direction is outside the polar.
     Outside,
 }
 
-/// Length of the sum of two unit normals above which its direction is accurate. A larger value needs more
-/// exact tests; with a smaller one, directions are rounding.
+/// Length of the sum of two unit normals above which the direction of the sum is accurate. A larger
+/// value needs more exact tests; with a smaller one, the direction is dominated by rounding.
 const MIN_NORMAL_SUM: f64 = 0.1;
-/// Sine of the angle between a normal and the plane across the tangent below which its effect is at most
-/// [`REFUSAL_MARGIN`]: the square counts, divided by the length of the sum. Normals of an edge that
-/// deviates from its faces are not orthogonal to its tangent. With a larger value, quick results are wrong;
-/// a smaller one needs more exact tests.
+/// Sine of the angle between a normal and the plane across the tangent below which this angle changes
+/// the result by at most [`REFUSAL_MARGIN`]: its effect is the square, divided by the length of the sum
+/// of both normals. Normals of an edge that deviates from its faces are not orthogonal to its tangent.
+/// With a larger value, quick results are wrong; a smaller one needs more exact tests.
 const MAX_NORMAL_LEAN: f64 = 1e-3;
 /// Angle (rad) beyond the polar above which a direction is refused without computing its angle. A larger
 /// value needs more exact tests; with a smaller one, minima at the border of a polar are lost.
@@ -51,8 +51,8 @@ impl EdgeNormals {
         is_accurate && between.dot(n) < of_middle * (0.5 * of_middle - slack - REFUSAL_MARGIN)
     }
 
-    /// Angle (rad) from `n` to the nearest end of the polar, positive inside, given the signed dihedral
-    /// angle. It is negative everywhere on a concave edge, whose polar is {0}.
+    /// Angle (rad) from `n` to the nearest end of the polar, positive inside; `omega` is the signed
+    /// dihedral angle (rad). It is negative everywhere on a concave edge, whose polar is {0}.
     fn margin(&self, n: &V3, omega: f64) -> f64 {
         // Measured from the bisector: at a razor edge the normals are opposite, and angles from one of them
         // are discontinuous.
@@ -61,7 +61,8 @@ impl EdgeNormals {
         0.5 * omega - phi.abs()
     }
 
-    /// Position of the outward direction `n` (unit, across the tangent) relative to the polar.
+    /// Position of the outward direction `n` (unit, across the tangent) relative to the polar of the
+    /// edge. `slack` (rad) is added to the exact polar, and `quasi_angle` (rad) dilates it further.
     pub(crate) fn test(&self, n: &V3, slack: f64, quasi_angle: f64) -> Polar {
         if self.is_refused(n, slack + quasi_angle) {
             return Polar::Outside;
@@ -78,7 +79,8 @@ impl EdgeNormals {
     }
 }
 
-/// Position of the outward direction `n` (unit) relative to the polar of a vertex.
+/// Position of the outward direction `n` (unit) relative to the polar of a vertex, with the slack and
+/// dilation (rad) of [`EdgeNormals::test`].
 pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, quasi_angle: f64) -> Polar {
     if vertex.constraints.iter().all(|v| n.dot(v) <= slack * v.norm()) {
         return Polar::Exact;
@@ -93,12 +95,12 @@ pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, quasi_angle: f64)
 /// accepts directions beside polars; a smaller one refuses exact directions.
 const PRODUCT_ROUNDING: f64 = 2e-12;
 
-/// Constraints of a vertex. The capacity exceeds those of usual corners; longer lists are allocated on the
-/// heap.
+/// List of the constraints of a polar. The inline capacity suffices for usual corners; longer lists are
+/// allocated on the heap.
 pub(crate) type Few = SmallVec<[V3; 64]>;
 
-/// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 if the nearest point of the cone is its
-/// apex.
+/// Angle (rad) between `n` and the cone of the vectors d with ⟨d, v⟩ ≤ 0 for all v in `constraints`; π/2
+/// if the nearest point of the cone is its apex.
 fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
     let nearest = farthest_direction(constraints, 0.0, n);
     nearest.map_or(FRAC_PI_2, |d| math::acos(d.dot(n).clamp(0.0, 1.0)))
@@ -107,7 +109,7 @@ fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
 /// Unit vector d with the largest ⟨`along`, d⟩, subject to ⟨d, v⟩ ≤ sin `angle` for the unit
 /// vectors v along all `constraints`. `None` if no direction satisfies them.
 ///
-/// The maximum has no, one or two active constraints, which are enumerated (BREP 1.24).
+/// At the maximum, at most two constraints are active. All such combinations are enumerated (BREP 1.24).
 pub(crate) fn farthest_direction(constraints: &[V3], angle: f64, along: &V3) -> Option<V3> {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let (sine, cosine) = math::sin_cos(angle);
@@ -137,7 +139,7 @@ pub(crate) fn farthest_direction(constraints: &[V3], angle: f64, along: &V3) -> 
     best.map(|(_, d)| d)
 }
 
-/// Returns whether a unit vector d satisfies ⟨d, v⟩ ≤ sin `angle` for the unit vectors v along all
+/// Whether a unit vector d satisfies ⟨d, v⟩ ≤ sin `angle` for the unit vectors v along all
 /// `constraints`, up to rounding.
 pub(crate) fn satisfies(d: &V3, constraints: &[V3], angle: f64) -> bool {
     let limit = math::sin(angle) + PRODUCT_ROUNDING;

@@ -1,4 +1,5 @@
-//! Sides of a pair: whether a footpoint lies on its feature and its direction in the polar.
+//! Tests of one side of a pair of footpoints: whether the footpoint lies on its feature, and the outward
+//! direction in the polar at that point.
 //!
 //! # Source
 //! BREP §4.4, MATH §2.
@@ -16,7 +17,7 @@ use feeler_geom::contact::{SecondOrder, SideShape, second_order};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 
-/// A footpoint that passed the tests of trims and polars.
+/// A footpoint that passed the tests of trims and polars, with the data for the second-order test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
     pub located: Located,
@@ -24,38 +25,42 @@ pub(crate) struct Side {
     pub shape: SideShape,
 }
 
-/// Second-order test, with a threshold in length over the `extent` (mm) of the smaller feature.
+/// Second-order test of a pair of footpoints at a signed `distance` (mm). The threshold is a change of
+/// the distance over the `extent` (mm) of the smaller feature ([`flatness`]).
 pub(crate) fn definiteness(ctx: &Context<'_>, a: &Side, b: &Side, distance: f64, extent: f64) -> SecondOrder {
     second_order(&a.shape, &b.shape, distance, extent, flatness(ctx, extent))
 }
 
-/// Threshold (mm) of the second-order test over an extent (mm).
+/// Change of the distance (mm) over the extent (mm) of a feature below which the second-order test
+/// counts a direction as flat.
 pub(crate) fn flatness(ctx: &Context<'_>, extent: f64) -> f64 {
     ctx.tol.tol.min(FLAT_ANGLE * extent)
 }
 
-/// Rotation of the normal (rad) over the extent of a feature above which the feature is not flat, however
-/// small it is. With a larger value, isolated minima of small features become samples; with a smaller one,
-/// sets of small features become isolated minima.
+/// Change of the distance over the extent of a feature, as a fraction of the extent, above which a
+/// direction is not flat, however small the feature is. With a larger value, isolated minima of small
+/// features become samples; with a smaller one, sets of small features become isolated minima.
 const FLAT_ANGLE: f64 = 1e-6;
 
-/// A footpoint to be tested, frame of A.
+/// A footpoint to be tested. Points and directions are in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Foot<'a> {
     pub p: &'a P3,
-    /// Outward direction.
+    /// Unit vector from the footpoint out of its solid, along the connection of the footpoints.
     pub n: V3,
-    /// Basis of the plane across the direction, which is the same for both sides.
+    /// Orthonormal basis of the plane across `n`, the same for both footpoints of a pair.
     pub basis: (V3, V3),
-    /// Parameters, if they are known.
+    /// Parameters of the footpoint on its feature, if they are known.
     pub hint: Option<P2>,
     /// Location in the trimmed domain of its face, if it is known.
     pub in_domain: Option<InDomain>,
-    /// Largest distance (mm) beyond a concave edge at which the footpoint counts as on its face: its depth.
+    /// Largest distance (mm) beyond a concave edge at which the footpoint still counts as on its face;
+    /// positive only for pressed pairs.
     pub beside: f64,
 }
 
-/// Returns one side of a pair, if the footpoint lies on its feature with the direction in its polar.
+/// Tests one footpoint of a pair; `None` if it does not lie on its feature or its direction is not in
+/// the polar, dilated by the quasi angle of `ctx`.
 pub(crate) fn side(
     ctx: &Context<'_>,
     which: Which,
@@ -64,14 +69,14 @@ pub(crate) fn side(
     tol: &Tolerances,
 ) -> Option<Side> {
     let body = ctx.body(which);
-    // Converted to the frame of the solid.
+    // The footpoint is converted to the frame of the solid.
     let Foot { p, n, basis, hint, in_domain, beside } = *foot;
     let (p, n, basis) = match which {
         Which::A => (*p, n, basis),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
     };
     let data = body.data(feature);
-    // Brute force must not depend on bounds.
+    // Brute force must not depend on bounds, because it is the reference for them.
     let is_bounded = ctx.cull.is_some();
     if is_bounded && !data.bounds.inflated(data.deviation + tol.trim + tol.same + beside).contains(&p) {
         return None;
@@ -87,7 +92,7 @@ pub(crate) fn side(
         Feature::Edge(i) => {
             let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), tol)?;
             let t = located.place.uv[0];
-            // The cone of the polars near the point excludes most directions.
+            // The cone of the polars of the area around the point excludes most directions.
             let mut areas = body.areas_of(data).iter().map(|&area| (body, area));
             let holds = |area: AreaId| {
                 let rect = &body.area(area).rect;
@@ -128,9 +133,9 @@ pub(crate) fn side(
     }
 }
 
-/// Parameters of a point (frame of A) on the surface of a face with this outward normal, whether or not it
-/// is inside the trims. Returns `None` if the point or the normal differs by more than `length` (mm) or
-/// `angle` (rad).
+/// Parameters of a point `p` (frame of A) on the surface of a face, whether or not it is inside the
+/// trims. Returns `None` if `p` is farther than `length` (mm) from the surface, or if the outward normal
+/// there differs from `n` (frame of A) by more than `angle` (rad).
 pub(crate) fn on_surface(
     ctx: &Context<'_>,
     (which, face): (Which, FaceId),
@@ -148,8 +153,9 @@ pub(crate) fn on_surface(
     matches.then_some(uv)
 }
 
-/// Whether a footpoint (frame of A) lies on a feature with the given outward direction, which is the
-/// criterion for members of a conformal set.
+/// Whether a point `p` lies on a feature, within `length` (mm), and the outward direction `n` in the
+/// polar there, within `angle` (rad). This is the criterion for members of a conformal set. `p` and `n`
+/// are in the frame of A.
 pub(crate) fn lies_on(
     ctx: &Context<'_>,
     which: Which,

@@ -1,8 +1,8 @@
 //! Direction of a contact between a vertex and an edge or another vertex, or between edges with parallel
 //! tangents.
 //!
-//! At distance 0 the footpoints do not define a direction. Every unit vector in both polars is valid, and
-//! one near the middle of these directions is chosen.
+//! At distance 0 the footpoints do not define a direction. Every unit vector that lies in both polars is
+//! a valid direction; a vector near the middle of them is chosen.
 //!
 //! # Source
 //! MATH §2 (BREP 1.23 at d = 0).
@@ -14,27 +14,29 @@ use crate::query::{Candidate, Context};
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
-/// Sine of the angle between tangents below which edges have no common perpendicular. With a larger value,
-/// directions are not perpendicular to both edges; with a smaller one, perpendiculars are rounding.
+/// Sine of the angle between tangents below which edges count as parallel, without a unique common
+/// perpendicular. With a larger value, directions are not perpendicular to both edges; with a smaller
+/// one, rounding determines the perpendiculars.
 const MAX_PARALLEL_SINE: f64 = 1e-6;
-/// Distance of two footpoints, in roundings of a footpoint, below which they do not define a direction.
-/// With a larger value, more directions are taken from the middle of the polars; with a smaller one,
-/// directions are rounding.
+/// Distance of two footpoints, in units of the rounding of a footpoint, below which they do not define a
+/// direction. With a larger value, more directions are taken from the middle of the polars; with a
+/// smaller one, rounding determines the directions.
 pub(crate) const ROUNDINGS: f64 = 100.0;
 
 /// Rounding of the products of extreme rays of a cone with its constraints. A larger value accepts rays
 /// beside cones; a smaller one refuses exact rays.
 const RAY_ROUNDING: f64 = 1e-9;
-/// Distance of unit vectors below which they are the same extreme ray. With a larger value, faces at small
-/// angles are one; with a smaller one, the mean counts a ray twice.
+/// Distance of two unit vectors below which they count as one extreme ray. With a larger value, normals
+/// at small angles are merged; with a smaller one, the mean counts a ray twice.
 const SAME_RAY: f64 = 1e-6;
 
-/// Returns the direction from A to B and the signed distance (mm) along it, for a candidate within the
-/// tolerance that has a vertex and no face, or two edges with parallel tangents. Returns `None` for any
-/// other candidate, and if the polars have no common direction.
+/// Returns the unit direction from A to B (frame of A) and the signed distance (mm) along it, for a
+/// candidate whose distance is within the tolerance and whose features are a vertex and an edge or a
+/// vertex, or two edges with parallel tangents. Returns `None` for any other candidate, and if the
+/// polars have no common direction.
 ///
-/// The direction is that between the footpoints, in either sense, if it is in both polars. Otherwise it is
-/// near the middle of the directions in both polars.
+/// The direction is that of the connection of the footpoints, in either sense, if it is in both polars.
+/// Otherwise it is near the middle of the directions that are in both polars.
 pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     let is_face = |f| matches!(f, Feature::Face(_));
     if c.distance.abs() > ctx.tol.tol || is_face(c.feature_a) || is_face(c.feature_b) {
@@ -48,7 +50,8 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
         if a.cross(&b).norm() > MAX_PARALLEL_SINE {
             return None;
         }
-        // Both edges have the same tangent, so one pair of constraints suffices.
+        // Both edges have the same tangent, so the two constraints along the tangent are needed only
+        // once.
         constraints.drain(n_of_a..n_of_a + 2);
     }
     let between = c.p_b - c.p_a;
@@ -61,9 +64,10 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     Some((n, between.dot(&n)))
 }
 
-/// Appends vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction n from A to B in the polar of one
-/// side, those along the tangent of an edge first. Returns the tangent (frame of A) if the feature is an
-/// edge, and the outer `None` for a face, a concave edge or a footpoint that is not on its edge.
+/// Appends to `out` the constraints of the polar of a feature at its footpoint `p`: vectors v (frame of
+/// A) with ⟨n, v⟩ ≤ 0 for every direction n from A to B in the polar. Those along the tangent of an edge
+/// are first. Returns the tangent (frame of A) of an edge, and `Some(None)` for a vertex. Returns `None`
+/// for a face, a concave edge, or a footpoint that is not on its edge.
 pub(crate) fn collect(
     ctx: &Context<'_>,
     which: Which,
@@ -93,8 +97,8 @@ pub(crate) fn collect(
     Some(None)
 }
 
-/// Vectors v (frame of the solid) with ⟨n, v⟩ ≤ 0 for every direction n in the polar of an edge, those
-/// along the tangent first; `None` for a concave edge.
+/// Vectors v (frame of the solid) with ⟨n, v⟩ ≤ 0 for every direction n in the polar of an edge. The two
+/// along the tangent are first. `None` for a concave edge.
 pub(crate) fn of_edge(e: &EdgeNormals) -> Option<[V3; 4]> {
     if e.dihedral() < 0.0 {
         return None;
@@ -105,8 +109,8 @@ pub(crate) fn of_edge(e: &EdgeNormals) -> Option<[V3; 4]> {
     Some([e.tangent, -e.tangent, into[0], into[1]])
 }
 
-/// Unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`: the mean of its extreme rays. Returns `None` if the
-/// cone is {0}.
+/// Unit vector near the middle of the cone of the vectors n with ⟨n, v⟩ ≤ 0 for all v in `constraints`:
+/// the mean of its extreme rays. Returns `None` if the cone is {0}.
 pub(crate) fn feasible(constraints: &[V3]) -> Option<V3> {
     let rays = extreme_rays(constraints);
     let sum: V3 = rays.iter().sum();
@@ -116,8 +120,9 @@ pub(crate) fn feasible(constraints: &[V3]) -> Option<V3> {
     sum.try_normalize(RAY_ROUNDING).filter(is_inside).or(one)
 }
 
-/// Unit vectors along the extreme rays of `{n : ⟨n, v⟩ ≤ 0}`, each one once, whatever the number of planes
-/// through it. Those of the polar of a vertex between planes are the normals of its faces.
+/// Unit vectors along the extreme rays of the cone of the vectors n with ⟨n, v⟩ ≤ 0 for all v in
+/// `constraints`. Each ray is included once, whatever the number of constraints that are active on it.
+/// For the polar of a vertex between planes, the rays are the normals of the planes.
 pub(crate) fn extreme_rays(constraints: &[V3]) -> Few {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let is_inside = |n: &V3| unit.iter().all(|v| n.dot(v) <= RAY_ROUNDING);

@@ -1,8 +1,8 @@
 //! Location of footpoints on their features: parameters of a point, trimmed domains, spans.
 //!
-//! A point counts as on the feature if it is inside, or outside by at most the measured deviation of the
-//! trim there plus rounding. A footpoint in the gap between a face and its edge is thus found by the face,
-//! by the edge, or by both, and deduplication keeps one of them.
+//! A point counts as on the feature if it is inside the feature's border, or outside by at most the
+//! measured deviation of the trim there plus rounding. A footpoint in the gap between a face and its
+//! edge is thus found by the face, by the edge, or by both, and deduplication keeps one of them.
 //!
 //! # Source
 //! BREP §4.4.1, MATH §6.
@@ -18,10 +18,11 @@ use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature};
 /// A footpoint that lies on its feature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Located {
-    /// Feature and parameters; without the source for a face ([`with_source`]).
+    /// Feature and parameters of the footpoint. For a face, the source is not set yet ([`with_source`]
+    /// sets it).
     pub place: FeatureRef,
-    /// Deviation (mm) of the trim or edge that the footpoint lies on, within which it is uncertain; 0
-    /// elsewhere.
+    /// Deviation (mm) of the trim or edge that the footpoint lies on, within which the footpoint is
+    /// uncertain; 0 in the interior.
     pub slack: f64,
     /// Whether the footpoint lies on a trim of its face.
     pub border: bool,
@@ -39,12 +40,13 @@ pub(crate) struct InDomain {
 }
 
 impl InDomain {
-    /// A footpoint in the interior.
+    /// Location of a footpoint in the interior of the domain.
     pub(crate) const INSIDE: Self = Self { slack: 0.0, border: false };
 }
 
-/// Locates the footpoint `p` on a face. `n` is the outward direction that the face must have there; `hint`
-/// are the parameters and `known` the location in the domain if they are known.
+/// Locates the footpoint `p` (frame of the solid) on a face. `n` is the outward normal that the face
+/// must have there. `hint` are the parameters of `p`, and `known` is its location in the domain, if they
+/// are known.
 ///
 /// Returns `None` if the point is off the surface, on the wrong sheet, or outside the trims. Footpoints
 /// beyond a concave edge by at most `beside` (mm) count as on the face, because a part that is pressed into
@@ -60,7 +62,7 @@ pub(crate) fn locate_on_face(
     let data = body.face(face);
     let uv = hint.unwrap_or_else(|| data.surface.invert(p, None, None));
     // On another nappe or sheet of the same surface, the inverted point is elsewhere or has the opposite
-    // normal. A pair with a different normal is not critical.
+    // normal. A pair whose face has a different normal is not critical.
     let derivs = data.surface.derivs(uv);
     if (derivs.p - p).norm() > tol.trim {
         return None;
@@ -92,14 +94,14 @@ pub(crate) fn with_source(body: &Body, place: &FeatureRef) -> FeatureRef {
     }
 }
 
-/// Place on a face of a point near it (frame of the solid).
+/// Reference to a face with the parameters of its point nearest to `p` (frame of the solid).
 pub(crate) fn place_on_face(body: &Body, face: FaceId, p: &P3) -> FeatureRef {
     let uv = foot_on_face(body, face, p);
     let source = source_of(body.face(face), uv);
     FeatureRef { kind: FeatureKind::Face, index: face.0, source, uv: [uv.x, uv.y] }
 }
 
-/// Place on a feature of a point near it (frame of the solid).
+/// Reference to a feature with the parameters of its point nearest to `p` (frame of the solid).
 pub(crate) fn place_on(body: &Body, feature: Feature, p: &P3) -> FeatureRef {
     match feature {
         Feature::Face(face) => place_on_face(body, face, p),
@@ -117,12 +119,13 @@ pub(crate) fn place_on(body: &Body, feature: Feature, p: &P3) -> FeatureRef {
     }
 }
 
-/// First fundamental form: E, F, G.
+/// First fundamental form of a surface: E, F, G.
 fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }
 
-/// Location of parameters in the domain of a face; `None` outside the domain.
+/// Location of parameters in the trimmed domain of a face, with the metric of its surface there and the
+/// largest deviation (mm) of its trims; `None` outside the domain.
 fn domain_slack(
     face: &Face,
     uv: P2,
@@ -141,19 +144,20 @@ fn domain_slack(
     }
 }
 
-/// Whether parameters outside the trims of a face are beyond a concave edge by at most `beside` (mm).
+/// Whether parameters outside the trims of a face are beyond a concave edge, by at most `beside` (mm).
 fn is_in_corner(body: &Body, face: FaceId, uv: P2, metric: [f64; 3], beside: f64) -> bool {
     let cells = &body.face(face).trim;
     beside > 0.0 && cells.nearest(uv, metric, beside).is_some_and(|(piece, ..)| body.is_concave(face, piece))
 }
 
-/// Whether parameters are in a trimmed domain or on its border, within the tolerances `tol` and the deviation
-/// of the face (mm).
+/// Whether parameters are inside the trims of a face or on them, within `tol.trim` and the deviation of
+/// the trim. `deviation` (mm) is the largest one of the face.
 pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> bool {
     domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }
 
-/// Whether a footpoint on a face or edge is inside its border by more than rounding.
+/// Whether a footpoint on a face or edge is inside the trims or ends by more than rounding. It always is
+/// on a vertex.
 pub(crate) fn is_within(body: &Body, feature: Feature, place: &FeatureRef, tol: &Tolerances) -> bool {
     match feature {
         Feature::Face(i) => {
@@ -172,8 +176,9 @@ pub(crate) fn is_within(body: &Body, feature: Feature, place: &FeatureRef, tol: 
     }
 }
 
-/// Distance (mm, to first order) from a point of a feature to the nearest border of its domain, at most
-/// `max`. `p` is in the frame of the solid.
+/// Distance (mm, to first order) from a point `p` of a feature to the nearest trim of the face or end of
+/// the edge, but at most `max` (mm), which is also the result for a vertex. `p` is in the frame of the
+/// solid.
 pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f64 {
     match feature {
         Feature::Face(i) => {
@@ -193,7 +198,7 @@ pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f
     }
 }
 
-/// Entity number of the source face that contains the point.
+/// Entity number of the input face, among those merged into this one, that contains the point at `uv`.
 fn source_of(face: &Face, uv: P2) -> u64 {
     let holds = |cells: &Option<TrimCells>| cells.as_ref().is_none_or(|c| c.classify(uv) == TrimSide::Inside);
     face.sources
@@ -203,7 +208,8 @@ fn source_of(face: &Face, uv: P2) -> u64 {
         .map_or(0, |(id, _)| *id)
 }
 
-/// Parameter of the point of an unbounded line or a whole circle nearest to `p`.
+/// Parameter of the point of an unbounded line or a whole circle nearest to `p`; `None` for other
+/// curves.
 fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
     match curve {
         Curve::Line { origin, dir } => Some(dir.dot(&(p - origin))),
@@ -238,8 +244,8 @@ pub(crate) fn locate_on_edge(
     Some(Located { place, slack: span.deviation, border: false, is_beside: false })
 }
 
-/// Span that contains `t`, and `t` unwrapped into it. Parameters beyond an end by at most the deviation
-/// count.
+/// Index of the span of an edge that contains `t`, and `t` shifted by whole periods into that span.
+/// Parameters beyond an end by at most the deviation and rounding count as inside; `None` otherwise.
 pub(crate) fn span_at(edge: &Edge, t: f64, tol: &Tolerances) -> Option<(usize, f64)> {
     let period = edge.curve.period();
     let mut best: Option<(f64, usize, f64)> = None;

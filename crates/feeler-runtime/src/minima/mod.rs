@@ -1,12 +1,13 @@
 //! All local minima of the distance from a point to a solid.
 //!
 //! # Source
-//! MATH §21: a boundary point is a minimum if the given point is in its polar and no motion along the
-//! boundary leads closer. BREP §4.4 (trims and polars).
+//! MATH §21: a boundary point is a minimum if the direction to the given point is in its polar and no
+//! small motion along the boundary leads closer to the given point. BREP §4.4 (trims and polars).
 //!
 //! # Guarantees
-//! Minima on canonical surfaces, lines and circles have closed forms; Newton's method from dense samples
-//! finds those on other geometry. The result depends on the point and the reach only.
+//! Minima on canonical surfaces, lines and circles have closed forms. Newton's method from dense samples
+//! finds those on other geometry. The result depends on the point and the reach of the query only, not
+//! on earlier queries.
 
 mod places;
 
@@ -34,22 +35,23 @@ use places::{BoundaryPart, polar_middle, spread};
 pub struct PointMinimum {
     /// The boundary point.
     pub point: P3,
-    /// Outward unit normal: it points towards the given point, or away from it if that is inside the
-    /// material.
+    /// Outward unit normal at `point`. It points towards the given point, or away from it if the given
+    /// point is inside the material.
     pub normal: V3,
     /// Distance (mm), negative if the given point is inside the material.
     pub distance: f64,
-    /// Principal curvatures of the solid at the boundary point (1/mm), the larger one first, positive where
-    /// the solid is convex. The larger one is infinite on edges, and both are infinite at vertices. Both
-    /// are 0 on concave edges and tips, which are minima of points inside the material.
+    /// Principal curvatures of the solid at the boundary point (1/mm), the larger one first, positive
+    /// where the solid is convex. The larger one is infinite on edges, and both are infinite at
+    /// vertices. On concave edges and tips, which are minima only for points inside the material, both
+    /// are set to 0.
     pub curvatures: [f64; 2],
-    /// Feature of the boundary point; for concave edges and tips, one of the adjacent faces.
+    /// Feature that contains `point`; for concave edges and tips, an adjacent face.
     pub feature: Feature,
-    /// Identity, which is constant as the minimum moves on its feature. Several minima on one free-form
-    /// feature, and the samples of a set, have different ones.
+    /// Identity of the minimum, which is constant as the minimum moves on its feature. Several minima on
+    /// one free-form feature have different identities, as have the samples of a set.
     pub id: u64,
-    /// Whether it is one of a few samples of a set of equally near points, as from the axis of a bore or
-    /// the centre of a sphere.
+    /// Whether the minimum is one of a few samples of a set of equally near boundary points. Such a set
+    /// exists for a point on the axis of a bore or in the centre of a sphere.
     pub is_sample: bool,
 }
 
@@ -64,11 +66,11 @@ enum ApproachSide {
 struct Found {
     minimum: PointMinimum,
     from: ApproachSide,
-    /// Deviation (mm) of the trim or edge at the boundary point, within which it is uncertain.
+    /// Deviation (mm) of the trim or edge at the boundary point, within which the point is uncertain.
     slack: f64,
 }
 
-/// Query of the minima of points. Memory is reused between calls.
+/// Computes the minima of the distance from points to a solid. Memory is reused between calls.
 #[derive(Debug, Default)]
 pub struct PointMinima {
     stack: Vec<(f64, u32)>,
@@ -79,7 +81,8 @@ pub struct PointMinima {
     rays: RayScratch,
 }
 
-/// Distance and side of a point: the result of a query in addition to the minima.
+/// Distance of a point from the boundary of a solid, and its side: a result of a query in addition to
+/// the minima.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointPosition {
     /// Distance (mm) of the nearest boundary point; 0 if it is unknown.
@@ -88,30 +91,34 @@ pub struct PointPosition {
     pub is_inside: bool,
 }
 
-/// Dimensionless second derivative of half the squared distance up to which boundary points are equally
-/// near. With a larger value, minima near axes become samples; with a smaller one, sets on axes are lost.
+/// Dimensionless second derivative of half the squared distance up to which neighbouring boundary points
+/// count as equally near. With a larger value, minima near axes become samples; with a smaller one, sets
+/// on axes are lost.
 const MIN_SECOND_DERIVATIVE: f64 = 1e-9;
 /// Number of samples of a circle of equally near points. More of them cost more; with fewer, the set is
 /// described less accurately.
 const RING_SAMPLES: usize = 4;
-/// Number of samples of a sphere of equally near points, as for [`RING_SAMPLES`].
+/// Number of samples of a sphere of equally near points, with the same effects as [`RING_SAMPLES`].
 const SPHERE_SAMPLES: usize = 6;
 /// Number of parameters that are tested to find samples. A larger value costs more; with a smaller one,
 /// narrow parts of a face have no samples.
 const SAMPLE_CANDIDATES: usize = 48;
-/// Maximum number of steps of Newton's method. More of them cost more; with fewer, feet are lost.
+/// Maximum number of steps of Newton's method. More of them cost more; with fewer, footpoints are lost.
 const MAX_NEWTON_STEPS: usize = 30;
-/// Distance outside an area, in widths of the area, up to which a foot belongs to it. With a larger value,
-/// minima are found twice and merged; with a smaller one, feet between areas are lost.
+/// Distance outside an area, in widths of its parameter rectangle, up to which a footpoint belongs to
+/// it. With a larger value, minima are found twice and merged; with a smaller one, footpoints between
+/// areas are lost.
 const MAX_OUTSIDE_AREA: f64 = 1e-6;
 /// Difference of unit normals up to which coincident minima are the same. With a larger value, contacts of
 /// concave corners merge; with a smaller one, minima are reported twice.
 const MAX_NORMAL_DIFFERENCE: f64 = 1e-2;
-/// Distance of the given point from the normal at a converged foot, times the size. A larger value accepts
-/// points that are not feet; with a smaller one, feet are lost.
+/// Largest distance of the given point from the normal line at a converged footpoint, as a fraction of
+/// the size. A larger value accepts points that are not footpoints; with a smaller one, footpoints are
+/// lost.
 const MAX_FOOT_ERROR: f64 = 1e-10;
 
-/// Position of the kind of feature in identities; the bits below contain the index and the branch.
+/// Position of the bits of the feature's kind in identities. The bits below contain the index of the
+/// feature and the branch.
 const KIND_SHIFT: u32 = 60;
 /// Number of bits of the branch in identities, which limits the number of minima on one feature.
 const BRANCH_BITS: u32 = 16;
@@ -120,21 +127,23 @@ fn id(kind: u64, feature: u32) -> u64 {
     kind << KIND_SHIFT | u64::from(feature) << BRANCH_BITS
 }
 
-/// Foot of a point on the surface of a face, whether or not it is inside the trims.
+/// Footpoint of a point on the surface of a face, whether or not it is inside the trims. Points are in
+/// the frame of the solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceFoot {
     /// Signed distance (mm) of the point from the surface, positive outside.
     pub distance: f64,
-    /// Gradient of the signed distance: the outward unit normal.
+    /// Gradient of the signed distance: the outward unit normal at `foot`.
     pub normal: V3,
-    /// Foot of the point on the surface.
+    /// Footpoint: the given point lies on the normal of the surface there.
     pub foot: P3,
-    /// Parameters of the foot.
+    /// Parameters of `foot` on the surface.
     pub uv: P2,
 }
 
-/// Signed distance of a point from the surface of a face or of an area of a face, in the frame of the
-/// solid. Returns `None` if the point has no foot near the area, or several.
+/// Footpoint of `p` (frame of the solid) on the surface of a face, or near an area of a face, with the
+/// signed distance. Returns `None` if no footpoint was found, and if `place` is not a face or an area of
+/// a face.
 #[must_use]
 pub fn surface_foot(boundary: &Boundary, place: BoundaryPart, p: &P3) -> Option<SurfaceFoot> {
     let body = &**boundary.body();
@@ -162,8 +171,9 @@ pub fn surface_foot(boundary: &Boundary, place: BoundaryPart, p: &P3) -> Option<
     })
 }
 
-/// Principal curvatures (1/mm) of a face at parameters, ordered as in [`PointMinimum::curvatures`]. Returns
-/// `None` if the parameters are outside the trims, or outside the area if `place` is an area of a face.
+/// Principal curvatures (1/mm) of a face at the parameters `uv`, with the order and sign of
+/// [`PointMinimum::curvatures`]. Returns `None` if the parameters are outside the trims, or outside the
+/// area if `place` is an area of a face, and if `place` is neither a face nor such an area.
 #[must_use]
 pub fn held_curvatures(boundary: &Boundary, place: BoundaryPart, uv: P2) -> Option<[f64; 2]> {
     let body = &**boundary.body();
@@ -186,8 +196,8 @@ pub fn held_curvatures(boundary: &Boundary, place: BoundaryPart, uv: P2) -> Opti
     ctx.holds(f, uv, || face.surface.metric(uv)).map(|_| curvatures(&face.surface, face.outward, uv))
 }
 
-/// Whether an outward unit direction is in the polar of an edge at its parameter `t`, and `t` is in one of
-/// its spans.
+/// Whether the outward unit direction `n` (frame of the solid) is in the polar of an edge at its
+/// parameter `t`, and `t` is in one of the spans of the edge.
 #[must_use]
 pub fn is_in_edge_polar(boundary: &Boundary, e: EdgeId, t: f64, n: &V3) -> bool {
     let (body, tol) = (boundary.body(), &boundary.tol);
@@ -196,13 +206,14 @@ pub fn is_in_edge_polar(boundary: &Boundary, e: EdgeId, t: f64, n: &V3) -> bool 
     })
 }
 
-/// Whether an outward unit direction is in the polar of a vertex.
+/// Whether the outward unit direction `n` (frame of the solid) is in the polar of a vertex.
 #[must_use]
 pub fn is_in_vertex_polar(boundary: &Boundary, v: VertexId, n: &V3) -> bool {
     test_vertex(boundary.body().vertex(v), n, boundary.tol.angle, 0.0) == Polar::Exact
 }
 
-/// Identity of the minima on a feature, without branch: see [`PointMinimum::id`].
+/// Common part of the identities ([`PointMinimum::id`]) of all minima on a feature: the identity with
+/// branch 0.
 #[must_use]
 pub fn feature_id(feature: Feature) -> u64 {
     match feature {
@@ -213,15 +224,16 @@ pub fn feature_id(feature: Feature) -> u64 {
 }
 
 impl PointMinima {
-    /// Creates a query; memory is allocated at the first call.
+    /// Creates a query object; memory is allocated at the first call.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Computes the minima of `p` (frame of the solid) within `reach` (mm), by increasing distance. For a
-    /// point inside the material, the result is the nearest boundary point only, however deep the point is:
-    /// the shortest way out. The coordinates must be within the limits of [`Boundary::can_reach`].
+    /// Computes the minima of the distance from `p` (frame of the solid) within `reach` (mm), by
+    /// increasing distance. For a point inside the material, the result is only the nearest boundary
+    /// point (the shortest way out), even beyond `reach`. [`Boundary::can_reach`] must accept the
+    /// coordinates of `p`.
     pub fn query(&mut self, boundary: &Boundary, p: &P3, reach: f64) -> &[PointMinimum] {
         let mut near = std::mem::take(&mut self.near);
         let radius = Self::least_radius(boundary, reach);
@@ -231,20 +243,21 @@ impl PointMinima {
         &self.minima
     }
 
-    /// Minima of the last query.
+    /// Minima that the previous call of [`PointMinima::query`] or [`PointMinima::solve`] has found.
     #[must_use]
     pub fn minima(&self) -> &[PointMinimum] {
         &self.minima
     }
 
-    /// Writes to `out` the numbers of all parts of the boundary within `radius` (mm) of `p`, sorted. They
-    /// are the input of [`PointMinima::solve`] for all points around `p`.
+    /// Writes to `out` the sorted numbers of the parts of the boundary ([`Boundary::place`]) whose boxes
+    /// are within `radius` (mm) of `p` (frame of the solid). [`PointMinima::solve`] takes them for any
+    /// point, with a radius that is smaller by its distance from `p`.
     pub fn places(&mut self, boundary: &Boundary, p: &P3, radius: f64, out: &mut Vec<u32>) {
         boundary.within(p, radius, &mut self.stack, out);
     }
 
-    /// Radius (mm) within which [`PointMinima::solve`] needs all parts of the boundary: slightly more than
-    /// the reach.
+    /// Smallest radius (mm) around a point within which [`PointMinima::solve`] needs all parts of the
+    /// boundary. It slightly exceeds `reach` (mm).
     #[must_use]
     pub fn least_radius(boundary: &Boundary, reach: f64) -> f64 {
         reach + 2.0 * boundary.slack
@@ -269,7 +282,8 @@ impl PointMinima {
             ctx.add_minima(boundary.list[k as usize], radius, &mut self.found);
         }
         let mut nearest = NearestSides::of(&self.found);
-        // For a nearest point below this distance, an equally near point on the other side is known, too.
+        // If the nearest point is closer than this distance, `near` also contains any equally near point
+        // of the other side.
         if nearest.standing(boundary.slack).distance > radius - boundary.slack {
             nearest = self.search_nearest(&ctx);
         }
@@ -278,7 +292,8 @@ impl PointMinima {
         standing
     }
 
-    /// Computes the distance of `p` from the boundary and its side only.
+    /// Computes only the distance of `p` (frame of the solid) from the boundary, and its side. The list
+    /// of minima is cleared.
     pub fn standing(&mut self, boundary: &Boundary, p: &P3) -> PointPosition {
         let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         self.minima.clear();
@@ -286,10 +301,10 @@ impl PointMinima {
         self.confirmed(&ctx, nearest)
     }
 
-    /// Confirms the side by rays. A point is inside only if no ray contradicts it: if the nearest boundary
-    /// point is lost in the gap between a face and its edges, the point is reported as outside at distance
-    /// 0. If points on opposite sides are equally near, as at the end of a slit, only rays determine the
-    /// side.
+    /// Confirms by rays the side that the nearest boundary points indicate. A point is inside only if no
+    /// ray contradicts this: if the nearest boundary point is lost in the gap between a face and its edges,
+    /// the point is reported as outside, with the distance 0. If a minimum from outside and one from inside
+    /// are equally near, as at the end of a slit, only rays determine the side.
     fn confirmed(&mut self, ctx: &Context<'_>, nearest: NearestSides) -> PointPosition {
         let slack = ctx.places.slack;
         let standing = nearest.standing(slack);
@@ -304,7 +319,7 @@ impl PointMinima {
         }
     }
 
-    /// Searches the nearest boundary point without a limit.
+    /// Searches for the nearest boundary points, without a limit of the distance.
     fn search_nearest(&mut self, ctx: &Context<'_>) -> NearestSides {
         self.found.clear();
         self.tested.clear();
@@ -365,7 +380,8 @@ impl PointMinima {
     }
 }
 
-/// Distances (mm) of the nearest minima from outside and from inside; infinite without such minima.
+/// Distances (mm) of the nearest minimum for a point outside and for a point inside the material;
+/// infinite if no such minimum was found.
 #[derive(Clone, Copy, Debug)]
 struct NearestSides {
     outside: f64,
@@ -381,14 +397,16 @@ impl NearestSides {
         Self { outside: nearest(ApproachSide::Outside), inside: nearest(ApproachSide::Inside) }
     }
 
-    /// The nearest boundary point determines the side: for a point outside, it is a minimum from outside.
+    /// Distance and side by the nearest boundary point: if the point is outside, that is a minimum from
+    /// outside. `slack` (mm) is the uncertainty of the distances.
     fn standing(self, slack: f64) -> PointPosition {
         let Self { outside, inside } = self;
         let is_inside = outside > inside + slack || (outside.is_infinite() && inside.is_finite());
         PointPosition { distance: if is_inside { inside } else { outside.min(inside) }, is_inside }
     }
 
-    /// Whether the difference of the distances is within the uncertainty of the model.
+    /// Whether the two distances differ by at most `slack` (mm), the uncertainty of the model, so that
+    /// they do not determine the side.
     fn is_tied(self, slack: f64) -> bool {
         (self.outside - self.inside).abs() <= slack
     }
@@ -443,8 +461,8 @@ impl Context<'_> {
         &self.places.tol
     }
 
-    /// Deviation (mm) of the trim that parameters lie on, 0 in the interior; `None` if they are outside the
-    /// trims.
+    /// Deviation (mm) of the trim on which the parameters `uv` lie; 0 in the interior, and `None`
+    /// outside the trims. `metric` returns the first fundamental form at `uv`.
     fn holds(&self, f: FaceId, uv: P2, metric: impl FnOnce() -> [f64; 3]) -> Option<f64> {
         let cells = &self.body.face(f).trim;
         if cells.classify(uv) == Side::Inside {
@@ -504,7 +522,8 @@ impl Context<'_> {
         }
     }
 
-    /// Adds samples of the points of a face that are as near as the one at `uv`.
+    /// Adds samples of the set of points of a face that are as near to the given point as the one at
+    /// `uv`. `distance` (mm) is their signed distance.
     fn add_set_samples(&self, f: FaceId, uv: P2, distance: f64, out: &mut Vec<Found>) {
         let face = self.body.face(f);
         let rect = &face.trim.rect;
@@ -518,7 +537,7 @@ impl Context<'_> {
         let is_round = match face.surface {
             Surface::Sphere { .. } => true,
             Surface::Torus { minor, .. } => {
-                // Around the circle of the tube, or around the axis.
+                // The set is a circle of the tube, or a circle around the axis.
                 let around_tube = (distance.abs() - minor).abs() <= MIN_SECOND_DERIVATIVE * minor;
                 for i in 0..SAMPLE_CANDIDATES {
                     offer(if around_tube {
@@ -618,7 +637,8 @@ impl Context<'_> {
         self.at_edge(e, t, radius, out);
     }
 
-    /// Adds samples of a circle for a point on its axis.
+    /// Adds samples of a circular edge if the given point is on its axis, so that all points of the
+    /// circle are equally near.
     fn ring(&self, e: EdgeId, radius: f64, out: &mut Vec<Found>) {
         let edge = self.body.edge(e);
         let mut inside: ArrayVec<P2, SAMPLE_CANDIDATES> = ArrayVec::new();
@@ -642,7 +662,8 @@ impl Context<'_> {
         }
     }
 
-    /// Adds the minimum at parameter `t` of an edge, where the edge is orthogonal to the direction to `p`.
+    /// Adds the point at parameter `t` of an edge, where the edge is orthogonal to the direction to the
+    /// given point, if it is a minimum within `radius` (mm).
     fn at_edge(&self, e: EdgeId, t: f64, radius: f64, out: &mut Vec<Found>) {
         let edge = self.body.edge(e);
         let d = edge.curve.derivs(t);
@@ -654,7 +675,7 @@ impl Context<'_> {
         let speed_sq = d.d1.norm_squared();
         let is_minimum = speed_sq - w.dot(&d.d2) > -MIN_SECOND_DERIVATIVE * speed_sq;
         let Some((span, t)) = span_at(edge, t, self.tol()).filter(|_| is_minimum) else { return };
-        // On the edge itself, every direction of its polar is a normal.
+        // If the given point is on the edge, every direction of the polar is a valid normal.
         let normal = if distance <= self.tol().eps {
             polar_middle(self.body, e, t)
         } else {
@@ -694,8 +715,9 @@ impl Context<'_> {
         }
     }
 
-    /// Whether no edge that ends in a vertex, orthogonal to the direction `n` from the vertex to the point,
-    /// leads closer. For such an edge, the polar is not sufficient and the second derivative decides.
+    /// Whether no edge that ends in a vertex leads closer to the given point, which is at `distance`
+    /// (mm) from the vertex in the direction `n`. The polar decides this except for an edge orthogonal
+    /// to `n`, for which the second derivative does.
     fn is_end_minimum(&self, v: VertexId, n: &V3, distance: f64) -> bool {
         // Most directions are well inside the polar.
         let slack = self.tol().angle;
@@ -739,16 +761,17 @@ impl Context<'_> {
     }
 }
 
-/// Principal curvatures with respect to the outward normal, the larger one first.
+/// Principal curvatures (1/mm) with respect to the outward normal, the larger one first. `outward`
+/// states whether the natural normal is the outward one.
 fn curvatures(surface: &Surface, outward: bool, uv: P2) -> [f64; 2] {
     let [small, large] = surface.curvatures(uv);
     if outward { [large, small] } else { [-small, -large] }
 }
 
-/// Parameters near an area whose normal passes through `p`, by Newton's method for the squared distance
-/// from `start`. Returns `None` if the result after [`MAX_NEWTON_STEPS`] steps is not a foot up to
-/// [`MAX_FOOT_ERROR`] times the size, or if it is farther outside the area than a share `beside` of its
-/// width.
+/// Parameters of a footpoint of `p` near the area with the parameters `rect`, by Newton's method for the
+/// squared distance, which starts at the parameters `start`. Returns `None` if the result after
+/// [`MAX_NEWTON_STEPS`] steps is not a footpoint up to [`MAX_FOOT_ERROR`], or if it is outside `rect` by
+/// more than `beside` widths. `size` (mm) is that of the solid.
 fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, (size, beside): (f64, f64)) -> Option<P2> {
     let (wu, wv) = (rect.width(), rect.height());
     let domain = surface.natural_domain();
@@ -788,8 +811,9 @@ fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, (size, beside): 
     (is_own && off <= MAX_FOOT_ERROR * (size + w.norm())).then_some(uv)
 }
 
-/// Parameter of a foot of `p` on a curve between two parameters with slopes of opposite sign, by Newton's
-/// method in a bracket, up to rounding.
+/// Parameter of a footpoint of `p` on a curve, up to rounding, by Newton's method between the parameters
+/// `lo` and `hi`. The derivative of the distance must be negative or 0 at `lo` and positive or 0 at
+/// `hi`.
 fn foot_between(curve: &Curve, p: &P3, mut lo: f64, mut hi: f64) -> f64 {
     let mut t = 0.5 * (lo + hi);
     for _ in 0..80 {

@@ -1,9 +1,9 @@
-//! Parts of a solid that can contain the boundary point nearest to a given point, in a tree of boxes:
-//! faces, edges and vertices, and the concave edges and tips that are nearest to points inside the
-//! material.
+//! Parts of the boundary of a solid that can contain the point nearest to a given point, in a tree of
+//! boxes. The parts are faces, edges and vertices, and also concave edges and tips, which can be nearest
+//! to points inside the material.
 //!
-//! The stored hierarchy contains all features that can form a minimum of two solids. For a point, only
-//! distances matter, and axis-aligned boxes compute them faster.
+//! The stored hierarchy contains all features that can form a minimum of two solids. Queries of points
+//! use distances only, and distances from axis-aligned boxes are computed faster.
 
 use crate::api::error::QueryError;
 use crate::api::tolerance::Tolerances;
@@ -16,8 +16,8 @@ use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};
 use std::sync::Arc;
 
-/// A part of the boundary that can contain a nearest point: a whole feature if it has a closed form, else
-/// an area.
+/// A part of the boundary of a solid that can contain the point nearest to a given point: a whole
+/// feature if it has a closed form, otherwise an area of a feature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BoundaryPart {
     /// A face with a closed form.
@@ -26,27 +26,30 @@ pub enum BoundaryPart {
     Patch(FaceId, AreaId),
     /// A straight or circular edge.
     Edge(EdgeId),
-    /// An area of another edge.
+    /// An area of an edge that is neither straight nor circular.
     Curve(EdgeId, AreaId),
     /// A vertex.
     Vertex(VertexId),
-    /// A part of a concave edge, given by the index of its arc.
+    /// A part of a concave edge, given by its index in the internal list of edge arcs. It can be nearest
+    /// only to points inside the material.
     Border(u32),
-    /// A tip of a face, in the frame of the solid.
+    /// A tip of a face (the apex of a cone, or a point in which a torus intersects its axis), in the
+    /// frame of the solid. It can be nearest only to points inside the material.
     Tip(FaceId, P3),
 }
 
-/// Maximum number of entries of a leaf. A larger value makes the tree smaller and its tests coarser.
+/// Maximum number of entries of a leaf of the tree. A larger value makes the tree smaller and its tests
+/// coarser.
 const MAX_LEAF_ENTRIES: usize = 2;
-/// Sine of the angle between faces above which an edge is concave. At smaller angles the adjacent faces are
-/// as good, except at a razor. With a larger value, a shortest way out of the material is lost; with a
-/// smaller one, adjacent faces are tested twice.
+/// Sine of the angle between faces above which an edge is concave. At smaller angles the nearest points
+/// of the adjacent faces suffice, except at a razor. With a larger value, a shortest way out of the
+/// material is lost; with a smaller one, adjacent faces are tested twice.
 const MIN_CONCAVE_SINE: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     bounds: Aabb,
-    /// First entry of a leaf, or the first of two adjacent children.
+    /// Index of the first entry of a leaf, or of the first of two adjacent children of an inner node.
     link: u32,
     /// Number of entries of a leaf; 0 for an inner node.
     count: u32,
@@ -58,24 +61,24 @@ struct Entry {
     place: u32,
 }
 
-/// Boundary of a solid in parts that can contain a nearest point, in a tree of boxes. Share it among
-/// threads.
+/// Boundary of a solid, prepared for queries of points by [`PointMinima`](super::PointMinima): its parts
+/// in a tree of boxes. It is immutable and can be shared among threads.
 #[derive(Clone, Debug)]
 pub struct Boundary {
     body: Arc<Body>,
     pub(super) list: Vec<BoundaryPart>,
     pub(super) tol: Tolerances,
-    /// Uncertainty (mm) of distances from the borders of faces.
+    /// Uncertainty (mm) of distances from the borders of faces: their deviation and rounding.
     pub(super) slack: f64,
     nodes: Vec<Node>,
     entries: Vec<Entry>,
-    /// Edges that end in vertices, with their parameters there, sorted by vertex.
+    /// Edges that end in vertices, each with the edge's parameter at the vertex, sorted by vertex.
     ends: Vec<(VertexId, EdgeId, f64)>,
 }
 
 impl Boundary {
-    /// Whether the boundary may be within `reach` (mm) of a point (frame of the solid). `false` is certain
-    /// even if rounding of the coordinates is large.
+    /// Whether a point `p` (frame of the solid) can be queried. `false` means that rounding of its
+    /// coordinates is too large, but the boundary is certainly farther than `reach` (mm).
     ///
     /// # Errors
     /// [`QueryError::Point`] if the point is not finite; [`QueryError::CoordinatesTooLarge`] if rounding of
@@ -173,7 +176,8 @@ impl Boundary {
         ends
     }
 
-    /// Edges that end in a vertex, with their parameters there, except concave and smooth edges.
+    /// Edges that end in a vertex, except concave and smooth edges, each with the edge's parameter at
+    /// the vertex.
     pub(super) fn ends_at(&self, v: VertexId) -> &[(VertexId, EdgeId, f64)] {
         let first = self.ends.partition_point(|end| end.0 < v);
         let count = self.ends[first..].partition_point(|end| end.0 == v);
@@ -195,7 +199,8 @@ impl Boundary {
         self.list[number as usize]
     }
 
-    /// Writes to `out` the sorted numbers of the parts within `radius` (mm) of `p`, without duplicates.
+    /// Writes to `out` the sorted numbers of the parts whose boxes are within `radius` (mm) of `p`,
+    /// without duplicates.
     pub(super) fn within(&self, p: &P3, radius: f64, stack: &mut Vec<(f64, u32)>, out: &mut Vec<u32>) {
         out.clear();
         stack.clear();
@@ -217,9 +222,9 @@ impl Boundary {
         out.dedup();
     }
 
-    /// Calls `visit` with the parts, roughly by increasing distance of their boxes, and with the current
-    /// limit (mm). Boxes beyond the limit, which is the smallest value that `visit` has returned, are
-    /// skipped.
+    /// Calls `visit` with the number of each part, roughly by increasing distance of their boxes from
+    /// `p`, and with the current limit (mm). The limit is the smallest value that `visit` has returned;
+    /// boxes beyond it are skipped.
     pub(super) fn nearest_first(
         &self,
         p: &P3,
@@ -249,7 +254,7 @@ impl Boundary {
     }
 }
 
-/// Squared distance of a point from a box that is not empty.
+/// Squared distance (mm²) of a point from a box that is not empty.
 fn distance_sq(b: &Aabb, p: &P3) -> f64 {
     let d = (b.min - p).sup(&(p - b.max)).sup(&V3::zeros());
     d.norm_squared()
@@ -277,7 +282,7 @@ fn build(entries: &mut [Entry], range: std::ops::Range<usize>, k: usize, nodes: 
     build(entries, middle..range.end, child + 1, nodes);
 }
 
-/// Adds the concave parts of edges and the concave tips.
+/// Adds the arcs of concave edges and the tips of faces to the parts and to the entries of the tree.
 fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<BoundaryPart>, entries: &mut Vec<Entry>) {
     let arcs = body.edge_arcs();
     for (i, arc) in arcs.list.iter().enumerate() {
@@ -321,7 +326,8 @@ fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<BoundaryPart>, entries:
     }
 }
 
-/// Direction in the middle of the polar of an edge at parameter `t`; `None` for a concave edge.
+/// Unit direction in the middle of the polar of an edge at parameter `t`; `None` for a concave edge and
+/// at a singular point of the curve.
 pub(super) fn polar_middle(body: &Body, edge: EdgeId, t: f64) -> Option<V3> {
     let normals = edge_normals(body, edge, t)?;
     (normals.dihedral() >= 0.0).then(|| normals.middle().0)

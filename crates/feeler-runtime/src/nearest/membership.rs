@@ -1,14 +1,15 @@
-//! Test whether a point is inside a solid, by rays.
+//! Tests whether a point is inside a solid, by counting the crossings of rays with the boundary.
 //!
-//! The number of leaving minus entering crossings of a ray is 1 inside and 0 outside. Crossings of
-//! canonical surfaces have closed forms; those of almost flat Bézier areas are found by Newton's method. A
-//! ray is discarded in favour of the next one of a fixed set if it comes near a trim, a tangency or a
-//! boundary point at its start.
+//! For a ray from the point, the number of crossings that leave the solid minus the number of those that
+//! enter it is 1 if the point is inside and 0 if it is outside. Crossings of canonical surfaces have
+//! closed forms; those of almost flat Bézier areas are found by Newton's method. A ray is replaced by
+//! the next one of a fixed set if a crossing is near a trim, nearly tangential, or near the start of the
+//! ray.
 //!
 //! # Guarantees
-//! The result is `Some` only if rays that avoided all these cases have counts of 0 or 1, and either two of
-//! them agree or there is only one. It is `None` for points within the tolerance of the boundary, and if no
-//! ray was usable.
+//! A ray is usable if it avoids all these cases and its count is 0 or 1. The result is `Some` only if two
+//! usable rays agree, or only one ray is usable. It is `None` for points within the tolerance of the
+//! boundary, if no ray is usable, and if the only two usable rays disagree.
 
 use crate::body::{Body, outward_normal};
 use feeler_geom::surface::line_in_slabs;
@@ -27,14 +28,15 @@ const RAYS: [[f64; 3]; 6] = [
     [-0.5479, 0.1523, 0.8226],
 ];
 
-/// Sine of the angle between ray and surface below which a crossing counts as a tangency, so that another
-/// ray is used. A larger value discards more rays; a smaller one counts wrongly.
+/// Sine of the angle between ray and surface below which a crossing counts as a tangency, so that
+/// another ray is used. A larger value discards more rays; with a smaller one, crossings are miscounted.
 const MAX_TANGENT_SINE: f64 = 1e-4;
 
-/// Capacity for pending nodes of a traversal, more than the depth of any balanced tree.
+/// Initial capacity for pending nodes of a traversal, which exceeds the depth of any balanced tree. A
+/// larger value uses more memory; a smaller one allocates more often.
 const STACK_CAPACITY: usize = 64;
 
-/// Reused memory of rays.
+/// Memory that tests with rays reuse.
 #[derive(Debug, Default)]
 pub(crate) struct RayScratch {
     stack: Vec<NodeId>,
@@ -42,7 +44,7 @@ pub(crate) struct RayScratch {
 }
 
 /// Returns whether `p` (frame of the solid) is inside the solid by more than `tol` (mm); `None` if it is
-/// too near the boundary or the rays disagree.
+/// too near the boundary, no ray is usable, or the rays disagree.
 pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) -> Option<bool> {
     if !body.bounds().contains(p) {
         return Some(false);
@@ -118,7 +120,8 @@ struct Ray {
 }
 
 impl Ray {
-    /// Number of leaving minus entering crossings; `None` if one of them is uncertain.
+    /// Number of crossings that leave the solid minus the number of those that enter it; `None` if a
+    /// crossing is uncertain.
     fn count(&self, body: &Body, tol: f64, RayScratch { stack, faces }: &mut RayScratch) -> Option<i32> {
         let mut sum = 0;
         faces.clear();
@@ -150,7 +153,7 @@ impl Ray {
         Some(sum)
     }
 
-    /// Slab test with a box enlarged by `slack` (mm).
+    /// Whether the ray intersects a box enlarged by `slack` (mm), by a slab test.
     fn intersects(&self, obb: &Obb, slack: f64) -> bool {
         let d = obb.center - self.origin;
         let slab = |k: usize| (obb.axes[k].dot(&d), obb.axes[k].dot(&self.dir), obb.half[k] + slack);
@@ -181,8 +184,9 @@ impl Ray {
         Some(sum)
     }
 
-    /// Crossing at parameter `t` of the ray: +1 leaving, −1 entering, 0 outside the trimmed domain or
-    /// behind the start, `None` if it is uncertain.
+    /// Contribution to the count of the crossing at parameter `t` (mm) of the ray: +1 if the ray leaves
+    /// the solid, −1 if it enters, and 0 if the crossing is outside the trims or behind the start.
+    /// `None` if it is uncertain.
     fn crossing(&self, body: &Body, f: FaceId, uv: P2, t: f64, tol: f64) -> Option<i32> {
         let face = body.face(f);
         let d = face.surface.derivs(uv);
@@ -194,7 +198,7 @@ impl Ray {
             return Some(0);
         }
         let sine = outward_normal(face, uv).dot(&self.dir);
-        // The start is on the boundary, in any direction of the ray.
+        // The start of the ray is on the boundary.
         if t.abs() * sine.abs().max(MAX_TANGENT_SINE) <= tol {
             return None;
         }
@@ -290,7 +294,7 @@ fn winds_around_origin(mut points: impl Iterator<Item = Vector2<f64>>, margin: f
         if (last + side * along).norm() <= margin {
             return None;
         }
-        // Crossings of the positive x axis, upwards and downwards.
+        // Only crossings of the positive x axis count: upwards +1, downwards −1.
         if (last.y < 0.0) != (next.y < 0.0) && last.perp(&next) * (next.y - last.y).signum() > 0.0 {
             winding += if next.y > last.y { 1 } else { -1 };
         }

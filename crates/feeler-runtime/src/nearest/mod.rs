@@ -1,4 +1,4 @@
-//! Distance of a point from the boundary of a solid, and membership.
+//! Distance of a point from the boundary of a solid, and whether the point is inside the solid.
 //!
 //! # Source
 //! MATH §15 (the distances of a witness).
@@ -22,28 +22,30 @@ use nalgebra::Matrix3;
 /// Boundary point nearest to a given point, in the frame of the solid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nearest {
-    /// Distance (mm).
+    /// Distance (mm) from the given point, never negative.
     pub distance: f64,
     /// Nearest boundary point.
     pub foot: P3,
-    /// Outward unit normal there, if the foot is in the interior of its face.
+    /// Outward unit normal at `foot`; `None` if `foot` is on an edge or a vertex.
     pub normal: Option<V3>,
 }
 
-/// Reused memory.
+/// Memory that searches for nearest points reuse.
 #[derive(Debug, Default)]
 pub(crate) struct NearScratch {
     stack: Vec<(f64, NodeId)>,
 }
 
-/// Capacity for pending nodes of a traversal, each level of the tree leaves one. A smaller value allocates
-/// more often.
+/// Initial capacity for pending nodes of a traversal; each level of the tree adds one. A larger value
+/// uses more memory; a smaller one allocates more often.
 const STACK_CAPACITY: usize = 64;
 
-/// Boundary point nearest to `p` within `limit` (mm), in the frame of the solid.
+/// Boundary point nearest to `p` (frame of the solid); `None` if the boundary is farther than `limit`
+/// (mm).
 ///
-/// The result is exact up to rounding on surfaces with a closed form, where the nearest point is the foot
-/// or lies on a trim. Free-form areas are so flat that the foot on an area is its nearest point.
+/// The result is exact up to rounding on surfaces with a closed form, where the nearest point is the
+/// footpoint on the surface or lies on a trim. Free-form areas are so flat that the footpoint found on
+/// an area is the nearest point of the area.
 pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch) -> Option<Nearest> {
     let faces = body.faces();
     let bound = |i: NodeId| {
@@ -79,8 +81,8 @@ pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch
     best
 }
 
-/// Point of one area nearest to `p` within `limit` (mm): its foot if that is inside the trims, else the
-/// nearest point of the trims of its face near the area.
+/// Point of one area nearest to `p`, if it is within `limit` (mm): the footpoint if that is inside the
+/// trims, otherwise the nearest point of the trims near the area, or a tip of the surface.
 fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Nearest> {
     let data = body.area(area);
     let Feature::Face(f) = data.feature else { return None };
@@ -94,7 +96,8 @@ fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Near
         return (distance < limit).then_some(Nearest { distance, foot, normal });
     }
     let mut min_distance = limit;
-    // A point in which a surface ends can be the nearest one without being a foot.
+    // A tip of a surface can be the nearest point although the connection is not normal to the surface
+    // there.
     for foot in tips(&face.surface) {
         let distance = (foot - p).norm();
         if distance < min_distance
@@ -118,8 +121,8 @@ fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Near
     best
 }
 
-/// Parameters of the point of an area nearest to `p`; for a surface with a closed form, of the whole
-/// surface.
+/// Parameters of the point of an area nearest to `p`, trims ignored. On a surface with a closed form,
+/// the nearest point of the whole surface is returned.
 fn foot_on_area(body: &Body, area: AreaId, surface: &Surface, p: &P3) -> P2 {
     let rect = &body.area(area).rect;
     if surface.is_canonical() {
@@ -129,8 +132,8 @@ fn foot_on_area(body: &Body, area: AreaId, surface: &Surface, p: &P3) -> P2 {
     descend(surface, rect, at(rect, foot.params[0], foot.params[1]), p)
 }
 
-/// Parameters of the point of a face nearest to `p`; for a surface with a closed form, of the whole
-/// surface.
+/// Parameters of the point of a face nearest to `p`, trims ignored. On a surface with a closed form, the
+/// nearest point of the whole surface is returned.
 pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     let face = body.face(f);
     if face.surface.is_canonical() {
@@ -149,9 +152,9 @@ pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     best.1
 }
 
-/// Newton's method for the smallest distance from `p` in a rectangle. It follows the sides where a step
-/// leads out of the rectangle. Areas are so flat that a start at the nearest grid point leads to the
-/// nearest point.
+/// Parameters in `rect` of the smallest distance from `p`, by Newton's method. Where a step leads out of
+/// the rectangle, the method continues along the side. Areas are so flat that a start at the nearest
+/// grid point leads to the nearest point.
 fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
     let mut uv = start;
     let mut best = (f64::INFINITY, start);
@@ -171,13 +174,14 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
             continue;
         }
         let (gu, gv) = (off.dot(&d.du), off.dot(&d.dv));
-        // A parameter at a side whose step leads out stays there.
+        // A parameter at a side is not changed if its step leads out of the rectangle.
         let is_blocked = |g: f64, x: f64, lo: f64, hi: f64| (x <= lo && g > 0.0) || (x >= hi && g < 0.0);
         let (fixed_u, fixed_v) =
             (is_blocked(gu, uv.x, rect.u0, rect.u1), is_blocked(gv, uv.y, rect.v0, rect.v1));
         let (a, b, c) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
         let (fa, fb, fc) = (a + off.dot(&d.duu), b + off.dot(&d.duv), c + off.dot(&d.dvv));
-        // The full second derivative if it is convex, else that of the tangent plane.
+        // The full second derivative is used if it is convex, otherwise that of the distance from the
+        // tangent plane.
         let (a, b, c) = if fa > 0.0 && fa * fc > fb * fb { (fa, fb, fc) } else { (a, b, c) };
         let (su, sv) = match (fixed_u, fixed_v) {
             (true, true) => break,
@@ -201,8 +205,8 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
     best.1
 }
 
-/// Points in which a surface ends: the apex of a cone, and the points in which a spindle or horn torus
-/// intersects its axis.
+/// Tips of a surface: the apex of a cone, or the points in which a spindle or horn torus intersects its
+/// axis.
 pub(crate) fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     match *surface {
         Surface::Cone { frame, .. } => [frame.origin].into_iter().collect(),
@@ -214,7 +218,7 @@ pub(crate) fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     }
 }
 
-/// Point of an arc nearest to `p`, by Newton's method between the neighbours of the nearest sample.
+/// Point of an arc nearest to `p`, by a secant method between the neighbours of the nearest sample.
 pub(crate) fn nearest_on_arc(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
     let sq = |i: usize| (arc.samples[i] - p).norm_squared();
     let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
@@ -223,7 +227,7 @@ pub(crate) fn nearest_on_arc(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
     let (mut lo, mut hi) = (parameter(k.saturating_sub(1)), parameter((k + 1).min(SAMPLES - 1)));
     let mut s = parameter(k);
     let mut best = (sq(k), arc.samples[k]);
-    // Previous parameter with its slope, and the step from there.
+    // Previous parameter and the slope there.
     let mut last: Option<(f64, f64)> = None;
     let mut step = hi - lo;
     for _ in 0..80 {
@@ -232,7 +236,8 @@ pub(crate) fn nearest_on_arc(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
         if off.norm_squared() < best.0 {
             best = (off.norm_squared(), q);
         }
-        // The sign of the derivative of half the squared distance determines the side.
+        // The sign of the derivative of half the squared distance determines on which side the minimum
+        // is.
         let slope = off.dot(&d);
         if slope > 0.0 {
             hi = s;
@@ -255,10 +260,11 @@ pub(crate) fn nearest_on_arc(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
     best.1
 }
 
-/// Faces of a solid near a point, with their outward normals there.
+/// Faces of a solid near a point, with their outward unit normals at their points nearest to it.
 pub(crate) type Around = ArrayVec<(FaceId, V3), 12>;
 
-/// Returns the faces within `radius` (mm) of a point of the boundary, in the frame of the solid.
+/// Returns the faces within `radius` (mm) of a boundary point `p` (frame of the solid), at most the
+/// capacity of [`Around`], sorted by index.
 pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearScratch) -> Around {
     let faces = body.faces();
     let mut out = Around::new();
@@ -287,8 +293,9 @@ pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearS
     out
 }
 
-/// Shortest vector that leads out of each of the first three faces by one: a step in the opposite direction
-/// leads into the material of an edge or a corner.
+/// Shortest vector whose product with the normal of each of the two or three faces is 1; a step in the
+/// opposite direction leads into the material of an edge or a corner. Of more than three faces, the
+/// first three count. `None` for a single face, and if the vector would be longer than 20.
 pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
     let normals: ArrayVec<V3, 3> = faces.iter().map(|(_, n)| *n).take(3).collect();
     match normals.as_slice() {
@@ -302,8 +309,8 @@ pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
     .filter(|v| v.norm() < 20.0)
 }
 
-/// Parameters of the point of a face nearest to `p`, if it is within `radius` (mm) of `p` and inside the
-/// trims or within `radius` of them.
+/// Parameters of the point nearest to `p` on an area of a face. `None` if that point is farther than
+/// `radius` (mm) from `p`, or outside the trims by more than `radius`.
 pub(crate) fn place_near(body: &Body, f: FaceId, area: AreaId, p: &P3, radius: f64) -> Option<P2> {
     let face = body.face(f);
     let uv = foot_on_area(body, area, &face.surface, p);

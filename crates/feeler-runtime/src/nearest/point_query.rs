@@ -1,4 +1,4 @@
-//! Queries of the distance and membership of single points.
+//! Queries of single points: nearest boundary point, and whether the point is inside the solid.
 
 use super::membership::{RayScratch, contains};
 use super::{NearScratch, nearest};
@@ -18,12 +18,12 @@ pub struct NearestPoint {
     pub normal: Option<V3>,
 }
 
-/// Nearest boundary points and membership of single points, in the frame of the solid. Scratch memory is
-/// reused between calls.
+/// Computes nearest boundary points of single points and whether they are inside a solid. Scratch memory
+/// is reused between calls. Points are in the frame of the solid.
 ///
-/// If rounding of a point's coordinates exceeds a tenth of the tolerance (1e-7 of the size of the solid), a
-/// query returns [`QueryError::CoordinatesTooLarge`], unless the result is certain: the solid is farther
-/// than the limit, or the point is clearly outside.
+/// If rounding of a point's coordinates exceeds a tenth of the tolerance (1e-7 of the size of the
+/// solid), a query returns [`QueryError::CoordinatesTooLarge`], unless the result is certain because the
+/// solid is farther from the point than the limit of the query.
 #[derive(Debug, Default)]
 pub struct PointQuery {
     near: NearScratch,
@@ -31,7 +31,7 @@ pub struct PointQuery {
 }
 
 impl PointQuery {
-    /// Creates a query; scratch memory is allocated at the first call.
+    /// Creates a query object; scratch memory is allocated at the first call.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

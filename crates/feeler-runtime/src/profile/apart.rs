@@ -1,24 +1,25 @@
-//! Separation of faces whose boxes intersect, such as a plug in a bore.
+//! Lower bounds of the distance between faces whose boxes intersect, such as a plug and its bore.
 //!
-//! A canonical face is covered by the spheres around its skeleton. The signed distance from another face's
-//! surface changes by at most the displacement. Over the face, it therefore differs from its values on the
-//! skeleton by at most the radius of a sphere, and these values have closed bounds. Nested cylinders, cones
-//! and tori with any play are thus separated, whatever the size of their boxes.
+//! A canonical face is covered by spheres around its skeleton. Between two points, the signed distance
+//! from another face's surface changes by at most the distance of the points. Over the face, it
+//! therefore differs from its values on the skeleton by at most the radius of a sphere, and these values
+//! have bounds in closed form. Nested cylinders, cones and tori with any play are thus separated,
+//! whatever the size of their boxes.
 //!
 //! # Source
 //! MATH §3 (oriented spheres).
 //!
 //! # Guarantees
-//! A separation is certain up to rounding and, for faces that follow a canonical one, up to the accuracy of
-//! their measured deviation: the trimmed faces have no common point, and no points that are nearer.
+//! A separation is certain up to rounding and, for faces that follow a canonical one, up to the accuracy
+//! of their measured deviation: no two points of the trimmed faces are nearer than the bound.
 
 use super::{Part, RevolvedFace, WHOLE, coaxial, side_of};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Range of a feature along the line of its primitive, from its boxes, for a feature that deviates from the
-/// primitive by at most `off` (mm). The range of a cone is limited to its own nappe.
+/// Range (mm) along the line of a primitive of a feature inside `boxes` that deviates from the primitive
+/// by at most `off` (mm). The range of a cone is limited to its own nappe. [0, 0] for other primitives.
 pub(crate) fn along<'a>(
     primitive: Option<&Primitive>,
     off: f64,
@@ -34,27 +35,29 @@ pub(crate) fn along<'a>(
     [lo - off, hi + off].map(|h| h.max(apex))
 }
 
-/// Parameter along its line at which a cone ends.
+/// Parameter (mm) of the apex of a cone along the line of its primitive; −∞ for a cylinder.
 pub(crate) fn apex(sigma: f64, slope: f64) -> f64 {
     if slope == 0.0 { f64::NEG_INFINITY } else { -sigma / slope }
 }
 
 impl RevolvedFace {
-    /// Range of the line of the centres of those spheres that touch the face from inside. The centres for a
-    /// cone are farther along than the points at which the spheres touch it.
+    /// Range (mm), along the line of the primitive, of the centres of those spheres that touch the face.
+    /// On a cone, the centre of a sphere is at a larger parameter than the circle in which the sphere
+    /// touches the cone.
     fn centers(&self) -> [f64; 2] {
         let Primitive::Line { sigma, slope, .. } = self.primitive else { return self.along };
         self.along.map(|h| (h + slope * sigma) / (1.0 - slope * slope))
     }
 }
 
-/// Separation of two faces.
+/// Result of a test that separates two faces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {
-    /// Displacement (mm) of B for which the faces cannot intersect. If it is not positive, nothing is
-    /// known.
+    /// Displacement (mm) of B up to which the faces cannot intersect. If it is not positive, the faces
+    /// may intersect.
     pub spare: f64,
-    /// Whether this also holds for the face of A, and of B, after a rotation about its own axis.
+    /// Whether `spare` is valid also after a rotation of the face of A (first value) or of B (second
+    /// value) about its own axis.
     pub turned: [bool; 2],
 }
 
@@ -64,14 +67,15 @@ impl Default for Apart {
     }
 }
 
-/// Separates a face of A from a face of B by bounds of their primitives. The faces are separated if one of
-/// them is everywhere at a signed distance above `-shallow` (mm) or below `-deep` (mm) from the surface of
-/// the other one, positive outside the material, or if their distance exceeds `deep`. Returns the first of
-/// several bounds that separates the faces, or [`Apart::default`] if none does.
+/// Tries to separate a face of A from a face of B by bounds of their primitives. The faces are separated
+/// if one of them is everywhere at a signed distance above `-shallow` (mm) or below `-deep` (mm) from
+/// the surface of the other one, positive outside the material, or if their distance exceeds `deep`.
+/// Returns the first of several bounds that separates the faces, or [`Apart::default`] if none does.
 pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2]) -> Apart {
     let off = a.off + b.off;
     let beyond = |[lo, hi]: [f64; 2]| (lo + shallow).max(-hi - deep);
-    // The distance from a plane is that of the other face's box.
+    // The distance from a plane is computed from the other face's box, which is not invariant under
+    // rotations.
     let is_curved = |r: &RevolvedFace| !matches!(r.primitive, Primitive::Plane { .. });
     let bounds: [(&dyn Fn() -> f64, [bool; 2]); 5] = [
         (&|| coaxial::distance(a, b).map_or(f64::NEG_INFINITY, |d| d - deep), [true; 2]),
@@ -84,9 +88,9 @@ pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2
     apart.into_iter().find(|apart| apart.spare > 0.0).unwrap_or_default()
 }
 
-/// Range of the meridian of a torus that contains a face, from the angles of points of the face, from
-/// outside upwards. It is enlarged by `slack` (relative to the range) for points of the face beyond the
-/// outermost ones.
+/// Range of a torus's meridian that contains a face, from sampled points of the face. At both ends it is
+/// enlarged by `slack` (relative to the range), because the face may extend beyond the outermost
+/// samples. The whole meridian for other primitives and for faces all around the tube.
 pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P3>, slack: f64) -> Part {
     let Some(Primitive::Circle { frame, radius, .. }) = primitive else { return WHOLE };
     let angle = |p: P3| {
@@ -96,7 +100,7 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     let mut angles: Vec<f64> = points.map(angle).collect();
     angles.sort_unstable_by(f64::total_cmp);
     let (Some(first), Some(last)) = (angles.first(), angles.last()) else { return WHOLE };
-    // The face is in the complement of the widest gap.
+    // The face is in the complement of the widest gap between the angles.
     let mut widest = (first + TAU - last, *first);
     for w in angles.windows(2) {
         if w[1] - w[0] > widest.0 {
@@ -108,14 +112,15 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     if gap.is_nan() || gap < MIN_GAP { WHOLE } else { [from - slack * turn, turn * (1.0 + 2.0 * slack)] }
 }
 
-/// Gap (rad) between angles of points above which it is a gap of the face. With a larger value, faces with
-/// gaps count as whole; with a smaller one, gaps between samples count.
+/// Gap (rad) between the angles of sampled points above which it counts as a gap of the face. With a
+/// larger value, faces with gaps count as whole; with a smaller one, gaps between samples count.
 const MIN_GAP: f64 = 1.0;
 
 /// Unbounded range.
 const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
-/// Bounds of the signed distance from `from` over the primitive of `face`, within the ranges of the face.
+/// Bounds (mm) of the signed distance from the surface of `from` over the points of `face`, which is
+/// given by its primitive and its ranges. Deviations from the primitives are not included.
 fn range(from: &Primitive, face: &RevolvedFace) -> [f64; 2] {
     match *from {
         Primitive::Plane { origin, normal } => {
@@ -191,7 +196,8 @@ fn range(from: &Primitive, face: &RevolvedFace) -> [f64; 2] {
     }
 }
 
-/// Bounds of the signed height of a face, given by its primitive and ranges, above a plane.
+/// Bounds (mm) of the signed height above a plane over the points of a face, which is given by its
+/// primitive and its ranges.
 fn over_primitive(origin: &P3, normal: &V3, face: &RevolvedFace) -> [f64; 2] {
     let across = |axis: &V3| axis.cross(normal).norm();
     match face.primitive {
@@ -201,7 +207,8 @@ fn over_primitive(origin: &P3, normal: &V3, face: &RevolvedFace) -> [f64; 2] {
             [middle - sigma.abs(), middle + sigma.abs()]
         }
         Primitive::Line { origin: o, dir, sigma, slope } => {
-            // Between the circles at both ends, which are wider than the radii of the spheres there.
+            // The face is between the circles at both ends, whose radii exceed those of the spheres
+            // there.
             let tilt = across(&dir) / (1.0 - slope * slope).sqrt();
             let ends = face.along.map(|t| {
                 let middle = (o + dir * t - origin).dot(normal);
@@ -218,8 +225,8 @@ fn over_primitive(origin: &P3, normal: &V3, face: &RevolvedFace) -> [f64; 2] {
     }
 }
 
-/// Ranges of the distance from an axis and of the height along it, for a point or for a circle with an axis
-/// and a radius.
+/// Ranges (mm) of the distance from an axis and of the height along it, for the point `center` or, if
+/// `circle` is given by its axis and radius, for the circle about that point.
 fn around(origin: &P3, dir: &V3, center: &P3, circle: Option<(&V3, f64)>) -> [[f64; 2]; 2] {
     let x = center - origin;
     let h = x.dot(dir);
@@ -231,7 +238,8 @@ fn around(origin: &P3, dir: &V3, center: &P3, circle: Option<(&V3, f64)>) -> [[f
     [[nearest, off + radius], [h - radius * sin, h + radius * sin]]
 }
 
-/// Smallest distance from an axis of the range of the line of a face.
+/// Smallest distance (mm) between an axis and the range of centres on the line of a face; 0 for faces
+/// without a line.
 fn nearest(origin: &P3, dir: &V3, face: &RevolvedFace) -> f64 {
     let Primitive::Line { origin: o, dir: d, .. } = face.primitive else { return 0.0 };
     let flat = |v: V3| v - dir * v.dot(dir);
@@ -245,9 +253,9 @@ fn nearest(origin: &P3, dir: &V3, face: &RevolvedFace) -> f64 {
     (x + d * t.clamp(lo, hi)).norm()
 }
 
-/// Bounds, over the spheres along a line, of a signed distance with the values `ends` at its ends. Along
-/// the line it is a convex function (positive `side`) with the lower bound `extreme`, or a concave one with
-/// this upper bound.
+/// Bounds (mm), over the spheres of a face along a line, of a signed distance with the values `ends` at
+/// the ends of the line. Along the line, the distance is a convex function (positive `side`) with the
+/// lower bound `extreme`, or a concave function with the upper bound `extreme`.
 fn along_line(face: &RevolvedFace, ends: [f64; 2], side: f64, extreme: f64) -> [f64; 2] {
     let Primitive::Line { sigma, slope, .. } = face.primitive else { return UNBOUNDED };
     // The radii are linear along the line.
@@ -263,13 +271,15 @@ fn along_line(face: &RevolvedFace, ends: [f64; 2], side: f64, extreme: f64) -> [
     }
 }
 
-/// Signed distances from spheres of a signed radius, given the distances from their centres.
+/// Range of the signed distance from a surface with spheres of the signed radius `sigma`, given the
+/// range of the distance from their centres (mm).
 fn signed(distance: [f64; 2], sigma: f64) -> [f64; 2] {
     let side = side_of(sigma, 0.0);
     ordered(side * distance[0] - sigma, side * distance[1] - sigma)
 }
 
-/// Range enlarged by the largest radius of a face's spheres.
+/// Range of a signed distance over the centres of a face's spheres, enlarged by their largest radius
+/// (mm).
 fn widened([lo, hi]: [f64; 2], face: &RevolvedFace) -> [f64; 2] {
     let radius = match face.primitive {
         Primitive::Plane { .. } => return UNBOUNDED,

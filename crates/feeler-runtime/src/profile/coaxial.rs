@@ -1,12 +1,13 @@
-//! Separation of nearly coaxial faces of revolution by their profiles.
+//! Bounds of the distance between nearly coaxial faces of revolution, by their profiles.
 //!
-//! The profile of a cylinder or cone in the half-plane of radius and height is a segment, that of a torus
-//! an arc. The signed distance from another such face with the same axis is that from its line or circle in
-//! the half-plane. A deviation of the axes moves points in the half-plane by a bounded displacement, and
-//! signed distances change by at most this displacement.
+//! The profile of a cylinder or cone in the half-plane of radius and height is a segment, that of a
+//! torus an arc. If two such faces have the same axis, the signed distance from one of them equals the
+//! signed distance in the half-plane from the line or circle of its profile. A deviation of the axes
+//! moves points in the half-plane by a bounded displacement, and signed distances change by at most this
+//! displacement.
 //!
 //! # Guarantees
-//! Those of [`mod@super::apart`].
+//! The same as those of [`mod@super::apart`].
 
 use super::{ProfilePoint, RevolvedFace, nearest_of};
 use crate::profile::ring::Ring;
@@ -15,25 +16,26 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Profile of a face about its axis.
+/// Profile of a face about its axis, in the frame of A.
 struct Profile {
     origin: P3,
     axis: V3,
     outline: Outline,
 }
 
-/// Profile of a face of revolution in the half-plane; normals are outward.
+/// Profile of a face of revolution in the half-plane of radius and height (mm). Normals point out of the
+/// material.
 enum Outline {
-    /// Points between both ends. `at` is the signed distance along the unit normal, which is equal at all
-    /// points.
+    /// A segment. `at` is the product of each of its points with the outward unit normal.
     Segment { ends: [ProfilePoint; 2], normal: ProfilePoint, at: f64 },
-    /// Points at angles `from` to `from + sweep` (rad) about the centre; `sigma` is the signed radius.
+    /// Points at angles from `from` to `from + sweep` (rad) about the centre. `sigma` is the signed
+    /// radius, positive where the face is convex.
     Arc { center: ProfilePoint, sigma: f64, from: f64, sweep: f64 },
 }
 
-/// Returns bounds (mm) of the signed distance of the points of `face` from the surface of `from`, positive
-/// outside its material. The axes need not coincide: their deviation widens the bounds. `None` if neither
-/// face has a unique axis, as for two spheres, or a planar face has no `ring`.
+/// Returns bounds (mm) of the signed distance of the points of `face` from the surface of `from`,
+/// positive outside its material. The axes need not coincide: their deviation widens the bounds. `None`
+/// if neither face has a unique axis (two spheres), or if a planar face has no `ring`.
 pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]> {
     let (g, f) = profiles(from, face)?;
     let (outline, displacement) = f.seen_from(&g);
@@ -49,20 +51,23 @@ pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]
     Some([lo - displacement, hi + displacement])
 }
 
-/// Returns a lower bound (mm) of the distance between two faces of revolution: the distance of their profiles
-/// minus the displacement that the deviation of the axes causes. `None` as for [`range`].
+/// Returns a lower bound (mm) of the distance between two faces of revolution: the distance of their
+/// profiles minus the displacement that the deviation of the axes causes. `None` in the same cases as
+/// [`range`].
 pub(super) fn distance(a: &RevolvedFace, b: &RevolvedFace) -> Option<f64> {
     let (g, f) = profiles(a, b)?;
     let (outline, displacement) = f.seen_from(&g);
     Some(g.outline.distance(&outline) - displacement)
 }
 
+/// Profiles of both faces, each about its own axis; a sphere takes the direction of the other axis.
 fn profiles(a: &RevolvedFace, b: &RevolvedFace) -> Option<(Profile, Profile)> {
     let (of_a, of_b) = (axis(a), axis(b));
     Some((profile(a, &of_b.or(of_a)?)?, profile(b, &of_a.or(of_b)?)?))
 }
 
-/// Axis of a face, if it has a unique one.
+/// Direction of the axis of a face; `None` for a sphere or a planar face without a ring, which have no
+/// unique axis.
 fn axis(face: &RevolvedFace) -> Option<V3> {
     match face.primitive {
         Primitive::Line { dir, .. } => Some(dir),
@@ -72,7 +77,8 @@ fn axis(face: &RevolvedFace) -> Option<V3> {
     }
 }
 
-/// Profile of a face. A sphere is of revolution about any axis, so its profile is about `other`.
+/// Profile of a face; `None` for a planar face without a ring. The profile of a sphere is about the
+/// direction `other`, because a sphere is of revolution about any axis.
 fn profile(face: &RevolvedFace, other: &V3) -> Option<Profile> {
     match face.primitive {
         Primitive::Line { origin, dir, sigma, slope } => {
@@ -103,8 +109,9 @@ fn profile(face: &RevolvedFace, other: &V3) -> Option<Profile> {
 }
 
 impl Profile {
-    /// Returns the outline in the half-plane about the axis of `g`, and the largest distance (mm) of points
-    /// of the face from it.
+    /// Returns the outline moved to the half-plane about the axis of `g`, and the largest distance (mm)
+    /// in this half-plane between a point of the face and its image on the outline, because the axes
+    /// deviate.
     fn seen_from(&self, g: &Self) -> (Outline, f64) {
         let f = self;
         let cos = f.axis.dot(&g.axis);
@@ -127,7 +134,7 @@ impl Profile {
 }
 
 impl Outline {
-    /// Outline with heights multiplied by a sign and then shifted.
+    /// Copy of the outline whose heights are multiplied by `sign` and then increased by `shift` (mm).
     fn moved(&self, sign: f64, shift: f64) -> Self {
         let place = |p: &ProfilePoint| ProfilePoint::new(p.x, sign * p.y + shift);
         match *self {
@@ -152,7 +159,7 @@ impl Outline {
         self.extent(&ProfilePoint::x())[1].max(0.0)
     }
 
-    /// Range of a linear function over the outline.
+    /// Range over the outline of the product of a point with `along`.
     fn extent(&self, along: &ProfilePoint) -> [f64; 2] {
         match *self {
             Self::Segment { ends, .. } => {
@@ -168,7 +175,7 @@ impl Outline {
         }
     }
 
-    /// Range of the distance from a point of the half-plane.
+    /// Range of the distances (mm) between the points of the outline and a point of the half-plane.
     fn distances(&self, place: &ProfilePoint) -> [f64; 2] {
         match *self {
             Self::Segment { ends, .. } => {
@@ -189,7 +196,7 @@ impl Outline {
 }
 
 impl Outline {
-    /// Smallest distance between two outlines.
+    /// Smallest distance (mm) between two outlines; 0 if they intersect.
     fn distance(&self, other: &Self) -> f64 {
         match (self, other) {
             (Self::Segment { ends: e, .. }, Self::Segment { ends: f, .. }) => {
@@ -216,7 +223,8 @@ impl Outline {
                 let (d, r, q) = (c - center, sigma.abs(), s.abs());
                 let len = d.norm();
                 let mut min_distance = ends(self, other).min(ends(other, self));
-                // Along the line of the centres. The distance of concentric circles is constant.
+                // Points on the line through both centres. The distance of concentric circles is
+                // constant.
                 let dir = if len > 0.0 { d / len } else { ProfilePoint::x() };
                 for (i, j) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
                     let (p, t) = (center + dir * (i * r), c + dir * (j * q));
@@ -240,15 +248,16 @@ impl Outline {
         }
     }
 
-    /// Whether a point is in the directions that an arc covers, seen from its centre.
+    /// Whether the direction from the centre of an arc to a point is among those of the arc's points;
+    /// `false` for a segment.
     fn covers(&self, p: &ProfilePoint) -> bool {
         let Self::Arc { center, from, sweep, .. } = self else { return false };
         let d = p - center;
-        // With slack, because a point that is beyond an end by rounding is as far as the end.
+        // The slack accepts points that are beyond an end by rounding.
         (math::atan2(d.y, d.x) - from + ANGLE_SLACK).rem_euclid(TAU) <= sweep + 2.0 * ANGLE_SLACK
     }
 
-    /// Distance of an arc from a point.
+    /// Distance (mm) of an arc from a point of the half-plane; 0 for a segment.
     fn to_point(&self, p: &ProfilePoint) -> f64 {
         let Self::Arc { center, sigma, .. } = self else { return 0.0 };
         if self.covers(p) {
@@ -257,7 +266,7 @@ impl Outline {
         self.ends().iter().fold(f64::INFINITY, |m, e| m.min((p - e).norm()))
     }
 
-    /// Ends of the outline.
+    /// End points of the outline.
     fn ends(&self) -> [ProfilePoint; 2] {
         match *self {
             Self::Segment { ends, .. } => ends,
@@ -284,7 +293,7 @@ fn cross([a, b]: &[ProfilePoint; 2], [c, d]: &[ProfilePoint; 2]) -> bool {
         && e.perp(&f) != 0.0
 }
 
-/// Points in which a segment intersects a circle.
+/// Points in which the segment from `a` to `b` intersects a circle.
 fn on_circle([a, b]: &[ProfilePoint; 2], center: &ProfilePoint, radius: f64) -> [Option<ProfilePoint>; 2] {
     let (d, x) = (b - a, a - center);
     let (p, q, r) = (d.norm_squared(), x.dot(&d), x.norm_squared() - radius * radius);

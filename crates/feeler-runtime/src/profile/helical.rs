@@ -1,15 +1,16 @@
-//! Separation of faces of threads, such as those of a bolt in its nut.
+//! Lower bounds of the distance between faces of threads, such as those of a bolt and its nut.
 //!
-//! With respect to the axis of a screw motion with lead h (mm/rad), a point at radius r, angle θ and height
-//! z is on the orbit with height ζ = z − hθ at angle 0. A face that the motion maps to itself lies in a
-//! *band* of orbits, a + b r ≤ ζ ≤ c + d r, over a range of radii. Flanks are thin bands. The strips
-//! between them, which are parts of cylinders, are bands as wide as the strip. The plane ends of a thread
-//! are in the band of its profile, as far as they are beside the other thread.
+//! A screw motion with lead h (mm/rad) moves each point along a helix, its *orbit*. The orbit of a point
+//! at radius r, angle θ and height z has the height ζ = z − hθ at angle 0. A face that the motion maps
+//! to itself lies in a *band* of orbits, a + b r ≤ ζ ≤ c + d r, over a range of radii. Flanks are thin
+//! bands. The strips between flanks, which are parts of cylinders, lie in bands as wide as the strip.
+//! The plane ends of a thread lie in the band between the flanks, at the radii at which the other thread
+//! can be.
 //!
 //! The height of an edge of one band above an edge of another one is a smooth function F of angle and
 //! radius that varies only by the distance and tilt of the axes. It is bounded from below and above by
-//! halving cells, with closed bounds of its second derivatives. F is known up to whole turns, so a band
-//! that stays above one turn of the other band and below the next one does not intersect it.
+//! halving cells, with closed bounds of its second derivatives. F is defined up to whole pitches, so a
+//! band that stays above one turn of the other band and below the next turn does not intersect it.
 //!
 //! # Source
 //! MATH §15 (threads).
@@ -23,20 +24,21 @@ use feeler_geom::{Aabb, Frame, Obb, P3, Pose, V3, math};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::TAU;
 
-/// Largest angle (rad) between the axes of parts that are screwed into one another. At larger angles,
-/// distances along orbits are not a short sum of waves; with a smaller value, tilted bolts are solved area
-/// by area.
+/// Largest angle (rad) between the axes of parts that are screwed into one another. With a larger value,
+/// distances along orbits are not a short sum of harmonics of the angle; with a smaller one, tilted
+/// bolts are solved area by area.
 pub(crate) const SCREWED_TILT: f64 = 0.05;
-/// Largest distance of the axes of parts that are screwed into one another, in radii; effects as for
-/// [`SCREWED_TILT`], for bolts with much play.
+/// Largest distance of the axes of parts that are screwed into one another, in radii, with the same
+/// effects as [`SCREWED_TILT`] for bolts with much play.
 pub(crate) const SCREWED_BESIDE: f64 = 0.2;
-/// Largest relative difference of the leads of parts that are screwed into one another. With a smaller
-/// value, worn threads are solved area by area.
+/// Largest relative difference of the leads of parts that are screwed into one another. With a larger
+/// value, orbits of both parts diverge within a few turns; with a smaller one, worn threads are solved
+/// area by area.
 pub(crate) const SCREWED_LEAD: f64 = 1e-2;
 
-/// Band of orbits of a screw motion that contains a face of a thread, in the frame of the solid. A point of
-/// the face at radius r (mm) is on an orbit whose height at angle 0 is between those of the two edges at r:
-/// see the module documentation.
+/// Band of orbits of a screw motion that contains a face of a thread, in the frame of the solid. A point
+/// of the face at radius r (mm) is on an orbit (helix of the motion) whose height at angle 0 is between
+/// those of the two edges at r.
 #[derive(Clone, Debug)]
 pub(crate) struct Band {
     /// Axis `z` of the screw motion, with the origin of heights and the direction `x` of angle 0.
@@ -51,12 +53,13 @@ pub(crate) struct Band {
     along: [f64; 2],
     /// Range of radii (mm) at which the face is known to lie in the band; at other radii it may lie outside.
     within: [f64; 2],
-    /// Side of the band on which the material of the solid lies, which determines where the bands of the
-    /// other solid may be. `None` if the band is too wide to separate others.
+    /// Side of the band on which the material of the solid lies, which determines on which side faces of
+    /// the other solid may be. `None` if the band is too wide to separate other bands from it.
     material: Option<Material>,
 }
 
-/// Edge of a band: height (mm) at angle 0 and radius 0, and slope.
+/// Edge of a band, a linear function of the radius: the height (mm) at angle 0 and radius 0, and the
+/// slope (mm/mm).
 #[derive(Clone, Copy, Debug)]
 struct Line {
     height: f64,
@@ -78,54 +81,59 @@ impl Line {
 enum Material {
     Below,
     Above,
-    /// The material is between the edges, within the band's radii: a ridge.
+    /// The band is a ridge: the material lies between its edges, at the radii of the band.
     Between,
 }
 
-/// Unlimited radii, for faces that lie in their band everywhere.
+/// Unlimited range of radii (mm), for faces that lie completely in their band.
 fn all_radii() -> [f64; 2] {
     [0.0, f64::INFINITY]
 }
-/// Half width, in pitches, up to which a band is thin, so that heights above it are measured. A larger
-/// value wastes bounds; with a smaller one, coarse threads are searched cell by cell.
+/// Half width of a band, in pitches, up to which the band counts as thin, so that other bands are
+/// separated from it. A larger value wastes bounds; with a smaller one, coarse threads are searched cell
+/// by cell.
 const THIN_BAND: f64 = 1e-3;
-/// Half width, in pitches, above which orbits do not form a useful band. A larger value wastes bounds; with
-/// a smaller one, wide crests are searched cell by cell.
+/// Half width of a band, in pitches, above which the band is useless and not stored. A larger value
+/// wastes bounds; with a smaller one, wide crests are searched cell by cell.
 const WIDE_BAND: f64 = 0.4;
-/// Largest width of a ridge, in pitches; at 1 the groove vanishes. With a larger value, turns are confused;
-/// with a smaller one, plane ends of threads are searched cell by cell.
+/// Largest width of a ridge, in pitches; at 1 the groove between its turns vanishes. With a larger
+/// value, neighbouring turns are confused; with a smaller one, plane ends of threads are searched cell
+/// by cell.
 const MAX_RIDGE_WIDTH: f64 = 0.95;
-/// Largest slope of a profile that is a function of the radius. A larger value computes useless bounds;
-/// with a smaller one, square threads are searched cell by cell.
+/// Largest slope of a profile (height per radius) that is represented as a band. A larger value gives
+/// useless bounds; with a smaller one, square threads are searched cell by cell.
 const MAX_SLOPE: f64 = 5.0;
 /// Height beyond the ends of one band, in pitches, within which the other one is examined; a separation is
 /// valid for at most this displacement. A larger value gives looser bounds; with a smaller one, bounds
 /// expire sooner.
 const MAX_BEYOND_ENDS: f64 = 0.1;
-/// Distance, as a fraction of the size of the face, between the radii of the band of a plane end and the ends
-/// of the flanks. A larger value leaves less play to the side; with a smaller one, the face may leave the
-/// band between the sampled points of its border.
+/// Distance, as a fraction of the size of the face, between the radii of the band of a plane end and the
+/// ends of the flanks. A larger value allows less play to the side; with a smaller one, the face may
+/// leave the band between the sampled points of its border.
 const END_MARGIN: f64 = 1e-4;
-/// Distance, times the size, within which two axes, or two borders, coincide. A larger value gives looser
-/// bands; with a smaller one, cylinders of threads have no band.
+/// Distance, as a fraction of the size of the face, within which two axes, or two borders, count as
+/// coincident. A larger value gives looser bands; with a smaller one, cylinders of threads have no band.
 const MAX_COAXIAL_DISTANCE: f64 = 1e-6;
-/// Radial distance between two bands that separates them without further tests, in lengths of
-/// [`MAX_BEYOND_ENDS`]. With a smaller value, such bounds expire sooner.
+/// Radial distance between two bands above which they are separated without further tests, as a multiple
+/// of the length of [`MAX_BEYOND_ENDS`]. A larger value needs more tests; with a smaller one, such
+/// separations expire sooner.
 const MIN_RADIAL_GAP: f64 = 0.1;
-/// Factor on measured widths, for orbits between the samples. With a larger value, flanks in contact are
-/// searched cell by cell; with a smaller one, crossings shallower than ripples are missed.
+/// Factor on the measured width of a band, for orbits between the sampled ones. With a larger value,
+/// flanks in contact are searched cell by cell; with a smaller one, crossings shallower than ripples are
+/// missed.
 const WIDTH_MARGIN: f64 = 1.5;
-/// Maximum number of cells for one pair of bands; beyond it, nothing is known. A larger value costs more;
-/// with a smaller one, more pairs are searched by other means.
+/// Maximum number of cells that are tested for one pair of bands; beyond it, the bands are not
+/// separated. A larger value costs more; with a smaller one, more pairs are searched by other means.
 const MAX_CELLS: u32 = 20_000;
-/// Capacity for pending cells; each halving adds one.
+/// Capacity for pending cells; each halving adds one. A larger value uses more memory; with a smaller
+/// one, fewer bands are separated.
 const MAX_PENDING_CELLS: usize = 128;
 
 impl Band {
-    /// Returns the band of a free-form face that the screw motion `shape` maps to itself. `places` are the
-    /// radii and the heights at angle 0 (mm) of points all over the face, and `at` is a point of the face
-    /// with its outward normal. `None` if the profile is steeper than [`MAX_SLOPE`] or the band wider than
-    /// [`WIDE_BAND`].
+    /// Returns the band of a free-form face that the screw motion `shape` maps to itself. `places` are
+    /// the orbits (radius and height at angle 0, mm) of points all over the face. `at` is a point of the
+    /// face with its outward normal, and `bounds` is the box of the face. `None` if the profile is
+    /// steeper than [`MAX_SLOPE`] or the band wider than [`WIDE_BAND`].
     pub(crate) fn of_orbits(
         shape: &Helical,
         places: &[[f64; 2]],
@@ -170,11 +178,11 @@ impl Band {
         (half <= WIDE_BAND * shape.pitch()).then_some(band)
     }
 
-    /// Returns the band of a face on a cylinder about the axis of the thread `shape`. The cylinder is given
-    /// by a point of its axis, the direction of the axis, its radius and the deviation of the face (mm).
-    /// `border` are points of the border of the face, and `edges` are some of these points with more accurate
-    /// positions; each point has its deviation (mm). `None` if the cylinder is not coaxial or the band is
-    /// wider than [`WIDE_BAND`].
+    /// Returns the band of a face on a cylinder about the axis of the thread `shape`. The cylinder is
+    /// given by a point of its axis, the direction of the axis, its radius and the deviation of the face
+    /// (mm). `border` are points of the border of the face, and `edges` are points of its edges, whose
+    /// positions are more accurate; each point has its deviation (mm). `None` if the cylinder is not
+    /// coaxial or the band is wider than [`WIDE_BAND`].
     ///
     /// A face whose border is in a band narrower than a pitch lies in that band, because the rest of the
     /// cylinder is a strip without ends.
@@ -278,8 +286,8 @@ impl Band {
         Some(Self { frame, lead, radii, edges: lines, along, within, material: Some(Material::Between) })
     }
 
-    /// Returns the frame of the screw axis and, for flanks, whether the material is below the band; `None`
-    /// for other faces.
+    /// Returns the frame of the screw axis and, for flanks, whether the material is below the band;
+    /// `None` for faces that are not flanks.
     pub(crate) fn axis(&self) -> (&Frame, Option<bool>) {
         let is_below = match self.material {
             Some(Material::Below) => Some(true),
@@ -309,7 +317,7 @@ impl Band {
         }
     }
 
-    /// Half of the largest width (mm).
+    /// Half of the largest width (mm) of the band within its radii.
     fn half(&self) -> f64 {
         let width = |r: &f64| self.edges[1].at(*r) - self.edges[0].at(*r);
         0.5 * self.radii.iter().map(width).fold(0.0, f64::max)
@@ -324,7 +332,8 @@ impl Band {
         ]
     }
 
-    /// Distance (mm) of the points of another band from radii at which the face may lie outside its band.
+    /// Smallest difference (mm) between the radii of the face of another band and the radii at which
+    /// this face may lie outside its band; infinite for a face that lies completely in its band.
     fn radial_margin(&self, other: &Self) -> f64 {
         let [inner, outer] = other.reach();
         let outside = if self.within[1] < f64::INFINITY { self.within[1] - outer } else { f64::INFINITY };
@@ -333,8 +342,9 @@ impl Band {
     }
 }
 
-/// Smallest range of heights at angle 0 (mm) that contains all points with their deviations, shifted by
-/// whole pitches to the value nearest to `near`.
+/// Smallest range of heights at angle 0 (mm) that contains the orbits of all points with their
+/// deviations. Its middle is shifted by whole pitches to be nearest to `near`. `None` for an empty
+/// iterator.
 fn orbits_of(
     shape: &Helical,
     points: impl Iterator<Item = (P3, f64)>,
@@ -348,7 +358,7 @@ fn orbits_of(
         })
         .collect();
     heights.sort_unstable_by(|x, y| x[0].total_cmp(&y[0]));
-    // The points are in the complement of the widest gap.
+    // The points are in the complement of the widest gap between the heights.
     let (first, last) = (heights.first()?[0], heights.last()?[0]);
     let (mut gap, mut from) = (first + pitch - last, first);
     for w in heights.windows(2) {
@@ -365,26 +375,27 @@ fn orbits_of(
     Some(range)
 }
 
-/// Range of heights (mm) of a box along an axis, enlarged by `off`.
+/// Range of heights (mm) of a box along the z axis of `frame`, enlarged by `off` (mm) at both ends.
 fn along(frame: &Frame, bounds: &Aabb, off: f64) -> [f64; 2] {
     let corners = Obb::from_aabb(bounds).corners();
     let heights = corners.iter().map(|p| (p - frame.origin).dot(&frame.z));
     heights.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], z| [l.min(z - off), h.max(z + off)])
 }
 
-/// Largest change of the height above a band per displacement.
+/// Largest change of the height above a band per displacement (mm/mm), at a slope of the profile, a lead
+/// (mm/rad) and a radius (mm).
 fn steepness(slope: f64, lead: f64, radius: f64) -> f64 {
     math::hypot(math::hypot(1.0, slope), lead / radius)
 }
 
-/// Displacement (mm) of B for which two faces cannot intersect, with the limits of
-/// [`apart`](super::apart::apart); `None` if nothing is known.
+/// Displacement (mm) of B up to which the faces in two bands cannot intersect, with the limits of
+/// [`apart`](super::apart::apart); `None` if the bands are not separated.
 pub(crate) fn apart(a: &Band, b: &Band, pose_ab: &Pose, limits: [f64; 2]) -> Option<f64> {
     above(a, b, pose_ab, limits).or_else(|| above(b, a, &pose_ab.inverse(), limits))
 }
 
-/// Like [`apart`], by the heights of `over` above `base`; `pose` maps coordinates of `over` to those of
-/// `base`.
+/// Implements [`apart`] by the heights of the band `over` above the turns of the band `base`, which must
+/// be thin or a ridge. `pose` maps coordinates of `over` to those of `base`.
 fn above(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2]) -> Option<f64> {
     if base.material.is_none() || (base.lead - over.lead).abs() > SCREWED_LEAD * base.lead.abs() {
         return None;
@@ -404,7 +415,7 @@ fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2
     let slope = base.edges[0].slope.abs().max(base.edges[1].slope.abs());
     let steep = steepness(slope, base.lead, 0.9 * low.nearest);
     let beyond = MAX_BEYOND_ENDS * pitch;
-    // One band may be radially inside the other.
+    // One band may be radially inside the other one.
     let beside = (over.reach()[0] - base.reach()[1]).max(base.reach()[0] - over.reach()[1]) - low.max_shift;
     if beside > beyond * MIN_RADIAL_GAP {
         return Some(beside);
@@ -420,8 +431,8 @@ fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2
     if !(lo < hi && inner <= outer) {
         return Some(beyond);
     }
-    // The turn that the band is above: by half a pitch on average, or for flanks in contact by the offset
-    // of the material.
+    // The turn of `base` that `over` is above. For flanks in contact, the offset selects the turn
+    // according to the side of the material.
     let middle = [0.5 * (lo + hi), 0.5 * (inner + outer)];
     let middle = 0.5 * (low.at(middle[0], middle[1]).0 + high.at(middle[0], middle[1]).0);
     let from = match base.material? {
@@ -430,14 +441,14 @@ fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2
         Material::Between => 0.0,
     };
     let turn = ((middle - from) / pitch).floor() * pitch;
-    // Along the axis, a point at a distance behind a slope is farther behind.
+    // A point at a given distance behind a slope is farther behind it along the axis.
     let shallow = base.edges.map(|e| shallow * math::hypot(1.0, e.slope));
     let [below, above] = match base.material? {
         Material::Below => [shallow[1], -deep],
         Material::Above => [-deep, shallow[0]],
         Material::Between => [shallow[1], shallow[0]],
     };
-    // Margin from the limits, above this turn and below the next one.
+    // Smallest margin (mm) from the limits: above this turn of `base` and below its next turn.
     let margin = |[f, slack]: [f64; 2], [g, slack_g]: [f64; 2]| {
         (f - turn + below - slack).min(pitch + turn - g + above - slack_g)
     };
@@ -475,8 +486,8 @@ fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2
     Some((min_margin / steep).min(beyond))
 }
 
-/// Height of an edge of one band above an edge of another one, as a function of angle and radius. A point
-/// between the edges of the upper band is above its lower edge and below its upper one.
+/// Height (mm) of an edge of one band (the upper band) above an edge of another one (the base), as a
+/// function of the angle (rad) and the radius (mm) of a point on the upper band's edge.
 ///
 /// With T the tilt between the axes, t the position of the axis, D = T − 1, and q = (r cos φ, r sin φ, h(φ
 /// − ψ) + a + b r) a point of the upper band after a rotation by ψ, the point is moved by u = D q + t: by x
@@ -494,17 +505,19 @@ struct Height {
     leads: [f64; 2],
     heights: [f64; 2],
     slopes: [f64; 2],
-    /// Upper bounds of the second derivatives: by the angle, mixed, by the radius.
+    /// Upper bounds of the absolute second derivatives of the height: by the angle, mixed, by the
+    /// radius.
     bends: [f64; 3],
-    /// Smallest distance (mm) from the axis of the base.
+    /// Smallest distance (mm) of a point of the upper band from the axis of the base.
     nearest: f64,
-    /// Largest displacement (mm) of points to the side.
+    /// Largest displacement (mm) of points of the upper band across the axis, because the axes differ.
     max_shift: f64,
-    /// Largest change of height (mm) of points by the tilt.
+    /// Largest change of the height (mm) of points of the upper band by the tilt.
     rise: f64,
 }
 
-/// Height over a cell: its value (mm) in the middle, and its largest variation from there (mm).
+/// Height over a cell of angles and radii: its value (mm) in the middle, and its largest variations (mm)
+/// from there over the angles and over the radii of the cell.
 struct Cell {
     middle: f64,
     by_angle: f64,
@@ -512,7 +525,8 @@ struct Cell {
 }
 
 impl Height {
-    /// Height of the edge `j` of the upper band above the edge `i` of the base.
+    /// Height of the edge `j` of the upper band `over` above the edge `i` of the base. `None` if the
+    /// axes differ by more than [`SCREWED_TILT`] or [`SCREWED_BESIDE`].
     fn new(base: &Band, over: &Band, [i, j]: [usize; 2], pose: &Pose) -> Option<Self> {
         let (line, edge) = (base.edges[i], over.edges[j]);
         let axes = |f: &Frame| Matrix3::from_columns(&[f.x, f.y, f.z]);
@@ -536,7 +550,8 @@ impl Height {
             rise: 0.0,
         };
         let tau = tilt.norm();
-        // Largest displacement to the side: in the middle, and the effect of the tilt from there.
+        // The largest displacement across the axis is that in the middle plus the effect of the tilt
+        // from there.
         let [z0, z1] = over.along;
         let axial = shift.z * V3::z();
         let middle = tilt * V3::new(0.0, 0.0, 0.5 * (z0 + z1)) + (shift - axial);
@@ -570,8 +585,8 @@ impl Height {
         Some(height)
     }
 
-    /// Angles (rad) of the part of the upper band, after its rotation, that is at most `beyond` (mm) beyond
-    /// the ends of the base.
+    /// Range of angles (rad), in the frame of the base, of the part of the upper band that is at most
+    /// `beyond` (mm) beyond the ends of the base; [0, 0] if the whole band is farther away.
     fn angles(&self, base: &Band, over: &Band, beyond: f64) -> [f64; 2] {
         let [lower, upper] = over.edges.map(|line| over.radii.map(|r| line.at(r)));
         let (lowest, highest) = (lower[0].min(lower[1]), upper[0].max(upper[1]));
@@ -584,7 +599,7 @@ impl Height {
         [ends[0].min(ends[1]) + self.turn, ends[0].max(ends[1]) + self.turn]
     }
 
-    /// Height over a cell, given by its middle and half widths in angle and radius.
+    /// Height over a cell, given by its middle (rad, mm) and its half widths in angle and radius.
     fn over_cell(&self, [angle, radius]: [f64; 2], [da, dr]: [f64; 2]) -> Cell {
         let (middle, of_angle, of_radius) = self.at(angle, radius);
         let [aa, ar, rr] = self.bends;
@@ -595,7 +610,7 @@ impl Height {
         }
     }
 
-    /// Height (mm) and its derivatives by angle and radius.
+    /// Height (mm) and its derivatives by angle and radius, at an angle (rad) and a radius (mm).
     fn at(&self, angle: f64, radius: f64) -> (f64, f64, f64) {
         let ([h0, h], [a0, a], [b0, b]) = (self.leads, self.heights, self.slopes);
         let (sin, cos) = math::sin_cos(angle);
@@ -752,7 +767,7 @@ mod tests {
             let end = of(&border, !towards_axis).unwrap();
             for t in steps(10) {
                 let r = end.radii[0] + t * (end.radii[1] - end.radii[0]);
-                // Known up to whole turns.
+                // The edges of the band are defined up to whole turns.
                 let turn = (end.edges[0].at(r) - low(r)).round();
                 assert!((end.edges[0].at(r) - low(r) - turn).abs() < 1e-6, "{r}");
                 assert!((end.edges[1].at(r) - high(r) - turn).abs() < 1e-6, "{r}");

@@ -1,4 +1,5 @@
-//! Bounds of the distance between two faces with closed forms, each as a whole.
+//! Lower bounds of the distance between two whole faces of revolution, planes or faces of threads, which
+//! separate nested faces before the search for crossings.
 
 pub(crate) mod apart;
 mod coaxial;
@@ -11,33 +12,35 @@ use nalgebra::Vector2;
 use ring::Ring;
 use std::f64::consts::TAU;
 
-/// A face that is canonical or follows a canonical face, frame of A.
+/// A face that is canonical or follows a canonical face, represented by its primitive and its ranges.
+/// Everything is in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RevolvedFace {
     pub primitive: Primitive,
-    /// Largest distance (mm) of the face from the primitive.
+    /// Largest distance (mm) of the face from the primitive's surface.
     pub off: f64,
-    /// For a line, the range along it (mm from the origin) of the face.
+    /// If the primitive is a line, the range of the face along it (mm from the origin of the line).
     pub along: [f64; 2],
-    /// For a circle, the range of the meridian of the face.
+    /// If the primitive is a circle, the range of the face's meridian.
     pub part: Part,
-    /// For a plane, the range of distances of the face from a point.
+    /// For a planar face, the range of the distances of its points from one point of the plane, if it is
+    /// known.
     pub ring: Option<Ring>,
     /// Box that contains the face.
     pub bounds: Obb,
 }
 
-/// Range of a meridian: the first angle (rad) about the centre of the tube, from outside upwards, and the
-/// size of the range (rad).
+/// Range of a torus face's meridian: its first angle and its size (rad). Angles are about the centre of
+/// the tube, 0 where the tube is farthest from the axis, and increase towards positive heights.
 pub(crate) type Part = [f64; 2];
 
 /// The whole meridian.
 const WHOLE: Part = [0.0, TAU];
 
-/// Radius and height (mm) about an axis.
+/// Distance from an axis and height along it (mm): a point of the half-plane in which profiles lie.
 type ProfilePoint = Vector2<f64>;
 
-/// Point of a segment nearest to `p`.
+/// Point of the segment from `a` to `b` nearest to `p`.
 fn nearest_of([a, b]: &[ProfilePoint; 2], p: &ProfilePoint) -> ProfilePoint {
     let (d, x) = (b - a, p - a);
     let d_sq = d.norm_squared();
@@ -45,6 +48,8 @@ fn nearest_of([a, b]: &[ProfilePoint; 2], p: &ProfilePoint) -> ProfilePoint {
     a + d * t
 }
 
+/// Sign of the radii of the spheres of a primitive: 1 where the face is convex, −1 where it is concave.
+/// A cone has the sign of its slope.
 fn side_of(sigma: f64, slope: f64) -> f64 {
     let s = if slope == 0.0 { sigma } else { slope };
     if s < 0.0 { -1.0 } else { 1.0 }

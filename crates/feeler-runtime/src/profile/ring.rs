@@ -1,4 +1,4 @@
-//! Planar faces as rings about a point, such as the shoulder of a turned part.
+//! Rings about a point that contain planar faces, such as the shoulder of a turned part.
 
 use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{P2, P3, Surface};
@@ -7,30 +7,31 @@ use feeler_hierarchy::Face;
 /// Range of the distances of all points of a planar face from a point of its plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ring {
-    /// The point, in the frame of the solid.
+    /// The point of the plane, in the frame of the solid unless moved by a pose.
     pub center: P3,
-    /// Smallest and largest distance (mm).
+    /// Smallest and largest distance (mm) of a point of the face from `center`.
     pub radii: [f64; 2],
 }
 
-/// Maximum number of border pieces of a face for which a ring is computed. A larger value loads slowly; a
-/// smaller one loses rings.
+/// Maximum number of trimming pieces of a face for which a ring is computed. A larger value slows down
+/// loading; with a smaller one, more faces have no ring.
 const MAX_PIECES: usize = 256;
-/// Maximum number of centres of border arcs that are tried. A larger value loads slowly; a smaller one
-/// finds wider rings.
+/// Maximum number of centres of trimming arcs that are tried. A larger value slows down loading; with a
+/// smaller one, rings are wider.
 const MAX_CENTERS: usize = 4;
-/// Maximum number of halvings of a piece, each of which makes the bounds of its distances four times as
-/// tight. A larger value loads slowly; a smaller one gives looser rings.
+/// Maximum number of halvings of a trimming piece, each of which makes the bounds of its distances four
+/// times as tight. A larger value slows down loading; a smaller one gives wider rings.
 const MAX_HALVINGS: u32 = 6;
 /// Relative difference of squared distances up to which bounds are not tightened further. A larger value
-/// gives looser rings, a smaller one slower loads.
+/// gives wider rings; a smaller one slows down loading.
 const TIGHT_SQUARES: f64 = 1e-6;
-/// Rounding of squared distances, relative to the largest. A larger value gives looser rings; with a
+/// Rounding of squared distances, relative to the largest one. A larger value gives wider rings; with a
 /// smaller one, rings may not contain the face.
 const SQUARES_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Returns the ring of a face about the centre of one of its border arcs, the one with the largest inner
-/// radius. Returns `None` for faces that are not planar and for borders without arcs.
+/// Returns the ring of a planar face about the centre of one of its trimming arcs. Of the rings about
+/// several centres, the one with the largest inner radius is returned. Returns `None` for other faces,
+/// for borders without arcs, and for more than [`MAX_PIECES`] trimming pieces.
 pub(crate) fn ring(face: &Face) -> Option<Ring> {
     if !matches!(face.surface, Surface::Plane { .. }) || face.trim.pieces.len() > MAX_PIECES {
         return None;
@@ -59,7 +60,8 @@ pub(crate) fn ring(face: &Face) -> Option<Ring> {
     rings.max_by(|r, s| r.radii[0].total_cmp(&s.radii[0]))
 }
 
-/// Centre of the circle of which a piece is an arc; `None` for other pieces.
+/// Centre (parameters of the plane) of the circle of which a trimming piece is an arc; `None` for other
+/// pieces.
 fn center(piece: &TrimPiece) -> Option<P2> {
     let [a, b, c] = [0.0, 0.5, 1.0].map(|t| piece.eval(t));
     let (x, y) = (b - a, c - a);
@@ -75,8 +77,9 @@ fn center(piece: &TrimPiece) -> Option<P2> {
     (off[0].max(off[1]) <= 1e-5 * radius).then_some(center)
 }
 
-/// Bounds of the distances of the points of a piece from a point, to [`TIGHT_SQUARES`] of the smallest and
-/// the largest distance found so far.
+/// Bounds (mm) of the distances of the points of a trimming piece from the point `c`. The piece is
+/// halved until the bounds are within [`TIGHT_SQUARES`] of `seen`, the smallest and the largest squared
+/// distance found so far.
 ///
 /// The squared distance is a polynomial of degree 6, between the smallest and the largest of its Bernstein
 /// coefficients. For an arc about its centre, these are equal up to the difference of the cubic from the

@@ -6,25 +6,27 @@ use feeler_geom::skeleton::Family;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
 
-/// Critical pair of footpoints of two features' untrimmed geometry, frame of A.
+/// Critical pair of footpoints on the untrimmed geometry of two features. Points and directions are in
+/// the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub feature_a: Feature,
     pub feature_b: Feature,
     pub p_a: P3,
     pub p_b: P3,
-    /// Unit direction from A to B, A's outward direction.
+    /// Unit vector from `p_a` to `p_b` at a positive distance; A's outward direction at any distance.
     pub n: V3,
-    /// Signed distance (mm) along `n`.
+    /// Signed distance (mm) from `p_a` to `p_b` along `n`.
     pub distance: f64,
-    /// Parameters of the footpoints if the solver has computed them (free-form features).
+    /// Parameters of the footpoint on A's feature if the solver has computed them, which it does for
+    /// free-form features only; `hint_b` likewise.
     pub hint_a: Option<P2>,
     pub hint_b: Option<P2>,
-    /// Whether the solver stopped before it reached rounding.
+    /// Whether the solver stopped before its error was as small as rounding.
     pub undecided: bool,
 }
 
-/// Pair of features with a continuous family of critical pairs.
+/// Pair of features whose untrimmed geometry has a continuous family of critical pairs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FamilyPair {
     pub feature_a: Feature,
@@ -32,7 +34,7 @@ pub(crate) struct FamilyPair {
     pub family: Family,
 }
 
-/// Local minimum, frame of A.
+/// Local minimum of the distance between two features. Points and directions are in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accepted {
     pub feature_a: Feature,
@@ -44,12 +46,14 @@ pub(crate) struct Accepted {
     pub kind: ContactKind,
     pub place_a: FeatureRef,
     pub place_b: FeatureRef,
-    /// Deviation (mm) of the trim or edge at each footpoint, within which the footpoint is uncertain.
+    /// Deviation (mm) of the trim or edge at the footpoint on A, within which the footpoint is
+    /// uncertain; `slack_b` likewise.
     pub slack_a: f64,
     pub slack_b: f64,
     /// Whether a footpoint lies beyond a concave edge of its face.
     pub is_extended: bool,
-    /// Whether the normal is that of an adjacent face, along a flush seam.
+    /// Whether `n` was replaced by the normal of an adjacent face, because the solids face each other
+    /// across an edge of coplanar (flush) faces, where the original normal would obstruct sliding.
     pub is_slid: bool,
     pub undecided: bool,
 }

@@ -13,7 +13,8 @@ use feeler_geom::{Obb, P3, Pose};
 use feeler_hierarchy::{FaceId, Feature};
 use std::cmp::Ordering;
 
-/// Data shared by all steps of a query. Everything is in the frame of A unless noted otherwise.
+/// Data shared by all steps of a query. Lengths are in mm and angles in rad; points and directions are
+/// in the frame of A unless noted otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub a: &'a Body,
@@ -23,39 +24,41 @@ pub(crate) struct Context<'a> {
     pub pose_ba: Pose,
     pub tol: Tolerances,
     pub d_max: f64,
-    /// Smallest signed distance (mm) of a minimum.
+    /// Smallest signed distance (mm) of a reported minimum; it is negative.
     pub least: f64,
     pub quasi_angle: f64,
-    /// Culling tests of pairs of areas; `None` for brute force.
+    /// Data of the culling tests of pairs of nodes and areas; `None` for brute force.
     pub cull: Option<CullContext>,
 }
 
 impl Context<'_> {
-    /// Upper bound (mm) of the distance between the footpoints of a minimum.
+    /// Upper bound (mm) of the absolute distance between the footpoints of a reported minimum.
     pub(crate) fn reach(&self) -> f64 {
         self.d_max.max(-self.least)
     }
 
-    /// Context of a pair of areas, with the dilation of the polars of their kind of pair.
+    /// Copy of the context for a pair of areas. Its `quasi_angle` is the dilation of the polars for
+    /// features of their kinds.
     pub(crate) fn of_areas(&self, (i, j): AreaPair) -> Self {
         let quasi_angle =
             self.cull.as_ref().map_or(self.quasi_angle, |cull| cull.dilation_of((self.a, i), (self.b, j)));
         Self { quasi_angle, ..*self }
     }
 
-    /// Whether minima deeper than those of touching solids are reported.
+    /// Whether minima are reported that are deeper than those of touching solids, because
+    /// [`QueryOptions::penetration`](crate::QueryOptions::penetration) is larger.
     pub(crate) fn presses(&self) -> bool {
         self.least < self.tol.least_distance_apart()
     }
 
-    /// Largest distance (mm) beyond a concave edge at which a footpoint of a pair at this distance still
-    /// counts as on its face.
+    /// Largest distance (mm) beyond a concave edge at which a footpoint still counts as on its face, for
+    /// a pair of footpoints at the signed `distance` (mm).
     pub(crate) fn beside(&self, distance: f64) -> f64 {
         if distance < self.tol.least_distance() { -self.least } else { 0.0 }
     }
 
-    /// The solid that comes first wherever the order matters. It is the same solid if the roles of A and B
-    /// are swapped.
+    /// The solid that is treated first in steps whose result depends on the order of the solids.
+    /// Swapping the roles of A and B does not change which of the two solids it is.
     pub(crate) fn first(&self) -> Which {
         let key = |body: &Body, to_other: &Pose| {
             let t = to_other.translation.vector;
@@ -68,7 +71,7 @@ impl Context<'_> {
         if order.is_gt() { Which::B } else { Which::A }
     }
 
-    /// Converts a point of a solid from its own frame to the frame of A.
+    /// Converts a point from the frame of solid `which` to the frame of A.
     pub(crate) fn in_a(&self, which: Which, p: &P3) -> P3 {
         match which {
             Which::A => *p,
@@ -76,7 +79,7 @@ impl Context<'_> {
         }
     }
 
-    /// Converts a point from the frame of A to the frame of a solid.
+    /// Converts a point from the frame of A to the frame of solid `which`.
     pub(crate) fn in_own(&self, which: Which, p: &P3) -> P3 {
         match which {
             Which::A => *p,
@@ -99,7 +102,7 @@ impl Context<'_> {
         }
     }
 
-    /// Primitive of a feature in the frame of A.
+    /// Primitive of a feature in the frame of A; `None` for a free-form feature.
     pub(crate) fn primitive(&self, which: Which, feature: Feature) -> Option<Primitive> {
         let p = self.body(which).data(feature).primitive?;
         Some(match which {
@@ -108,14 +111,15 @@ impl Context<'_> {
         })
     }
 
-    /// Angle (rad) outside its stored cone up to which a direction can still count as in a polar.
+    /// Largest angle (rad) between a direction that counts as inside a polar and the stored cone of that
+    /// polar. `allowance` is that of the node with the cone.
     pub(crate) fn polar_slack(&self, allowance: &Allowance) -> f64 {
         let bent = self.tol.bent(f64::from(allowance.inverse_extent));
         f64::from(allowance.angle) + bent + self.tol.critical + self.quasi_angle
     }
 
-    /// Extent (mm) over which a pair of features can be flat: the smaller of both extents, vertices
-    /// excluded.
+    /// Extent (mm) of a pair of features: the smaller of both extents, vertices excluded; the size of
+    /// the larger solid for two vertices.
     pub(crate) fn extent(&self, a: Feature, b: Feature) -> f64 {
         let of = |body: &Body, f: Feature| match f {
             Feature::Vertex(_) => f64::INFINITY,
@@ -127,7 +131,8 @@ impl Context<'_> {
 }
 
 impl RevolvedFace {
-    /// Returns `None` for a free-form face.
+    /// Returns a face in the form in which [`crate::profile`] bounds faces of revolution, in the frame
+    /// of A. `None` for a face without a usable primitive ([`Body::sphere_envelope`]).
     pub(crate) fn of(ctx: &Context<'_>, which: Which, face: FaceId) -> Option<Self> {
         let data = ctx.body(which).data(Feature::Face(face));
         let (&primitive, off) = ctx.body(which).sphere_envelope(face.into())?;

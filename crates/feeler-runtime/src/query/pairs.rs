@@ -14,7 +14,7 @@ pub(crate) fn sort_by_features(
     keys: &mut Vec<u128>,
 ) {
     let (x, y) = (ctx.body(first), ctx.body(first.other()));
-    // Involution.
+    // Swapping twice restores the pair.
     let swapped = |(i, j): AreaPair| if first == Which::A { (i, j) } else { (j, i) };
     keys.clear();
     keys.reserve(pairs.capacity());

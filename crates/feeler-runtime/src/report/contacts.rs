@@ -14,13 +14,13 @@ use feeler_hierarchy::FaceId;
 use std::sync::Arc;
 
 impl ContactPair {
-    /// Computes the contact regions of two touching solids, sorted by features: one for each pair of
-    /// features with a set of common points, connected or not, and one for each isolated point. Empty
-    /// unless the status at these poses is [`Status::Touching`].
+    /// Computes the contact regions of two touching solids, sorted by features. There is one region for
+    /// each pair of features that touch along an area or a line, connected or not, and one for each
+    /// isolated point. Empty unless the status at these poses is [`Status::Touching`].
     ///
-    /// Features touch if their distance is at most the tolerance. Areas (mm²) and lengths (mm) are
-    /// integrated here, which takes longer than a query. The results of the last query of this pair do
-    /// not change.
+    /// Features touch if their distance is at most the tolerance
+    /// ([`Tolerances::tol`](crate::Tolerances::tol)). Areas (mm²) and lengths (mm) are integrated, which
+    /// takes longer than a query. The results of the last query of this pair do not change.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
@@ -63,10 +63,10 @@ impl ContactPair {
 }
 
 impl ContactPair {
-    /// Computes the conformal sets of the last query, sorted by features and distance: one for each
-    /// distance of a pair of features. The last query must have been at these poses with these options,
-    /// because its [`ContactPair::contacts`] contain the samples of the sets. Areas (mm²) and lengths
-    /// (mm) are integrated here, which takes longer than a query.
+    /// Computes the conformal sets of the last query, sorted by features and distance. There is one set
+    /// for each pair of features and each distance at which this pair has samples. The last query must
+    /// have been at these poses with these options, because its [`ContactPair::contacts`] contain the
+    /// samples of the sets. Areas (mm²) and lengths (mm) are integrated, which takes longer than a query.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
@@ -111,8 +111,8 @@ impl ContactPair {
     }
 }
 
-/// Largest difference of the distances of samples of one set, in units of `Tolerances::same`. A larger
-/// value merges two sets, a smaller one splits a set.
+/// Largest difference of the distances of consecutive samples of one set, sorted by distance, in units of
+/// `Tolerances::same`. A larger value merges two sets, a smaller one splits a set.
 const SAME_SET_DISTANCE: f64 = 10.0;
 
 fn region_of_point(l: &Contact) -> ContactRegion {
@@ -127,7 +127,7 @@ fn region_of_point(l: &Contact) -> ContactRegion {
     }
 }
 
-/// Contact region of a set with the given samples, which belong to one pair of features.
+/// Contact region of a conformal set with the given samples, which belong to one pair of features.
 fn region_of_set(ctx: &Context<'_>, samples: &[&Contact]) -> ContactRegion {
     let first = samples[0];
     let (a, b) = (&first.feature_a, &first.feature_b);

@@ -1,4 +1,4 @@
-//! Smallest distance of two solids, however large it is.
+//! Smallest distance of two solids without an upper limit.
 
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
@@ -7,19 +7,19 @@ use crate::pair::ContactPair;
 use feeler_geom::Pose;
 use std::sync::Arc;
 
-/// Range of the first search beyond the gap between the boxes, as a fraction of the sum of both sizes;
-/// each further search has twice the range. It affects speed only: a larger value makes the first search
-/// slower, a smaller one causes more searches.
+/// Distance by which the first search extends beyond the gap between the boxes of both solids, as a
+/// fraction of the sum of their sizes; each further search extends twice as far. It affects speed only: a
+/// larger value makes the first search slower, a smaller one causes more searches.
 const FIRST_RANGE: f64 = 1e-2;
 
 impl ContactPair {
     /// Computes the smallest signed distance (mm) between the boundaries of both solids, regardless of
-    /// `d_max`. `None` for a body without features, and if interfering solids have no minimum.
+    /// [`QueryOptions::d_max`]. `None` for a body without features, and if interfering solids have no
+    /// minimum.
     ///
     /// Small negative values occur for touching solids, as in [`ContactPair::min_distance`]. The distance
-    /// of interfering solids is not a penetration depth. The range of the search grows until a minimum is
-    /// found; each range takes one query without a verdict. The results of the last query of this pair do
-    /// not change.
+    /// of interfering solids is not a penetration depth. Queries without a verdict are repeated with a
+    /// growing `d_max` until a minimum is found. The results of the last query of this pair do not change.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].

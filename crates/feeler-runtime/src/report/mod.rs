@@ -1,4 +1,5 @@
-//! Reports about two posed solids on request. Each takes longer than a query.
+//! Reports about two posed solids that are computed on request: contact regions, crossing curves, a
+//! separating translation, and distances. Each takes longer than a query.
 //!
 //! Each report runs its own queries and neither reads nor changes the results of earlier queries of the pair.
 //!
@@ -20,8 +21,8 @@ use crate::pair::ContactPair;
 use crate::query::Context;
 use feeler_geom::Pose;
 
-/// Context of a report about two posed solids; `None` if the solids are far apart and the coordinates too
-/// large for a query.
+/// Context of a report about two posed solids; `None` if the solids are so far apart that their
+/// coordinates are too large for a query.
 fn context<'a>(
     pair: &'a ContactPair,
     (pose_a, pose_b): (&Pose, &Pose),

@@ -1,10 +1,10 @@
 //! Area of the common region of two faces on one surface.
 //!
-//! Lines of constant v in A's parameters are cut into the parts inside both faces. The lengths of these
-//! parts, times the area per parameter, are integrated over v. If an affine map takes B's parameters to
-//! A's (planes; cylinders, cones and tori about one axis; spheres with parallel axes), B's trims are
-//! mapped and the parts are exact. Otherwise the line is sampled, and each change between inside and
-//! outside is located by bisection.
+//! On lines of constant v (in the parameters of A's face), the intervals of u inside both faces are
+//! determined. The area per unit of u and v is integrated over these intervals, and then over v. If an
+//! affine map takes B's parameters to A's (planes; cylinders, cones and tori about one axis; spheres with
+//! parallel axes), B's trims are mapped and the intervals are exact. Otherwise the line is sampled, and
+//! each change between inside and outside is located by bisection.
 
 use crate::body::ids::FacePair;
 use crate::nearest::foot_on_face;
@@ -16,22 +16,22 @@ use nalgebra::Matrix2;
 /// Largest distance, in tolerances, of two surfaces that count as one. A larger value measures areas of
 /// faces that are apart; with a smaller one, contacts have no area.
 const MAX_SURFACE_DISTANCE: f64 = 4.0;
-/// Number of samples of a line, for surfaces with a closed form and for splines. A larger value is
-/// slower; a smaller one misses narrow parts.
+/// Number of samples of a line of constant v: for surfaces with a closed form, and for splines. A larger
+/// value is slower; a smaller one misses narrow parts of the region.
 const LINE_SAMPLES: [usize; 2] = [512, 64];
-/// Relative accuracy of areas: for mapped trims, for sampled lines, and for splines. A larger value is
-/// less exact, a smaller one slower.
+/// Relative accuracy of areas: with mapped trims, with sampled lines on surfaces with a closed form, and
+/// with sampled lines on splines. A larger value is less exact, a smaller one slower.
 const AREA_ACCURACY: [f64; 3] = [1e-11, 1e-8, 1e-4];
-/// Maximum number of bisections of a range of v. A larger value is slower at corners of regions, a
-/// smaller one less exact.
+/// Maximum number of successive bisections of a range of v in the integration. A larger value is slower at
+/// corners of regions, a smaller one less exact.
 const MAX_BISECTIONS: u32 = 40;
-/// Maximum number of lines that are evaluated for one region. A larger value is slower, a smaller one
-/// less exact.
+/// Maximum number of lines of constant v that are evaluated for one region. A larger value is slower, a
+/// smaller one less exact.
 const MAX_LINES: u32 = 40_000;
 
-/// Area (mm²) of the part of face `faces[0]` of A at the distance `distance` (mm) from face `faces[1]` of
-/// B, and an estimate of its error. `at` is a point of the region on A, in the frame of A. `None` if the
-/// surfaces touch in a line or point only.
+/// Returns the area (mm²) of the part of face `faces[0]` of A at the distance `distance` (mm) from face
+/// `faces[1]` of B, and an estimate of the error of the area (mm²). `at` is a point of the region on A, in
+/// the frame of A. `None` if the surfaces touch in a line or point only.
 pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance: f64) -> Option<(f64, f64)> {
     let (a, b) = (ctx.a.face(faces[0]), ctx.b.face(faces[1]));
     let placed = b.surface.transformed(&ctx.pose_ab);
@@ -58,8 +58,8 @@ pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance:
     (!is_spline || area > 1e-2 * extent * extent).then_some((area, error))
 }
 
-/// Offset surface through a point, with the parameters of the original surface. Cones and splines are
-/// returned unchanged.
+/// Returns the offset surface of `surface` through the point `at` (both in one frame), with the same
+/// parameters. Cones and splines are returned unchanged.
 fn offset_to(surface: &Surface, at: &P3) -> Surface {
     match *surface {
         Surface::Plane { mut frame } => {
@@ -84,9 +84,9 @@ enum Coincidence {
     /// The surfaces coincide, and an affine map takes the parameters of the second one to those of the
     /// first one.
     Mapped(Map),
-    /// The surfaces coincide.
+    /// The surfaces coincide, but no affine map between their parameters is known.
     Same,
-    /// A surface is a spline, so points are tested individually.
+    /// A surface is a spline, so it is tested for each point whether the surfaces coincide there.
     Unknown,
     /// The surfaces touch in a line or a point.
     Apart,
@@ -104,7 +104,8 @@ impl Map {
         Self { linear: Matrix2::new(a, b, c, d), shift: V2::from(shift) }
     }
 
-    /// Maps a domain to the parameters of `surface`, in the period that starts at `origin`.
+    /// Maps the trimmed domain `cells` of B's face to the parameters of A's surface `surface`, in the
+    /// period that starts at `origin`.
     fn domain(&self, cells: &TrimCells, surface: &Surface, origin: P2) -> TrimCells {
         let mirrored = self.linear.determinant() < 0.0;
         let place = |p: &TrimPiece| {
@@ -117,7 +118,8 @@ impl Map {
     }
 }
 
-/// Relation of the surfaces of two faces near the point `at`, with B's surface in the frame of A.
+/// Relation of the surfaces `a` and `b` of two faces near the point `at`, all in the frame of A.
+/// `distance` (mm) is that of the faces.
 fn coincidence(ctx: &Context<'_>, [a, b]: [&Surface; 2], at: &P3, distance: f64) -> Coincidence {
     let near = MAX_SURFACE_DISTANCE * ctx.tol.tol;
     let angle = near / ctx.tol.size;
@@ -188,20 +190,22 @@ fn coincidence(ctx: &Context<'_>, [a, b]: [&Surface; 2], at: &P3, distance: f64)
     }
 }
 
-/// Common region of two faces.
+/// Common region of two faces: the part of A's face at a distance from B's face.
 struct Region<'a> {
     ctx: &'a Context<'a>,
+    /// Faces of A and B.
     faces: FacePair,
     /// Distance (mm) of the faces.
     distance: f64,
-    /// Domain of B's face in A's parameters, if it can be mapped.
+    /// Domain of B's face in the parameters of A's face, if it can be mapped.
     mapped: Option<TrimCells>,
-    /// Number of samples of a line without a mapped domain.
+    /// Number of samples of a line of constant v; 0 with a mapped domain.
     samples: usize,
 }
 
 impl Region<'_> {
-    /// Area (mm²) and an estimate of its error.
+    /// Area (mm²) and an estimate of its error (mm²). `accuracy` is the relative accuracy of the
+    /// integration.
     fn area(&self, accuracy: f64) -> (f64, f64) {
         let trim = &self.ctx.a.face(self.faces[0]).trim;
         let (mut low, mut high) = (trim.rect.v0, trim.rect.v1);
@@ -235,7 +239,7 @@ impl Region<'_> {
         (area, error)
     }
 
-    /// Error (mm²) of the area due to the deviations of trims within the region from their edges.
+    /// Error (mm²) of the area because the trims that bound the region deviate from their edges.
     fn trim_error(&self) -> f64 {
         let a = self.ctx.a.face(self.faces[0]);
         let along = |p: &TrimPiece, on: &dyn Fn(P2) -> bool| {
@@ -255,7 +259,8 @@ impl Region<'_> {
         of_b + of_a.sum::<f64>() * if self.mapped.is_some() { 1.0 } else { 2.0 }
     }
 
-    /// Area per unit of v (mm²) at a line.
+    /// Area (mm²) of the region per unit of v at the line with the parameter `v`. `rule` are the nodes and
+    /// weights of a quadrature on [0, 1].
     fn at_row(&self, v: f64, rule: &[(f64, f64)]) -> f64 {
         let face = self.ctx.a.face(self.faces[0]);
         let inside = face.trim.inside_on_row(v);
@@ -284,7 +289,8 @@ impl Region<'_> {
         sum
     }
 
-    /// Parts of an interval of a line that are on B's face.
+    /// Returns the intervals of u within the interval from `a` to `b` of the line with the parameter `v`
+    /// that are on B's face.
     fn sample_line(&self, (a, b): (f64, f64), v: f64) -> Vec<(f64, f64)> {
         let rect = &self.ctx.a.face(self.faces[0]).trim.rect;
         let share = (b - a) / rect.width();
@@ -322,7 +328,8 @@ impl Region<'_> {
     }
 }
 
-/// End of the interval in which `on` is `true`, between a parameter inside and one outside, by bisection.
+/// Bisects between the parameters `inside`, where `on` is `true`, and `outside`, where it is `false`.
+/// Returns the last parameter at which it is `true`.
 pub(super) fn border(mut inside: f64, mut outside: f64, on: &impl Fn(f64) -> bool) -> f64 {
     for _ in 0..50 {
         let middle = 0.5 * (inside + outside);
@@ -347,24 +354,29 @@ fn common_parts(x: &[(f64, f64)], y: &[(f64, f64)]) -> Vec<(f64, f64)> {
 /// Integral over v by two Gauss rules on intervals that are bisected until the rules agree.
 struct Integral<'a> {
     region: &'a Region<'a>,
+    /// Nodes and weights on [0, 1] of the coarser and the finer rule.
     rules: &'a [Vec<(f64, f64)>; 2],
+    /// Length of the whole range of v.
     width: f64,
+    /// Relative accuracy of the area.
     accuracy: f64,
     /// Rough value of the whole area (mm²).
     scale: f64,
+    /// Number of lines of constant v that may still be evaluated.
     left: u32,
 }
 
 impl Integral<'_> {
-    /// Rough value of the integral, by one Gauss rule.
+    /// Rough value (mm²) of the integral from `low` to `high`, by the finer Gauss rule.
     fn rough(&self, low: f64, high: f64) -> f64 {
         let rule = &self.rules[1];
         rule.iter().map(|(x, w)| w * (high - low) * self.region.at_row(low + (high - low) * x, rule)).sum()
     }
 
-    /// Integral over the part of `[v0, v1]` between the parameters `t0` and `t1`, and an estimate of its
-    /// error. Borders that turn back at an end behave like the square root of v there; the substitution
-    /// 3t² − 2t³ makes the integrand smooth.
+    /// Integral (mm²) over a part of `[v0, v1]`, and an estimate of its error. The part is that between
+    /// the values `t0` and `t1` of t, where v = v0 + (v1 − v0) (3t² − 2t³). A border of the region that
+    /// turns back at an end of the interval behaves like the square root of v there, and this substitution
+    /// makes the integrand smooth. The part is bisected at most `bisections` times.
     fn over(&mut self, [v0, v1]: [f64; 2], [t0, t1]: [f64; 2], bisections: u32) -> (f64, f64) {
         let mut by_rule = [0.0; 2];
         for (sum, rule) in by_rule.iter_mut().zip(self.rules) {

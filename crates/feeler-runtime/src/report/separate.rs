@@ -1,9 +1,10 @@
 //! Short translation that separates two interfering solids.
 //!
-//! Candidate directions come from the witness, the crossing faces and the shape of the solids; the
-//! verdict decides which lengths separate them. A longer translation can make the solids interfere again,
-//! like a pin that crosses the opposite wall of its bore. Short translations are therefore tried before
-//! long ones, and only a translation that the verdict has accepted is returned.
+//! Candidate directions come from the witness, the crossing faces and the shapes of the solids. Verdicts
+//! at translated poses decide which lengths separate the solids. A longer translation can make the solids
+//! interfere again, like a pin that crosses the opposite wall of its bore. Short translations are
+//! therefore tried before long ones, and a translation is returned only if the verdict at the translated
+//! pose excludes interference.
 
 use crate::api::contact::FeatureRef;
 use crate::api::error::QueryError;
@@ -22,17 +23,17 @@ use std::sync::Arc;
 /// Maximum number of verdicts in one search. A larger value is slower; a smaller one gives longer
 /// translations.
 const MAX_DECISIONS: u32 = 200;
-/// Number of directions that are tried at all lengths. The others are tried only if they can give a
-/// shorter translation than the best one. A larger value needs more verdicts; a smaller one can miss the
+/// Number of directions that are tried at all lengths. The other directions are only tried at a length
+/// shorter than the best translation. A larger value needs more verdicts; a smaller one can miss the
 /// shortest direction.
 const NUM_MAIN_DIRECTIONS: usize = 10;
 /// Angle (rad) below which two directions count as equal. A larger value tries fewer directions, a
 /// smaller one needs more verdicts.
 const SAME_DIRECTION_ANGLE: f64 = 1e-3;
-/// Length at which another direction is tried, as a fraction of the shortest translation so far. A
-/// smaller value ignores small improvements; a larger one needs more verdicts.
+/// Length at which another direction is tried, as a fraction of the shortest separating translation found
+/// before. A smaller value ignores small improvements; a larger one needs more verdicts.
 const IMPROVED_LENGTH: f64 = 0.98;
-/// Relative accuracy of the lengths of translations: during the search, and of the result. A larger value
+/// Relative accuracy of the lengths of translations: during the search, and in the result. A larger value
 /// gives longer translations, a smaller one needs more verdicts.
 const LENGTH_ACCURACY: [f64; 2] = [0.02, 1e-6];
 /// Angles (rad) by which the best direction is tilted at the end of the search. Larger and smaller tilts
@@ -41,7 +42,7 @@ const TILTS: [f64; 3] = [0.3, 0.1, 0.03];
 
 impl ContactPair {
     /// Computes a short translation of B (mm, in world coordinates) that separates it from A. `None` if
-    /// the solids do not interfere, and for two sheets; also if no tried translation separates them.
+    /// the solids do not interfere, if both are sheets, or if no tried translation separates them.
     ///
     /// # Guarantees
     /// The verdict at the translated pose is [`Status::Separated`] or [`Status::Touching`]. The length is
@@ -74,8 +75,8 @@ impl ContactPair {
     }
 }
 
-/// Test whether translations of B separate the solids. The poses are without the offset that both share,
-/// because translations would be lost in the rounding of a large one.
+/// Test whether translations of B separate the solids. An offset that both world poses share is removed
+/// from `pose_a` and `pose_b`, because short translations would be lost in the rounding of a large offset.
 struct SeparationTest {
     pair: ContactPair,
     pose_a: Pose,
@@ -86,7 +87,8 @@ struct SeparationTest {
 }
 
 impl SeparationTest {
-    /// Whether the translation `t` of B separates it from A; `false` also if no verdicts remain.
+    /// Whether the translation `t` (mm, world axes) of B separates it from A; `false` also if no verdicts
+    /// remain.
     fn separates(&mut self, t: &V3) -> Result<bool, QueryError> {
         if self.left == 0 {
             return Ok(false);
@@ -97,17 +99,19 @@ impl SeparationTest {
     }
 }
 
-/// Shortest separating translation so far: unit direction and length (mm).
+/// Shortest separating translation found in the search: unit direction and length (mm); `None` if none is
+/// found.
 type Best = Option<(V3, f64)>;
 
-/// Searches for a short separating translation, given the verdict without translation.
+/// Searches for a short separating translation. `verdict` is that of the untranslated poses. `None` if no
+/// tried translation separates the solids.
 fn search(test: &mut SeparationTest, verdict: &Verdict) -> Result<Option<V3>, QueryError> {
     let min_length = verdict.witness.map_or(0.0, |w| w.inside_a + w.inside_b);
     let min_length = min_length.max(test.pair.tolerances().tol);
     let (a, b) = (Arc::clone(test.pair.body_a()), Arc::clone(test.pair.body_b()));
     let translations = translations(test, verdict, (&a, &b));
     let mut best: Best = None;
-    // The shortest translation past the other solid's hull certainly separates.
+    // The shortest translation of B past the hull of A separates the solids for certain.
     if let Some((d, length)) = translations.iter().min_by(|x, y| x.1.total_cmp(&y.1))
         && test.separates(&(d * *length))?
     {
@@ -144,7 +148,7 @@ fn search(test: &mut SeparationTest, verdict: &Verdict) -> Result<Option<V3>, Qu
     Ok(Some(d * length))
 }
 
-/// Replaces the best translation if the direction `d` separates at a shorter length.
+/// Replaces the best translation if a shorter translation in the unit direction `d` separates the solids.
 fn improve(test: &mut SeparationTest, d: &V3, min_length: f64, best: &mut Best) -> Result<(), QueryError> {
     let Some((_, known)) = *best else { return Ok(()) };
     let shorter = IMPROVED_LENGTH * known;
@@ -154,8 +158,9 @@ fn improve(test: &mut SeparationTest, d: &V3, min_length: f64, best: &mut Best) 
     Ok(())
 }
 
-/// Shortens a translation by bisection between a length that is too short and one that separates, up to a
-/// relative accuracy. Returns the direction and the separating length.
+/// Bisects the length of a translation in the unit direction `d` between `low`, which is too short, and
+/// `high`, which separates the solids, up to a relative accuracy. Returns the direction and the shortest
+/// separating length found.
 fn shortened(
     test: &mut SeparationTest,
     d: &V3,
@@ -173,8 +178,8 @@ fn shortened(
     Ok((*d, high))
 }
 
-/// Candidate unit directions (world), the most promising first, each with the length (mm) that takes B
-/// past the hull of A.
+/// Returns candidate unit directions (world), the most promising first, each with the length (mm) of the
+/// translation that moves B past the hull of A.
 fn translations(test: &SeparationTest, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f64)> {
     let (pose_a, pose_b) = (&test.pose_a, &test.pose_b);
     let tol = test.pair.tolerances().tol;

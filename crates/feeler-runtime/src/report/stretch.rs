@@ -1,5 +1,5 @@
-//! Length of contacts along lines: the parts of an edge, or of the line or circle in which two faces
-//! touch, that are on both features.
+//! Length of contacts along lines. The contact consists of those parts of a curve that are on both
+//! features; the curve is an edge, or the line or circle in which two faces touch.
 
 use super::region;
 use crate::api::contact::{FeatureKind, FeatureRef};
@@ -12,21 +12,22 @@ use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId};
 use std::f64::consts::TAU;
 
-/// Largest distance, in tolerances, at which a point touches the other feature. A larger value gives
-/// longer lines; with a smaller one, lines fall into pieces.
+/// Largest deviation, in tolerances, of a point's distance from the other feature at which the point
+/// belongs to the contact. A larger value gives longer lines; with a smaller one, lines fall into pieces.
 const MAX_DISTANCE: f64 = 4.0;
-/// Number of samples of a line. A larger value is slower; a smaller one misses short parts.
+/// Number of samples of a line of contact. A larger value is slower; a smaller one misses short parts.
 const LINE_SAMPLES: usize = 512;
 
-/// A line or circle of contact in the frame of A.
+/// Line or circle of contact in the frame of A (mm). `dir`, `x` and `y` are unit vectors; `range` are
+/// distances from `origin` along `dir`.
 enum Line {
     Straight { origin: P3, dir: V3, range: [f64; 2] },
     Round { center: P3, x: V3, y: V3, radius: f64 },
 }
 
 impl Line {
-    /// Line or circle through points of a contact; `None` if the points are on neither. Faces with closed
-    /// forms touch along lines and circles only.
+    /// Line or circle through points of a contact of two faces (frame of A); `None` if the points are on
+    /// neither. Faces with closed forms touch along lines and circles only.
     fn through(ctx: &Context<'_>, points: &[P3], faces: FacePair) -> Option<Self> {
         let near = MAX_DISTANCE * ctx.tol.tol;
         let first = points.first()?;
@@ -58,7 +59,8 @@ impl Line {
         points.iter().all(|r| round(r) <= near).then_some(Self::Round { center, x, y, radius })
     }
 
-    /// Point at a length (mm) along the line, or at an angle (rad) of the circle.
+    /// Point at the distance `s` (mm) from the origin of the line, or at the angle `s` (rad) on the
+    /// circle.
     fn point(&self, s: f64) -> P3 {
         match self {
             Self::Straight { origin, dir, .. } => origin + dir * s,
@@ -70,9 +72,9 @@ impl Line {
     }
 }
 
-/// Length (mm) of the part of the line or circle through the points that is on a face of A and at the
-/// given distance (mm) from a face of B, and an estimate of its error. `None` if the points are neither
-/// on a line nor on a circle.
+/// Fits a line or circle through the points (frame of A). Returns the length (mm) of its part that is on a
+/// face of A and at the distance `distance` (mm) from a face of B, and an estimate of the error of the
+/// length (mm). `None` if the points are neither on a line nor on a circle.
 pub(super) fn common_line(
     ctx: &Context<'_>,
     faces: FacePair,
@@ -92,8 +94,9 @@ pub(super) fn common_line(
     Some((parts.iter().map(|(a, b)| (b - a) * speed).sum(), length_error(ctx, &parts, range)))
 }
 
-/// Length (mm) of the part of an edge that is at the given distance (mm) from the other feature, a face
-/// or an edge, and an estimate of its error.
+/// Returns the length (mm) of the part of an edge that is at the distance `distance` (mm) from the feature
+/// of the other solid, a face or an edge, and an estimate of the error of the length (mm). The edge is
+/// that of A if both features are edges.
 pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef, distance: f64) -> (f64, f64) {
     let (own, edge, other) =
         if a.kind == FeatureKind::Edge { (Which::A, a.index, b) } else { (Which::B, b.index, a) };
@@ -118,7 +121,8 @@ pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef, 
     (length, error)
 }
 
-/// Whether a point (frame of the edge's solid) is at the given distance (mm) from an edge.
+/// Whether the distance of a point (frame of the edge's solid) from an edge is `distance` (mm), up to
+/// [`MAX_DISTANCE`].
 fn is_beside(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, distance: f64) -> bool {
     let edge = ctx.body(which).edge(edge);
     let feet = edge.spans.iter().map(|s| edge.curve.point(edge.curve.project(p, s.t0, s.t1)));
@@ -126,8 +130,8 @@ fn is_beside(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, distance: f6
     (nearest - distance).abs() <= MAX_DISTANCE * ctx.tol.tol
 }
 
-/// Whether a point (frame of A) is at the given distance (mm) from a face, with its nearest point inside
-/// the trims.
+/// Whether the distance of a point (frame of A) from a face is `distance` (mm), up to [`MAX_DISTANCE`],
+/// with the nearest point on the surface inside the trims.
 fn is_at(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, distance: f64) -> bool {
     let body = ctx.body(which);
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
@@ -137,13 +141,15 @@ fn is_at(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, distance: f64) -
     off.abs() <= MAX_DISTANCE * ctx.tol.tol && on_face(data, uv, 0.0, &ctx.tol)
 }
 
-/// Error (mm) of a length: each end at a trim has the rounding of trims.
+/// Estimate of the error (mm) of the length of `parts`, parameter intervals within the range from `low` to
+/// `high`. Each end of a part inside the range lies at a trim and has the tolerance of trims as its error.
 fn length_error(ctx: &Context<'_>, parts: &[(f64, f64)], [low, high]: [f64; 2]) -> f64 {
     let at_trims = parts.iter().map(|(a, b)| f64::from(u8::from(*a > low)) + f64::from(u8::from(*b < high)));
     at_trims.sum::<f64>() * ctx.tol.trim + ctx.tol.eps
 }
 
-/// Parts of a range in which `on` is `true`, detected at [`LINE_SAMPLES`] samples and located by bisection.
+/// Returns the intervals of a parameter range in which `on` is `true`, detected at [`LINE_SAMPLES`]
+/// samples; their ends are located by bisection.
 fn parts([low, high]: [f64; 2], on: &impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     let at =
         |i: usize| if i == LINE_SAMPLES { high } else { low + (high - low) * i as f64 / LINE_SAMPLES as f64 };

@@ -18,17 +18,17 @@ use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::Matrix2;
 
-/// Adds all critical pairs of two primitives, both in the frame of A, except those that are plainly not
-/// minima.
+/// Adds all critical pairs of two canonical features, given with their primitives in the frame of A, except
+/// those that are not minima by their second order.
 pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &Primitive), out: &mut Solved) {
     let extent = ctx.extent(a.0, b.0);
     let mut found = Criticals::default();
     let (range, tol) = ([ctx.least, ctx.d_max], ctx.tol.tol);
     collect_critical_pairs(a.1, b.1, range, (tol, extent), &mut found);
-    // The distance hardly ever falls beside a vertex.
+    // The second order hardly ever excludes a pair with a vertex, so it is not computed.
     let may_fall = ![a.0, b.0].iter().any(|f| matches!(f, Feature::Vertex(_)));
     for c in &found.isolated {
-        // In contact, the direction is chosen later.
+        // The direction of a pair in contact is chosen by a later stage, which tests the second order, too.
         if may_fall
             && c.distance > ctx.tol.tol
             && order(a, b, c, extent, flatness(ctx, extent)) == Some(SecondOrder::Indefinite)
@@ -52,8 +52,9 @@ pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &P
     }
 }
 
-/// Classifies a critical pair of two primitives by its second order, with a threshold in length over
-/// `extent` (mm); `None` if a curvature is not finite.
+/// Classifies a critical pair `c` of two canonical features by its second order. Changes of the distance
+/// below `threshold` (mm) over displacements of `extent` (mm) count as zero. `None` if a curvature is not
+/// finite.
 pub(crate) fn order(
     a: (Feature, &Primitive),
     b: (Feature, &Primitive),
@@ -67,7 +68,8 @@ pub(crate) fn order(
     Some(second_order(&shape_a, &shape_b, c.distance, extent, threshold))
 }
 
-/// Local shape of a canonical feature at a point with an outward direction.
+/// Local shape of a canonical feature at its point `p`, where the unit vector `outward` points out of the
+/// solid, in the tangent basis `basis`; `None` if a curvature is not finite.
 fn shape(
     (feature, primitive): (Feature, &Primitive),
     p: &P3,
@@ -99,10 +101,11 @@ fn shape(
     }
 }
 
-/// Local shape of a face, by the second derivatives of the distance from it.
+/// Local shape of a face from `bending`, the second derivatives of the distance from it, in a tangent basis;
+/// `None` if they are not finite.
 fn of_face(bending: &Bending, (s, t): &(V3, V3)) -> Option<SideShape> {
     let (ss, tt) = (bending.along(s), bending.along(t));
-    // By polarisation.
+    // The mixed derivative follows from three pure ones.
     let st = 0.5 * (bending.along(&(s + t)) - ss - tt);
     (ss + st + tt).is_finite().then(|| SideShape::Face { shape: Matrix2::new(ss, st, st, tt) })
 }

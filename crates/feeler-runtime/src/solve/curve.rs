@@ -1,10 +1,12 @@
-//! A canonical feature against a free curve: one unknown, all local minima of a leaf's interval.
+//! A canonical feature against a free-form edge: one unknown, all local minima over the parameter interval
+//! of an area of the edge.
 //!
 //! # Source
 //! MATH §8.
 //!
 //! # Guarantees
-//! The derivative is followed over the interval, which is halved once in any case. A piece is dropped if
+//! Minima are roots of the objective's derivative by the edge's parameter. The interval is halved once in
+//! any case. A piece of it is dropped if
 //! it is short compared with its distance from the points at which the objective has no derivatives, and
 //! if the cubic through the derivative's values and slopes at its ends stays away from zero by several
 //! times its own bend and by the largest change that the third derivative of the curve allows within the
@@ -22,30 +24,31 @@ use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::{AreaId, EdgeId, Feature};
 use std::cell::Cell;
 
-/// Maximum number of halvings of a piece. A larger number takes more work on suspicious pieces; a smaller
-/// one misses roots that are close together.
+/// Maximum number of halvings of a piece of the interval that may contain two roots. A larger number takes
+/// more work on such pieces; a smaller one misses roots that are close together.
 const MAX_HALVINGS: u32 = 6;
-/// Maximum number of halvings, in one area, of pieces over which the objective may be sharp: some for each
-/// time that the curve passes by the axis of a circle. A curve that runs along the axis would take any
-/// number. A smaller number misses minima beside axes.
+/// Maximum number of halvings, in one area, of pieces that are long compared with the distance from a point
+/// without derivatives. Each passage of the edge by the axis of a circle takes some; an edge that runs along
+/// the axis would take any number. A smaller number misses minima beside axes.
 const SHARP_HALVINGS: u32 = 64;
 
-/// Derivatives of the objective along an area of a free edge.
+/// Derivatives of the objective by the edge's parameter along an area of a free-form edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DerivativeSamples {
-    /// At the first sample, in the middle, and at the last one.
+    /// Derivatives at the beginning, in the middle and at the end of the area; `None` on the focal set.
     jets: [Option<Jet>; 3],
-    /// Length of the interval.
+    /// Length of the area's parameter interval.
     width: f64,
-    /// Distance beyond its ends, in the parameter, within which minima count.
+    /// Distance beyond the ends of the interval, in the parameter, within which minima count.
     margin: f64,
+    /// Bounds of the variation of the edge's third derivative.
     third: Third,
 }
 
 impl DerivativeSamples {
-    /// Computes the samples, given the objective at the first sample and the third derivative. `slack`
-    /// (mm) is the length beyond the ends that the trim test may accept; a neighbour or a vertex has such
-    /// a minimum, too.
+    /// Computes the samples of a segment. `first` are the derivatives at its beginning, `third` the bounds of
+    /// the edge's third derivative. `slack` (mm) is the length beyond the ends that the trim test may accept;
+    /// a neighbouring area or a vertex has a minimum there, too.
     fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, third: Third, slack: f64) -> Self {
         let EdgeSegment { width, middle, last, .. } = segment;
         let speed = middle.d1.norm();
@@ -54,8 +57,8 @@ impl DerivativeSamples {
         Self { jets, width: *width, margin, third }
     }
 
-    /// Whether the samples exclude a minimum, if the gradient may differ by `off` (mm for squared
-    /// objectives) from that of the objective.
+    /// Whether the samples exclude a minimum of any function whose gradient differs from that of the
+    /// objective by at most `off` (mm for half a squared distance, without unit for a distance).
     pub(crate) fn excludes_minimum(&self, off: f64) -> bool {
         let [Some(first), Some(middle), Some(last)] = &self.jets else { return false };
         let half = 0.5 * self.width;
@@ -68,8 +71,9 @@ impl DerivativeSamples {
     }
 }
 
-/// Visits areas of an edge, given in ascending order, with the derivatives of the objective along them,
-/// except those for which `skips` holds. `slack` is that of [`DerivativeSamples::new`].
+/// Calls `visit` for areas of a free-form edge, given in ascending order, with the derivatives of the
+/// objective along each. Areas for which `skips` returns `true` are omitted. `slack` (mm) is the length
+/// beyond the ends of an area within which minima count.
 #[inline]
 pub(crate) fn each_segment(
     body: &Body,
@@ -100,7 +104,7 @@ pub(crate) fn each_segment(
     }
 }
 
-/// Adds all minima over `area` of free edge `edge`, given its derivatives.
+/// Adds all minima over the area `area` of the free-form edge `edge`; `derivatives` are those of this area.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
@@ -125,7 +129,7 @@ pub(crate) fn solve(
     });
 }
 
-/// Adds a minimum at a parameter of an edge.
+/// Adds a minimum at the parameter `t` of the free-form edge `edge`, unless its distance is out of range.
 pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t: f64, out: &mut Solved) {
     let curve = &ctx.body(pair.free).edge(edge).curve;
     let p = curve.point(t);
@@ -156,7 +160,7 @@ pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t:
         return;
     }
     if matches!(pair.canonical, Feature::Vertex(_)) {
-        // The filter searches for a direction in both polars if this one is not in them.
+        // If this direction is not in both polars, the filter searches for one that is.
         add(q.grad.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x));
         return;
     }
@@ -185,8 +189,8 @@ fn common_perpendiculars(
     let across = match pair.canonical {
         Feature::Edge(e) => {
             let curve = &ctx.body(other).edge(e).curve;
-            // The tangent of the canonical curve is computed in its own frame and transformed to the free
-            // side's.
+            // The tangent of the canonical curve is computed in its own frame and transformed to the frame
+            // of the free-form edge.
             let p = ctx.pose_to_other(free) * foot;
             let t = match curve {
                 Curve::Line { dir, .. } => Some(*dir),
@@ -204,14 +208,16 @@ fn common_perpendiculars(
     n.into_iter().flat_map(|n| [n, -n])
 }
 
-/// First and second derivative of the objective along the curve.
+/// First and second derivative of the objective by the parameter of a curve, with data that bound their
+/// changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jet {
     pub d1: f64,
     pub d2: f64,
-    /// Sharpness of [`Probe`](super::reduced::Probe), by the parameter.
+    /// Inverse of the approximate change of the parameter up to the nearest point without derivatives; see
+    /// [`Probe::sharpness`](super::reduced::Probe::sharpness).
     pub sharpness: f64,
-    /// Length of the curve's tangent.
+    /// Length of the curve's first derivative (mm per unit of the parameter).
     pub speed: f64,
     /// Length of the objective's gradient.
     pub pull: f64,
@@ -221,13 +227,14 @@ pub(crate) struct Jet {
 }
 
 impl Jet {
-    /// Estimate of the largest difference of the third derivative from a constant or a linear function,
-    /// given that of the curve.
+    /// Estimate of the largest difference of the objective's third derivative from a constant or a linear
+    /// function; `of_curve` is the same difference for the third derivative of the curve.
     fn third(&self, of_curve: f64) -> f64 {
         self.pull * of_curve + self.own_third
     }
 
-    /// Evaluates the objective at a point of a curve; `None` on the focal set.
+    /// Computes the derivatives of the objective at a point of a curve; `None` on the focal set of the
+    /// primitive, where the objective has no derivatives.
     pub(crate) fn of(objective: &Reduced, c: &CurveDerivs) -> Option<Self> {
         let q = objective.probed(&c.p)?;
         let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
@@ -240,8 +247,9 @@ impl Jet {
     }
 }
 
-/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`. `known` returns the function at
-/// equal steps from `t0` to `t1`, where it exists.
+/// Calls `report` with the parameters of all local minima strictly inside `(t0 - margin, t1 + margin)`. `f`
+/// returns the derivatives of the objective at a parameter, and `known` at one of [`CURVE_STEPS`] equal steps
+/// from `t0` to `t1`; both return `None` on the focal set. `third` bounds the curve's third derivative.
 fn minima(
     f: &dyn Fn(f64) -> Option<Jet>,
     (t0, t1): (f64, f64),
@@ -279,10 +287,11 @@ fn minima(
     }
 }
 
-/// Whether a root can be within `margin` beyond an end, given the function there and at another sample;
-/// samples are `h` apart. The gradient may differ by `off` from that of the function.
+/// Whether a root of the derivative can lie within `margin` beyond the end of an interval. `end` and `next`
+/// are the derivatives at that end and at another sample, `h` the spacing of samples in the parameter. The
+/// gradient may differ by `off` from that of the objective.
 fn beyond(end: &Jet, next: &Jet, h: f64, margin: f64, off: f64) -> bool {
-    // There is one only if the derivative is small already.
+    // There is a root only if the derivative is small at the end.
     let is_small = || end.d1.abs() <= off * end.speed + 4.0 * margin * (end.d2.abs() + next.d2.abs());
     margin > 0.0 && (margin > 1e-3 * h || is_small())
 }
@@ -292,19 +301,20 @@ fn to_f64(n: usize) -> f64 {
     n as f64
 }
 
-/// A parameter and the function there.
+/// A parameter of the curve, and the derivatives of the objective there.
 type Sample = (f64, Option<Jet>);
 
-/// The function along an area of a curve.
+/// Derivatives of the objective along an area of a curve.
 struct Along<'a> {
+    /// Returns the derivatives at a parameter; `None` on the focal set.
     f: &'a dyn Fn(f64) -> Option<Jet>,
     third: Third,
-    /// Number of remaining halvings where the objective may be sharp.
+    /// Remaining number of the [`SHARP_HALVINGS`].
     sharp_halvings: &'a Cell<u32>,
 }
 
-/// Halves the steps between two samples, given with their indices, until a root is excluded or a single
-/// step is left.
+/// Reports the minima between two samples, given with their indices. The range of samples is halved until a
+/// root is excluded or two adjacent samples are left, between which [`piece`] searches.
 fn steps(
     f: &Along<'_>,
     sample: &dyn Fn(usize) -> Sample,
@@ -327,8 +337,9 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Returns whether a root of the derivative over a step of this length is excluded by its values and
-/// slopes at the ends, if the gradient differs from that at the ends by at most `off`.
+/// Returns whether the derivative has no root over a step of the length `step` (in the parameter) by its
+/// values and slopes at the ends `a` and `b`. Its gradient may differ by `off` from that of the objective;
+/// `third` bounds the third derivative of the curve.
 ///
 /// The cubic through values and slopes differs from its chord by at most 4/27 of the sum of the
 /// differences between the slopes at the ends and the chord's. The test allows [`SLOPE_SLACK`] of this
@@ -360,8 +371,9 @@ const THIRD_CHANGE: f64 = 0.08;
 /// the sharpness: approximately the mean over all directions. A larger value takes more halvings; a
 /// smaller one misses minima close to each other beside a circle.
 const OWN_THIRD: f64 = 0.25;
-/// Longest step over which the derivatives at the ends describe those in between, in distances from the
-/// nearest point without derivatives. A larger value misses roots; a smaller one takes more halvings.
+/// Longest step over which the derivatives at the ends describe those in between, as a multiple of the
+/// distance from the nearest point without derivatives. A larger value misses roots; a smaller one takes
+/// more halvings.
 const MAX_SMOOTH_STEP: f64 = 0.5;
 
 fn between(f: &Along<'_>, l: Sample, r: Sample, report: &mut dyn FnMut(f64)) {
@@ -405,8 +417,8 @@ fn piece(f: &Along<'_>, l: (f64, Jet), r: (f64, Jet), depth: u32, report: &mut d
     }
 }
 
-/// Finds the sign change of the derivative between `l` (negative) and `r`, by Newton steps kept in the
-/// bracket.
+/// Returns the parameter between `l`, where the derivative is negative, and `r`, where it is not, at which it
+/// changes sign. Newton steps that leave the bracket are replaced by bisections.
 pub(super) fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
     if r.1.d1 == 0.0 {
         return r.0;
@@ -445,8 +457,8 @@ pub(super) fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet))
     t
 }
 
-/// Approximate zero, from 0 to 1, of the cubic through two values of different signs, the first one
-/// negative, with these slopes.
+/// Approximate zero, as a fraction of the interval from 0 to 1, of the cubic through the values `d1` of `a`
+/// (negative) and `b` (positive) with the slopes `d2`, over an interval of the length `width`.
 fn zero_of_cubic(a: &Jet, b: &Jet, width: f64) -> f64 {
     let (rise, m, n) = (b.d1 - a.d1, a.d2 * width, b.d2 * width);
     let (square, cube) = (3.0 * rise - 2.0 * m - n, m + n - 2.0 * rise);

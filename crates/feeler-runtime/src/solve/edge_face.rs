@@ -33,35 +33,40 @@ use crate::query::Context;
 use feeler_geom::P3;
 use nalgebra::Vector2;
 
-/// Radius of an interval, in radii of the patch, above which it is halved without a footpoint. With a
-/// larger value, footpoints may not converge; a smaller one takes more halvings.
+/// Radius (half length) of an interval of the edge, in units of the patch's [`Grid::radius`], above which it
+/// is halved before a footpoint is computed. With a larger value, footpoints may not converge; a smaller one
+/// takes more halvings.
 const MAX_RADIUS: f64 = 1.0;
-/// Radius of an interval, in radii of the patch, below which it is not halved any more. A larger value
-/// misses minima of tiny waves; a smaller one takes more halvings where an edge lies in a face.
+/// Radius of an interval of the edge, in units of the patch's [`Grid::radius`], below which it is not halved
+/// any more. A larger value misses minima of tiny waves; a smaller one takes more halvings where an edge lies
+/// in a face.
 const MIN_RADIUS: f64 = 1.0 / 1024.0;
-/// Radius, in radii of the patch, below which an interval whose ends have no footpoint is not halved any
-/// more: the footpoints of points within reach of the patch are found from farther away. A larger value
-/// misses minima beside centres of curvature; a smaller one takes more halvings beyond them.
+/// Radius, in units of the patch's [`Grid::radius`], below which an interval whose ends have no footpoint is
+/// not halved any more: the footpoints of points within reach of the patch are found from farther away. A
+/// larger value misses minima beside centres of curvature; a smaller one takes more halvings beyond them.
 const MIN_RADIUS_WITHOUT_FEET: f64 = 1.0 / 32.0;
-/// Number of lengths of an interval that must fit in the radius of the patch for its ends to describe it.
-/// A larger value takes more halvings along parallel edges; a smaller one misses minima between two ends.
+/// Number of lengths of an interval of the edge that must fit in the patch's [`Grid::radius`] for the
+/// derivatives at its ends to describe those in between. A larger value takes more halvings along parallel
+/// edges; a smaller one misses minima between two ends.
 const LENGTHS_PER_RADIUS: f64 = 4.0;
-/// Length of an interval, in radii of curvature, up to which its ends describe it. A larger value misses
-/// minima between two ends; a smaller one takes more halvings.
+/// Longest interval of the edge, in radii of curvature of the patch's parallel surfaces, over which the
+/// derivatives at its ends describe those in between. A larger value misses minima between two ends; a
+/// smaller one takes more halvings.
 const MAX_CURVED_LENGTH: f64 = 0.5;
-/// Largest speed of footpoints within an interval, in speeds at its ends. A larger value takes more
-/// halvings at borders; a smaller one misses minima whose footpoints enter a patch between two footpoints
-/// outside.
+/// Largest speed of footpoints within an interval of the edge, as a multiple of the larger speed at its ends.
+/// A larger value takes more halvings at borders of the patch; a smaller one misses minima whose footpoints
+/// enter the patch between two footpoints outside.
 const MAX_FOOT_SPEED: f64 = 1.5;
 /// Distance of an interval's middle from the axis of a pole, in radii of the interval, up to which its
-/// footpoints may turn around the pole; beyond, they turn by at most a third of a half turn. A larger
-/// value takes more halvings; a smaller one loses minima beside poles.
+/// footpoints may turn around the pole. At larger distances they turn by at most 60°. A larger value takes
+/// more halvings; a smaller one loses minima beside poles.
 const MAX_POLE_DISTANCE: f64 = 2.0;
-/// Maximum number of halvings: only edges of 10⁶ radii of the patch need more.
+/// Maximum number of halvings of the edge. Only edges longer than 10⁶ times the patch's [`Grid::radius`] need
+/// more.
 const DEPTH: u32 = 32;
 
-/// Adds the minima of the signed distance of an edge's area from an area of a free-form face; `which` is
-/// the edge's side, `own` its area, `other` the face's.
+/// Adds the minima of the signed distance of an edge's area from an area of a free-form face. `which` is the
+/// body of the edge, `own` the area of the edge, `other` the area of the face.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     which: Which,
@@ -117,18 +122,21 @@ pub(crate) fn solve(
     stats.effort.evaluations += evaluations;
 }
 
-/// Points from which an area of a face can be reached along its outward normals, in the face's frame: those
-/// within a range of coordinates along each axis of its box that no [`NormalBundle`] excludes.
+/// Set of the points (in the frame of the face's body) that can have a footpoint in an area of a face at a
+/// signed distance in a given range. It is bounded by ranges of coordinates along the axes of the area's box
+/// and by [`NormalBundle`]s.
 struct Slab<'a> {
+    /// Leaf of the area.
     node: &'a TreeNode,
     /// Smallest and largest component of an outward normal along each axis of the box.
     normals: [[f64; 2]; 3],
+    /// Bundle of the normals of the whole area.
     bundle: NormalBundle,
-    /// Bundles of the pieces of the area, where there are any.
+    /// Bundles of pieces of the area around a pole; empty if the area has no pieces.
     pieces: &'a [NormalBundle],
     /// Length (mm) by which footpoints may lie outside the box.
     slack: f64,
-    /// Smallest and largest signed distance (mm).
+    /// Smallest and largest signed distance (mm) from the face.
     reach: [f64; 2],
 }
 
@@ -155,13 +163,13 @@ impl<'a> Slab<'a> {
         Self { node, normals, bundle, pieces: &[], slack, reach }
     }
 
-    /// The slab with a smaller range of signed distances; `None` if none is left.
+    /// Restricts the signed distances to a range (mm); `None` if no distance is left.
     fn narrowed(self, [lo, hi]: [f64; 2]) -> Option<Self> {
         let reach = [self.reach[0].max(lo - self.slack), self.reach[1].min(hi + self.slack)];
         (reach[0] <= reach[1]).then_some(Self { reach, ..self })
     }
 
-    /// Whether a ball contains none of the points.
+    /// Whether a ball (in the frame of the face's body) contains no point of this set.
     fn misses(&self, center: &P3, radius: f64) -> bool {
         let obb = &self.node.obb;
         let from = center - obb.center;
@@ -179,17 +187,18 @@ impl<'a> Slab<'a> {
     }
 }
 
-/// Footpoint, derivatives of the signed distance by the parameter of the edge, and of the footpoint's
-/// parameters by it.
+/// Footpoint of a point of the edge, derivatives of the signed distance by the edge's unit-box parameter, and
+/// derivatives of the footpoint's unit-box parameters by it.
 type FootJet = (Foot, Jet, Vector2<f64>);
 
-/// Point of the edge at a unit-box parameter.
+/// Footpoint of the point of the edge at one unit-box parameter.
 #[derive(Clone, Copy)]
 struct Sample {
+    /// `None` if Newton's method finds no footpoint near the area.
     foot: Option<FootJet>,
 }
 
-/// End of an interval: its parameter, and the sample there once it is known.
+/// End of an interval: its unit-box parameter, and the sample there if it has been computed.
 type End = (f64, Option<Sample>);
 
 /// Result of the tests of an interval.
@@ -198,31 +207,35 @@ enum IntervalResult {
     Nothing,
     /// The interval contains one minimum, where the derivative changes its sign.
     One,
-    /// The derivative is zero to rounding over the whole interval.
+    /// The derivative of the distance is zero to rounding at both ends, and presumably in between.
     Flat,
     /// The interval must be halved.
     Unknown,
 }
 
-/// Search along one area of an edge, in the frame of the face.
+/// Search for minima along one area of an edge, against one area of a face, in the frame of the face's body.
 struct Search<'a> {
     ctx: &'a Context<'a>,
     edge: Leaf<'a>,
     face: Leaf<'a>,
     slab: Slab<'a>,
+    /// Bounds of the curvatures of the face's area.
     bounds: &'a CurvatureBounds,
+    /// Grid of the face's area.
     grid: &'a Grid,
-    /// Largest first and second derivative of the edge by its unit-box parameter.
+    /// Upper bound of the length of the edge's first derivative by its unit-box parameter.
     speed: f64,
+    /// Upper bound of the length of the edge's second derivative by its unit-box parameter.
     bend: f64,
-    /// Largest difference between two third derivatives of the edge, halved.
+    /// Half of the largest difference between two third derivatives of the edge.
     third_spread: f64,
-    /// Distance outside its unit box up to which a footpoint counts as the area's.
+    /// Distance outside the unit box of the face's area up to which a footpoint belongs to the area.
     borders: [f64; 2],
 }
 
 impl Search<'_> {
-    /// Searches an interval for minima.
+    /// Searches the interval from `l` to `r` for minima, and halves it at most `depth` times. `found` gets
+    /// the unit-box parameters of each minimum on the edge and on the face.
     fn halves(
         &self,
         mut l: End,
@@ -283,7 +296,7 @@ impl Search<'_> {
         self.halves(m, r, depth - 1, evaluations, found);
     }
 
-    /// A pole of the patch whose footpoints may be those of points in a ball.
+    /// Returns a pole of the patch around which the footpoints of the points in a ball may turn.
     fn pole_within(&self, center: &P3, radius: f64) -> Option<&Pole> {
         let reach = self.slab.reach[0].abs().max(self.slab.reach[1].abs()) + radius;
         self.grid.poles.iter().find(|pole| {
@@ -292,7 +305,8 @@ impl Search<'_> {
         })
     }
 
-    /// Reports a minimum at a pole, in an interval that is a point.
+    /// Reports a minimum at a pole if the edge is perpendicular to its axis at the parameter `x`. It is for
+    /// intervals as short as the tolerance of trims.
     fn at_pole(&self, x: f64, pole: &Pole, found: &mut dyn FnMut(f64, [f64; 2])) {
         let critical = self.ctx.tol.critical;
         let tangent = self.edge.jet(&[x]).first[0];
@@ -301,8 +315,9 @@ impl Search<'_> {
         }
     }
 
-    /// Footpoint of a point. It is searched for next to another footpoint, next to a grid point and on the
-    /// meridian of a pole in the direction of the point.
+    /// Footpoint of the point `p` on the face. Newton's method starts from the footpoint `near`, then from
+    /// the nearest grid point, then on the meridian of a pole in the direction of `p`, until one start
+    /// converges.
     fn foot(&self, p: &P3, near: Option<&FootJet>) -> Option<Foot> {
         let poles = &self.grid.poles;
         let of = |start: Vector2<f64>| {
@@ -314,7 +329,8 @@ impl Search<'_> {
             .or_else(|| poles.iter().find_map(|pole| of(pole.start(p).into())))
     }
 
-    /// Point of the edge at a parameter, with its footpoint searched for next to another one.
+    /// Footpoint of the edge's point at the unit-box parameter `x`; the search starts from the footpoint
+    /// `near`, if given.
     fn sample(&self, x: f64, near: Option<&FootJet>) -> Sample {
         let jet = self.edge.jet(&[x]);
         let foot = self.foot(&jet.p, near);
@@ -331,8 +347,9 @@ impl Search<'_> {
         Sample { foot: foot.map(derivatives) }
     }
 
-    /// Classifies an interval by the derivatives at both ends; a smallest interval also by their second
-    /// derivatives. Footpoints may turn around a pole between the ends if `is_at_pole`.
+    /// Classifies the interval from `x` to `y` by the derivatives of the distance at both ends. With
+    /// `is_smallest`, the interval cannot be halved any more and the signs of the derivatives decide. With
+    /// `is_at_pole`, footpoints may turn around a pole between the ends, so their positions decide nothing.
     fn classify(
         &self,
         (x, a): (f64, &Sample),
@@ -410,7 +427,8 @@ impl Search<'_> {
         IntervalResult::Unknown
     }
 
-    /// The minimum between two ends at which the derivative has different signs.
+    /// Reports the minimum between `l`, where the derivative of the distance is negative, and `r`, where
+    /// it is not.
     fn root(
         &self,
         l: (f64, &FootJet),
@@ -436,12 +454,13 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a footpoint is in the area.
+    /// Whether a footpoint belongs to the area of the face.
     fn contains(&self, foot: &Foot) -> bool {
         (0..2).all(|k| -self.borders[k] <= foot.at[k] && foot.at[k] <= 1.0 + self.borders[k])
     }
 
-    /// Reports a minimum if its footpoint is in the area.
+    /// Reports a minimum at the edge's unit-box parameter `x` if its footpoint belongs to the area of the
+    /// face.
     fn accept(&self, x: f64, foot: &Foot, found: &mut dyn FnMut(f64, [f64; 2])) {
         if self.contains(foot) {
             found(x, foot.at.into());

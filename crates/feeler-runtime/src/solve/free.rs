@@ -12,7 +12,7 @@
 //! smaller leaf whose distance from the other leaf is not exceeded by a neighbour's, together with its
 //! foot there, and from every cell of the grid whose derivatives allow a minimum. Flatness does not
 //! guarantee one minimum per pair of leaves (BREP §1.5.1.3), and the closest pair of two grids depends on
-//! how they happen to lie.
+//! where their points happen to lie.
 
 use super::Solved;
 use super::leaf::Leaf;
@@ -32,17 +32,19 @@ use nalgebra::{Matrix2, Vector2};
 
 /// Maximum number of Newton runs for a pair of leaves. A smaller number misses minima of waving leaves.
 const MAX_STARTS: usize = 24;
-/// Error (rad) of footpoints and normals on grids. A larger value gives more starts; a smaller one misses
-/// starts.
+/// Error (rad) of the normals at footpoints that are interpolated on grids. A larger value gives more
+/// starts; a smaller one misses starts.
 const GRID_ANGLE_ERROR: f64 = 2e-3;
 
-/// Meridians of a leaf that are tried beside its collapsed side, as fractions of its width.
+/// Meridians of a leaf on which Newton runs start beside its collapsed side (pole), as fractions of the
+/// width of the leaf.
 const MERIDIANS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 /// Distance of starts from a collapsed side, as a fraction of the distance to the middle of the leaf. A
 /// smaller value starts too close to the singular point.
 const MERIDIAN_START: f64 = 0.25;
 
-/// Unit-box parameters in one leaf and in the other one.
+/// Start of a Newton run: unit-box parameters in the leaf whose points are searched, then those in the
+/// other leaf.
 type Start = ([f64; 2], [f64; 2]);
 
 /// Adds all minima found between two free-form areas, both of edges or both of faces.
@@ -53,18 +55,20 @@ pub(crate) fn solve(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId, out: &mut
     }
 }
 
-/// An area of one side with its grid and leaf, in the frame of one of the solids.
+/// The area of one body in a pair of areas, with its grid and leaf.
 struct Half<'a> {
+    /// Body of the area.
     which: Which,
     area: AreaId,
     grid: &'a Grid,
+    /// The area, evaluated in the frame that was chosen in [`Half::new`].
     leaf: Leaf<'a>,
-    /// Distance outside the unit box up to which a solution counts as the leaf's.
+    /// Distance outside the unit box, for each parameter, up to which a solution belongs to the leaf.
     border: [f64; 2],
 }
 
 impl<'a> Half<'a> {
-    /// `frame`: the solid in whose frame the leaf is evaluated.
+    /// Half of an area of the body `which`, evaluated in the frame of the body `frame`.
     fn new(ctx: &'a Context<'a>, which: Which, area: AreaId, frame: Which) -> Self {
         let body = ctx.body(which);
         let pose = (which != frame).then(|| ctx.pose_to_other(which));
@@ -74,7 +78,7 @@ impl<'a> Half<'a> {
         Self { which, area, grid, leaf: Leaf::new(body, area, pose), border }
     }
 
-    /// Whether unit-box parameters belong to the leaf.
+    /// Whether a solution at unit-box parameters `x` belongs to the leaf.
     fn contains(&self, x: &[f64; 2]) -> bool {
         (0..self.leaf.dim()).all(|k| -self.border[k] <= x[k] && x[k] <= 1.0 + self.border[k])
     }
@@ -84,8 +88,9 @@ impl<'a> Half<'a> {
     }
 }
 
-/// Returns both halves of a pair of areas, first the one whose points are searched; the order does not
-/// depend on the roles of A and B.
+/// Returns both halves of a pair of areas, evaluated in the frame of the second one. The points of the
+/// first one are searched for minima of their distance from the second one. The order does not depend on
+/// which body is A and which is B.
 fn halves<'a>(ctx: &'a Context<'a>, (area_a, area_b): AreaPair) -> [Half<'a>; 2] {
     let grids = [ctx.a.grid_of(area_a), ctx.b.grid_of(area_b)];
     let poles = grids.map(|g| g.has_pole);
@@ -101,8 +106,8 @@ fn halves<'a>(ctx: &'a Context<'a>, (area_a, area_b): AreaPair) -> [Half<'a>; 2]
     [over, over.other()].map(|which| Half::new(ctx, which, area(which), over.other()))
 }
 
-/// Adds the minima between two free-form faces, by the signed distance of the points of one from the
-/// other.
+/// Adds the minima between two areas of free-form faces, by the signed distance of the points of one from
+/// the other.
 fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stats) {
     let [over, onto] = halves(ctx, pair);
     let mut found: ArrayVec<[P3; 2], MAX_STARTS> = ArrayVec::new();
@@ -122,7 +127,8 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
             };
             if half.contains(&x) { before_poles(x, tangents) } else { x }
         });
-        // A minimum beyond the leaf counts, too: the neighbouring pair may have no start that leads to it.
+        // A minimum outside the leaf counts, too, because the neighbouring pair may have no start that
+        // leads to it.
         let points = [over.leaf.point(&x), onto.leaf.point(&y)];
         let near = |p: &P3, q: &P3| (p - q).norm() < ctx.tol.same;
         if found.iter().any(|f| near(&f[0], &points[0]) && near(&f[1], &points[1])) || found.is_full() {
@@ -133,8 +139,10 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
     }
 }
 
-/// Finds the minimum of the signed distance next to a start, of the points of the first half from the
-/// second one or, if footpoints do not exist, the other way round; `None` if neither converges.
+/// Finds the minimum of the signed distance of the points of `over` from `onto`, starting at the unit-box
+/// parameters `x` and `y`. If this search does not converge, the points of `onto` are searched for the
+/// minimum of their distance from `over`. `margin` is the distance outside the unit box that the search
+/// may reach, `eps` (mm) the rounding of a footpoint. `None` if neither search converges.
 fn descent(
     [over, onto]: [&Half<'_>; 2],
     (x, y): Start,
@@ -168,8 +176,9 @@ fn report_halves(
     report(ctx, of_a, of_b, false, out);
 }
 
-/// Returns points beside a point on a collapsed side of a patch, one of them near any meridian: all
-/// meridians intersect there, and a saddle is a minimum along some of them.
+/// Returns unit-box parameters of points on the [`MERIDIANS`] beside the point `x` on a collapsed side of
+/// a patch; `None` if `x` is not on such a side. All meridians intersect in the pole, and a saddle there
+/// is a minimum along some of them.
 fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.len()]> {
     let len: ArrayVec<f64, 2> = a.jet(&x).first.iter().map(|t| t.norm()).collect();
     let turns = (0..2).find(|&k| len[k] <= COLLAPSED * len[1 - k])?;
@@ -177,7 +186,8 @@ fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.le
     Some(MERIDIANS.map(|along| if turns == 0 { [along, aside] } else { [aside, along] }))
 }
 
-/// Returns the starts between two patches; empty if all points are out of reach or face away.
+/// Returns the starts for two patches; empty if all grid points are out of reach or their normals cannot
+/// be opposite.
 fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec<Start, MAX_STARTS> {
     let pose = ctx.pose_to_other(over.which);
     let normals_over = ctx.body(over.which).normals_of(over.area);
@@ -224,7 +234,7 @@ fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
     out
 }
 
-/// Adds the minima between two curves: their common perpendiculars.
+/// Adds the minima between two areas of free-form edges: their common perpendiculars.
 fn curves(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stats) {
     let [over, onto] = halves(ctx, pair);
     let mut found: ArrayVec<[P3; 2], MAX_STARTS> = ArrayVec::new();
@@ -254,7 +264,8 @@ fn curves(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stats
     }
 }
 
-/// Newton's method on half the squared distance of two curves.
+/// Minimises half the squared distance of two edges by Newton's method from the unit-box parameters `x`
+/// and `y`. `margin` is the distance outside the unit box that it may reach.
 fn perpendicular(
     [over, onto]: [&Half<'_>; 2],
     (x, y): Start,
@@ -266,7 +277,8 @@ fn perpendicular(
     minimise(&mut eval, Vector2::new(x[0], y[0]), margin, squared_goal(ctx), stats)
 }
 
-/// Returns unit-box parameters of two curves to start from; empty if all points are too far away.
+/// Returns the starts for two edges; empty if all grid points are out of reach or their polars cannot
+/// contain opposite directions.
 fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec<Start, MAX_STARTS> {
     let pose = ctx.pose_to_other(over.which);
     let normals_over = ctx.body(over.which).normals_of(over.area);
@@ -302,8 +314,9 @@ fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
     out
 }
 
-/// Finds the minimum of two areas next to unit-box parameters; returns the parameters of their curves or
-/// surfaces.
+/// Finds the minimum of the distance between two areas, starting at unit-box parameters of both. Returns
+/// the parameters of the minimum on the curves or surfaces of A and B. `margin` is the distance outside
+/// the unit box that the search may reach. `None` if the search does not converge inside.
 pub(crate) fn descend(
     ctx: &Context<'_>,
     (area_a, in_a): (AreaId, [f64; 2]),
@@ -326,7 +339,8 @@ pub(crate) fn descend(
     Some((a.uv(&x).1, b.uv(&y).1))
 }
 
-/// Adds a minimum at parameters of two areas.
+/// Adds a minimum at parameters `uv_a` and `uv_b` of the features of two areas, unless its distance is out
+/// of range or the connection of the points is not normal to a face.
 pub(crate) fn report(
     ctx: &Context<'_>,
     (area_a, uv_a): (AreaId, P2),
@@ -359,8 +373,10 @@ pub(crate) fn report(
     }
 }
 
-/// Outward directions of A at a critical pair: a face's normal if there is a face, else the difference of
-/// the footpoints, else (touching edges) both directions perpendicular to the tangents.
+/// Possible unit directions from A to B at a critical pair (points and results in the frame of A). If a
+/// feature is a face, its normal is the only direction. Two edges that are apart have the direction
+/// between the footpoints and, if they may be pressed, the opposite one. Two touching edges have both
+/// directions perpendicular to their tangents.
 pub(crate) fn directions(
     ctx: &Context<'_>,
     (fa, uv_a): (Feature, P2),
@@ -395,7 +411,8 @@ pub(crate) fn directions(
     out.into_iter()
 }
 
-/// Half the squared distance of two curves, with derivatives.
+/// Half the squared distance (mm²) of the points of two edges at unit-box parameters `x`, with derivatives
+/// by them. `eps` (mm) is the rounding of a footpoint. `None` if the value is not finite.
 fn squared_distance(a: &Leaf<'_>, b: &Leaf<'_>, x: &Vector2<f64>, eps: f64) -> Option<Eval<2>> {
     let (ja, jb) = (a.jet(&[x[0]]), b.jet(&[x[1]]));
     let delta = jb.p - ja.p;

@@ -6,9 +6,9 @@
 //! the nearest pair in the section at that angle (a point of an edge, or the lowest point across a face,
 //! with its footpoint on the spline of the other feature). A local minimum of the stations' distances
 //! counts if it is deeper than ripples can be. A minimum wider than a quarter of a turn is a conformal
-//! set, which is reported as samples at stations and its lowest member. Others are strict and are reported
-//! at the minimum of a smooth function through the stations beside them, so that they do not jump from
-//! ripple to ripple.
+//! set, which is reported by its lowest member and by samples at stations. Narrower minima are strict and
+//! are reported at the minimum of a smooth function through the stations beside them, so that they do not
+//! jump from ripple to ripple.
 //!
 //! # Source
 //! MATH §9 (sets of equal minima, screw motions).
@@ -37,51 +37,55 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature};
 use nalgebra::{Matrix5, Vector5};
 use std::f64::consts::TAU;
 
-/// Number of stations per turn: the minimum of a cosine is within three consecutive ones. A larger number
-/// is slower; a smaller one misses narrow minima.
+/// Number of stations per turn, such that three consecutive ones enclose the minimum of a cosine. A larger
+/// number is slower; a smaller one misses narrow minima.
 const STATIONS_PER_TURN: f64 = 12.0;
-/// Number of stations from one sample of a conformal set to the next: three samples per turn. A larger
-/// number makes samples sparser; a smaller one makes steps slower.
+/// Number of stations from one sample of a conformal set to the next, which gives three samples per turn.
+/// A larger number makes samples sparser; a smaller one makes the steps of a simulator slower.
 const STATIONS_PER_SAMPLE: i64 = 4;
-/// Maximum number of samples along a whole feature; longer features have fewer per turn. A larger number
-/// makes steps slower.
+/// Maximum number of samples of conformal sets along a whole feature; longer features have fewer samples
+/// per turn. A larger number makes the steps of a simulator slower.
 const MAX_SAMPLES: i64 = 16;
-/// Minimum number of consecutive stations within the spread that form a set: a quarter of a turn. With a
-/// larger number, flat minima are reported as strict; with a smaller one, strict minima are sampled.
+/// Minimum number of consecutive stations that form a conformal set if their distances exceed the smallest
+/// one by at most the spread: a quarter of a turn. With a larger number, flat minima are reported as
+/// strict; with a smaller one, strict minima are sampled.
 const MIN_SET_STATIONS: usize = 4;
-/// Largest angle (rad) between the foot's offset and its normal; beyond it, the foot is at the end of the
-/// other feature. With a larger value, feet beyond the ends count; with a smaller one, rounding ends rows.
+/// Largest angle (rad) between the connection of a point with its foot and the normal at the foot. At
+/// larger angles, the point lies beyond the end of the other feature. With a larger value, points beyond
+/// the ends count; with a smaller one, rounding ends rows of stations.
 const MAX_OFFSET_ANGLE: f64 = 1e-6;
-/// Largest angle (rad) between the normals of two faces, whose ripples are inclined to each other. With a
-/// smaller value, minima of coarse splines are lost.
+/// Largest angle (rad) between the normals of two faces at a minimum that ripples of the splines can
+/// explain. With a smaller value, minima of coarse splines are lost.
 const MAX_RIPPLE_ANGLE: f64 = 1e-3;
 /// Largest slope of the distance of two faces across the motion at which they count as parallel, so that
 /// their edges have the minima. With a larger value, shallow minima across are reported at the edges; with
 /// a smaller one, ripples across count as minima.
 const MAX_LEVEL_SLOPE: f64 = 1e-5;
-/// Largest excess, in pitches, of the distance of a tracker's samples over the smallest one of their row.
-/// A larger value gives more contacts; with a smaller one, tilting bolts lose contacts.
+/// Largest difference, in pitches of the thread, between the distance of a tracker's sample and the
+/// smallest distance of its row of stations. A larger value gives more contacts; with a smaller one,
+/// tilting bolts lose contacts.
 const MAX_SAMPLE_EXCESS: f64 = 0.02;
-/// Largest angle (rad) between the flanks at a tracker's samples. A larger value accepts samples that are
-/// not contacts; with a smaller one, tilting bolts lose contacts.
+/// Largest angle (rad) between the flanks of the two threads at a tracker's samples. A larger value
+/// accepts samples that are not contacts; with a smaller one, tilting bolts lose contacts.
 const MAX_FLANK_ANGLE: f64 = 0.02;
-/// Minimum difference, as a fraction of the tolerance, by which the lowest member of a set is lower than
-/// its samples to be reported beside them. A larger value gives less exact smallest distances; a smaller
-/// one reports members that equal a sample.
+/// Minimum difference, as a fraction of the tolerance, between the distances of a set's samples and that
+/// of its lowest member; with a smaller difference, only the samples are reported. A larger value gives
+/// less exact smallest distances; a smaller one reports members that equal a sample.
 const MIN_LOWERING: f64 = 0.01;
-/// Number of intervals between the neighbours of the lowest station of a set, in which its lowest member
-/// is searched. A larger number is slower; a smaller one misses the lowest ripple.
+/// Number of intervals between the neighbours of the lowest station of a set, at whose ends the lowest
+/// member of the set is searched for. A larger number is slower; a smaller one misses the lowest ripple.
 const RIPPLE_INTERVALS: u32 = 16;
-/// Number of bisections of the end of a row. A smaller number places the last station less exactly.
+/// Number of bisections that locate the end of a row of stations. A smaller number places the last station
+/// less exactly.
 const END_BISECTIONS: usize = 16;
 /// Maximum number of steps of the search for the lowest point across a face. A smaller number gives less
 /// exact points.
 const MAX_STEPS_ACROSS: usize = 60;
 /// Number of steps of a golden-section search along the orbit, which reduces its interval by a factor of 10⁸.
 const GOLDEN_STEPS: usize = 40;
-/// Angle (rad) from the end of a row within which a search counts as ended there; the next feature has the
-/// minimum then. With a larger value, minima close to ends are lost; with a smaller one, a minimum at an
-/// end is reported twice.
+/// Angle (rad) from the end of a row within which a minimum counts as lying at the end and is dropped,
+/// because the next feature has it. With a larger value, minima close to ends are lost; with a smaller
+/// one, a minimum at an end is reported twice.
 const ROW_END_ANGLE: f64 = 1e-6;
 
 /// Scratch buffer: the stations of one row, which is a sequence of stations without gaps.
@@ -90,32 +94,41 @@ pub(crate) struct Scratch {
     row: Vec<Station>,
 }
 
-/// Station: the nearest pair in the section at one angle; see the module documentation.
+/// Nearest pair of two threads in the section at one angle about the axis of the own feature (see the
+/// module documentation).
 #[derive(Clone, Copy, Debug)]
 struct Station {
-    /// Angle (rad) about the axis of the side with the sections.
+    /// Angle (rad) of the section about the axis of the own feature, continued over turns.
     angle: f64,
-    /// Index of the fixed angle; `None` between fixed angles.
+    /// The angle as a multiple of the fixed step; `None` between fixed angles.
     number: Option<i64>,
+    /// Parameters of the point on the own feature.
     own: P2,
+    /// Parameters of the footpoint on the other face.
     foot: P2,
+    /// Signed distance (mm) of the point from the other face.
     distance: f64,
 }
 
-/// Orbit of one side, whose sections define the stations, along the other one.
+/// Search for the minima of two features along their orbits. The sections of one of them, the own feature,
+/// define the stations; the other one is a face on which the footpoints lie.
 struct Orbit<'a> {
     ctx: &'a Context<'a>,
-    /// Side with the sections.
+    /// Body of the own feature.
     own: Which,
+    /// Features of A and B.
     features: [Feature; 2],
     own_helix: &'a Helix,
     other_helix: &'a Helix,
-    /// Takes coordinates of the own side to those of the other one.
+    /// Maps coordinates of the own feature's body to those of the other body.
     to_other: PoseMatrix,
     other_face: FaceId,
+    /// The own feature.
     kind: Own,
-    /// Number of turns between the turn of the foot and the nearest one.
+    /// Number of turns from the turn of the other face that is nearest to a point to the turn on which its
+    /// footpoint is searched for.
     turns: f64,
+    /// Whether the contacts are those of a tracker; see [`solve`].
     loads: bool,
 }
 
@@ -125,7 +138,8 @@ enum Own {
     Face(FaceId),
 }
 
-/// Returns whether two features are screwed into each other and are not two edges.
+/// Returns whether two features, at least one of them a face, are invariant under nearly the same screw
+/// motion at the current pose, such as the threads of a bolt and its nut.
 pub(super) fn is_pair(ctx: &Context<'_>, a: Feature, b: Feature) -> bool {
     let is_edge = |f| matches!(f, Feature::Edge(_));
     let (Some(of_a), Some(of_b)) = (ctx.a.helix(a), ctx.b.helix(b)) else { return false };
@@ -147,7 +161,7 @@ pub(super) fn is_pair(ctx: &Context<'_>, a: Feature, b: Feature) -> bool {
 
 /// Computes the minima of two features for which [`is_pair`] holds.
 ///
-/// With `loads`, the contacts are those of a tracker: stations of nearly conformal orbits are samples, too.
+/// With `loads`, the contacts are those of a tracker: stations of nearly conformal sets are samples, too.
 pub(super) fn solve(
     ctx: &Context<'_>,
     (a, b): (Feature, Feature),
@@ -166,7 +180,7 @@ pub(super) fn solve(
     let (own_helix, other_helix) = if own == Which::A { (of_a, of_b) } else { (of_b, of_a) };
     let mut scratch = std::mem::take(&mut out.helical);
     // Points are at most half a pitch above or below the nearest turn, and at least that far from all
-    // others.
+    // other turns.
     let pitch = own_helix.shape.pitch();
     let beyond = 0.5 * pitch / other_helix.steepness();
     let max_turns = if ctx.reach() < beyond { 0.0 } else { (2.0 * ctx.reach() / pitch).ceil().min(64.0) };
@@ -221,8 +235,9 @@ impl Orbit<'_> {
         self.minima_of_row(row, out, stats);
     }
 
-    /// Bisects between the angle `inside`, where a station exists, and the angle `outside`, where none
-    /// exists. Returns the station found nearest to the end of the row; `None` if none was found.
+    /// Bisects between the angle `inside`, where a station exists, and the angle `outside`, where no
+    /// station exists. Returns the last station found, which is nearest to the end of the row; `None` if
+    /// there is no station at any of the bisected angles.
     fn border(&self, mut inside: f64, mut outside: f64, stats: &mut Stats) -> Option<Station> {
         let mut found = None;
         for _ in 0..END_BISECTIONS {
@@ -264,13 +279,15 @@ impl Orbit<'_> {
         }
     }
 
-    /// Largest difference (mm) of the distances in one set.
+    /// Largest difference (mm) between the distances of one conformal set.
     fn spread(&self) -> f64 {
         2.0 * (self.own_helix.shape.deviation + self.other_helix.shape.deviation + self.ctx.tol.tol)
     }
 
-    /// Adds the samples of a row that is nearly a set, for a tracker: a tilt beyond the spread would remove
-    /// the samples that hold a thread. Returns the distance (mm) up to which samples were added.
+    /// For a tracker, adds the samples of a row of stations whose distances exceed the smallest one by at
+    /// most [`MAX_SAMPLE_EXCESS`]. Without them, a tilt beyond the spread would remove the contacts that
+    /// support a thread. Returns the distance (mm) up to which samples were added; -∞ if no samples were
+    /// added.
     fn nearly_a_set(&self, row: &[Station], out: &mut Solved) -> f64 {
         let smallest = row.iter().fold(f64::INFINITY, |d, s| d.min(s.distance));
         if !self.loads || smallest > self.ctx.d_max {
@@ -283,7 +300,7 @@ impl Orbit<'_> {
         max_distance
     }
 
-    /// Returns whether a station is a sample of sets.
+    /// Returns whether a station is at an angle at which conformal sets have a sample.
     fn is_sample(&self, s: &Station) -> bool {
         let [lo, hi] = self.own_helix.ends();
         #[expect(clippy::cast_possible_truncation, reason = "a few thousand turns at most")]
@@ -294,8 +311,8 @@ impl Orbit<'_> {
         s.number.is_some_and(|k| k.rem_euclid(every) == 0)
     }
 
-    /// Adds a minimum of a row, or its set without the samples up to the distance `sampled` (mm), which were
-    /// added before.
+    /// Adds the minimum at the station `lowest` of a row, or the samples of its conformal set. Samples up
+    /// to the distance `sampled` (mm) are omitted, because [`Self::nearly_a_set`] has added them.
     fn minimum(&self, row: &[Station], lowest: usize, sampled: f64, out: &mut Solved, stats: &mut Stats) {
         let most = row[lowest].distance + self.spread();
         if row[lowest].distance > self.ctx.d_max || most < self.ctx.least {
@@ -325,7 +342,7 @@ impl Orbit<'_> {
         }
         out.orbits.extend(
             self.lowest_beside(row, lowest, stats)
-                // At the end of a row, the minimum is one of the next feature.
+                // A minimum at the end of a row belongs to the next feature.
                 .filter(|s| {
                     let is_at_end = lowest == 0 || lowest + 1 == row.len();
                     !is_at_end || (s.angle - row[lowest].angle).abs() > ROW_END_ANGLE
@@ -334,8 +351,8 @@ impl Orbit<'_> {
         );
     }
 
-    /// Finds the lowest point between the neighbours of the lowest station of a row; `None` if it has
-    /// none.
+    /// Finds the pair with the smallest distance between the neighbours of the station `lowest` of a row.
+    /// `None` if the row has one station only or if a station in between does not exist.
     fn lowest_beside(&self, row: &[Station], lowest: usize, stats: &mut Stats) -> Option<Station> {
         let [before, after] = [lowest.saturating_sub(1), (lowest + 1).min(row.len() - 1)];
         if before == after {
@@ -350,8 +367,9 @@ impl Orbit<'_> {
             .or_else(|| self.searched(between, stats))
     }
 
-    /// Finds the lowest point between the neighbours of the lowest station of a set, which depends on the
-    /// ripples of both splines.
+    /// Finds the pair with the smallest distance between the neighbours of the lowest station of a
+    /// conformal set. It depends on the ripples of both splines, so several intervals are searched. `None`
+    /// if there are no stations in between.
     fn lowest_of_ripples(&self, row: &[Station], lowest: usize, stats: &mut Stats) -> Option<Station> {
         let [from, to] = [lowest.saturating_sub(1), (lowest + 1).min(row.len() - 1)].map(|k| row[k].angle);
         let step = (to - from) / f64::from(RIPPLE_INTERVALS);
@@ -363,7 +381,8 @@ impl Orbit<'_> {
         found.chain([low, row[lowest]]).min_by(|x, y| x.distance.total_cmp(&y.distance))
     }
 
-    /// Finds the lowest point between two angles, by golden-section search.
+    /// Finds the pair with the smallest distance between the angles `lo` and `hi` (rad) by golden-section
+    /// search; `None` if a station at a searched angle does not exist.
     fn searched(&self, [mut lo, mut hi]: [f64; 2], stats: &mut Stats) -> Option<Station> {
         let part = 0.381_966_011_250_105;
         let mut at = |x: f64| self.station(x, None, stats);
@@ -383,7 +402,8 @@ impl Orbit<'_> {
         Some(if of_x.distance <= of_y.distance { of_x } else { of_y })
     }
 
-    /// Computes the nearest pair in the section at an angle.
+    /// Computes the nearest pair in the section at an angle (rad); `None` if the point on the own feature
+    /// has no footpoint on the other face. `number` is stored in the station.
     fn station(&self, angle: f64, number: Option<i64>, stats: &mut Stats) -> Option<Station> {
         stats.exact_solves += 1;
         match self.kind {
@@ -397,7 +417,7 @@ impl Orbit<'_> {
         }
     }
 
-    /// Parameter of an edge at an angle, by Newton's method.
+    /// Parameter of an edge at an angle (rad) about the axis of the own feature, by Newton's method.
     fn edge_parameter(&self, edge: EdgeId, angle: f64) -> f64 {
         let curve = &self.body(self.own).edge(edge).curve;
         let shape = &self.own_helix.shape;
@@ -417,8 +437,9 @@ impl Orbit<'_> {
         t
     }
 
-    /// Footpoint on the other face of a point of the own side (own coordinates): its parameters, the signed
-    /// distance (mm) and the face's outward normal (coordinates of the other side).
+    /// Footpoint on the other face of a point `p` of the own feature (coordinates of its body). Returns
+    /// the parameters of the footpoint, the signed distance (mm) of the point, and the face's outward
+    /// normal (coordinates of the other body). `None` if the point lies beyond the ends of the face.
     fn foot(&self, p: &P3) -> Option<(P2, f64, V3)> {
         let p = self.to_other.point(p);
         let face = self.body(self.own.other()).face(self.other_face);
@@ -432,13 +453,14 @@ impl Orbit<'_> {
         is_across.then_some((uv, distance, n))
     }
 
-    /// Finds the lowest point of a face across the motion; `None` at the border, where the minimum belongs
-    /// to the edge.
+    /// Finds the point with the smallest distance in the section of a face at an angle (rad). `None` if it
+    /// lies on the border of the face, so that the minimum belongs to the edge, or if a point has no
+    /// footpoint.
     fn across(&self, face: FaceId, angle: f64, number: Option<i64>) -> Option<Station> {
         let surface = &self.body(self.own).face(face).surface;
         let along = self.own_helix.parameter(angle);
         let to_other = self.ctx.pose_to_other(self.own).rotation;
-        // Station at a position across the face, and the slope of the distance there.
+        // Station at the parameter `s` across the face, and the slope of the distance there.
         let at = |s: f64| {
             let own = self.own_helix.uv(along, s);
             let (p, du, dv) = surface.first_derivs(own);
@@ -479,7 +501,9 @@ impl Orbit<'_> {
         None
     }
 
-    /// Converts a station to a minimum; `None` outside the trims or the polars.
+    /// Converts a station to a minimum of the kind `kind`, or to a quasi-minimum if its direction lies
+    /// only in a dilated polar. `None` if a footpoint is outside its trims, the direction outside a polar,
+    /// or the distance out of range.
     fn accepted(&self, s: &Station, kind: ContactKind) -> Option<Accepted> {
         let ctx = self.ctx;
         let (own, other) = (self.own, self.own.other());
@@ -503,7 +527,7 @@ impl Orbit<'_> {
         };
         let basis = complete_basis(&n);
         let beside = ctx.beside(distance);
-        // Along the orbit, ripples may incline the own side.
+        // Ripples may incline the own feature along its orbit.
         let across = self.own_direction(s, &-outward, kind)?;
         let of = |which: Which, feature: Feature| {
             let (p, n, hint) = if which == own { (&p, across, s.own) } else { (&foot, outward, s.foot) };
@@ -537,9 +561,10 @@ impl Orbit<'_> {
         })
     }
 
-    /// Outward direction of the own side (frame of A) nearest to the given one: orthogonal to an edge, or
-    /// the normal of a face if ripples explain the angle between the two. Samples of nearly conformal
-    /// orbits may be inclined across, too.
+    /// Outward unit direction of the own feature at a station nearest to the direction `n` (both in the
+    /// frame of A). For an edge it is perpendicular to the tangent; for a face it is the normal. Samples
+    /// of nearly conformal sets may be inclined across the orbit, too. `None` if ripples do not explain
+    /// the angle between the normal and `n`.
     fn own_direction(&self, s: &Station, n: &V3, kind: ContactKind) -> Option<V3> {
         let body = self.body(self.own);
         let in_a = |v: V3| if self.own == Which::A { v } else { self.ctx.pose_ab * v };
@@ -566,9 +591,10 @@ impl Orbit<'_> {
     }
 }
 
-/// Angle of the minimum near the lowest station of a row, by a smooth function through five stations. The
-/// distance along the orbit of two screws whose axes are slightly apart and tilted is a linear combination
-/// of a constant, cosine and sine, and of both times the angle.
+/// Angle (rad) of the minimum near the lowest station of a row, of a smooth function through five
+/// stations. The distance along the orbit of two screws whose axes are slightly apart and tilted is a
+/// linear combination of five functions of the angle x: 1, cos x, sin x, x cos x and x sin x. `None` if
+/// the row has fewer stations or the function has no minimum nearby.
 fn smooth_minimum(row: &[Station], lowest: usize) -> Option<f64> {
     if row.len() < 5 {
         return None;

@@ -1,4 +1,5 @@
-//! Geometry of a free side of a pair over one area, by unit-box parameters, in the frame of A.
+//! Evaluation of one area of a free-form edge or face, in the frame of a chosen body. Its unit-box
+//! parameters run from 0 to 1 over the area's rectangle of curve or surface parameters.
 
 use crate::body::Body;
 use crate::body::samples::at;
@@ -6,28 +7,31 @@ use arrayvec::ArrayVec;
 use feeler_geom::{Curve, P2, P3, Pose, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Geometry of a free side.
+/// Geometry of a free-form edge or face.
 #[derive(Clone, Copy)]
 enum Shape<'a> {
     Curve(&'a Curve),
     Patch(&'a Surface),
 }
 
+/// One area of a free-form edge or face, evaluated at its unit-box parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf<'a> {
     shape: Shape<'a>,
+    /// Curve or surface parameters of the area; an edge uses u only.
     rect: &'a Rect,
-    /// Takes the shape's coordinates to the frame of A; `None` for A itself.
+    /// Maps coordinates of the area's body to the frame of the results; `None` for the body's own frame.
     pose: Option<&'a Pose>,
     /// 1 if the outward normal of a patch is `∂u × ∂v`, -1 if it is the opposite; 1 for curves.
     outward: f64,
 }
 
-/// A point with derivatives by the unit-box parameters, frame of A.
+/// A point of a [`Leaf`] (mm) with its derivatives by the unit-box parameters.
 pub(super) struct Jet {
     pub(super) p: P3,
+    /// First derivative of a curve, or both first derivatives (u, v) of a patch.
     pub(super) first: ArrayVec<V3, 2>,
-    /// uu; uu, uv, vv.
+    /// Second derivative of a curve, or the second derivatives uu, uv and vv of a patch.
     pub(super) second: ArrayVec<V3, 3>,
 }
 

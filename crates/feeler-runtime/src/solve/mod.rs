@@ -51,15 +51,15 @@ pub(crate) struct Solved {
     /// Minima of pairs that are invariant under a screw motion; trims and polars have been tested.
     pub orbits: Vec<Accepted>,
     helical: helical::Scratch,
-    /// See [`sort_by_features`].
+    /// Scratch buffer of [`sort_by_features`].
     keys: Vec<u128>,
-    /// Areas of one group.
+    /// Scratch buffer: areas of one feature, in ascending order.
     areas: Vec<AreaId>,
-    /// Areas of the group that may have a minimum.
+    /// Scratch buffer: areas of a free-form edge that may have a minimum.
     open: Vec<AreaId>,
-    /// Pairs of areas of one group.
+    /// Scratch buffer: pairs of areas of one pair of features that are solved one by one.
     rest: Vec<AreaPair>,
-    /// Areas of one group beside critical pairs.
+    /// Scratch buffer: areas of a feature of B near critical pairs of canonical features.
     beside: near::Beside,
 }
 
@@ -80,11 +80,12 @@ impl Solved {
 /// Number of pairs of free-form areas that one thread takes at a time: some tens of microseconds of work.
 /// A larger number balances threads worse; a smaller one takes more synchronization.
 const BATCH: usize = 16;
-/// Number of pairs of areas below which a query runs on one thread. A larger number leaves threads idle; a
-/// smaller one takes more synchronization than it saves.
+/// Minimum number of pairs of areas for which a query uses several threads. A larger number leaves threads
+/// idle; a smaller one takes more synchronization than it saves.
 const MIN_PARALLEL: usize = 64;
 
-/// Solves all pairs of areas, sorted by features. `pairs` is sorted and deduplicated here.
+/// Computes the critical pairs of all pairs of areas, and replaces the results in `out`. `pairs` is sorted by
+/// features and deduplicated here.
 ///
 /// The batches of a parallel query, and the order in which their results are joined, do not depend on the
 /// number of threads.
@@ -143,7 +144,7 @@ fn both_free(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     free(ctx.a, i) && free(ctx.b, j)
 }
 
-/// Whether one pair of areas represents all pairs of its features.
+/// Whether one solve of these two features replaces the solves of all their pairs of areas.
 fn is_solved_whole(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j))
 }
@@ -151,11 +152,12 @@ fn is_solved_whole(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
 /// Options that decide which pairs of areas of two features are solved by one computation.
 #[derive(Clone, Copy)]
 struct Together {
-    /// Whether all pairs of areas of two features are solved together, if one of them represents all.
+    /// Whether all pairs of areas of two features are solved by one computation if the types of the features
+    /// allow it.
     features: bool,
     /// Whether two features that one screw motion maps to themselves are solved together along their orbits.
     screws: bool,
-    /// Whether samples of nearly conformal sets of such features are reported, too.
+    /// Whether two features that are solved along their orbits get samples of nearly conformal sets, too.
     loads: bool,
 }
 
@@ -165,7 +167,7 @@ pub(crate) fn is_screwed(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     helical::is_pair(ctx, ctx.a.area(i).feature, ctx.b.area(j).feature)
 }
 
-/// Solves pairs of areas of one pair of features.
+/// Solves `group`, pairs of areas that belong to one pair of features.
 fn solve_group(
     ctx: &Context<'_>,
     group: &[AreaPair],
@@ -199,8 +201,8 @@ fn solve_group(
     out.rest = rest;
 }
 
-/// Returns the side of a free edge that follows no canonical curve, if the other feature is canonical and
-/// one pair of areas represents all.
+/// Returns the body whose feature is a free-form edge of few areas that follows no canonical curve, if the
+/// other feature is canonical. All areas of such an edge are solved together. `None` for other pairs.
 fn free_edge(ctx: &Context<'_>, (i, j): AreaPair) -> Option<Which> {
     match (ctx.a.form_of(i), ctx.b.form_of(j)) {
         (SolveClass::FreeEdge, SolveClass::Canonical) => Some(Which::A),
@@ -213,7 +215,8 @@ fn areas_of(body: &Body, area: AreaId) -> &[AreaId] {
     body.areas_of(body.data(body.area(area).feature))
 }
 
-/// Solves pairs of areas of one pair of features, each by the method of its types.
+/// Solves `group`, pairs of areas that belong to one pair of features, by the method for the types of the
+/// two features.
 fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &mut Stats) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
     let (pa, pb) = (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb));
@@ -233,7 +236,7 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
             canonical::solve(ctx, (fa, &pa), (fb, &pb), out);
         }
         (Some(pa), None) => {
-            // The frame of the free side is used, so that its geometry is evaluated as stored.
+            // Solved in the frame of the free-form feature, so that its geometry is evaluated as stored.
             let pa = pa.transformed(&ctx.pose_ba);
             let mut areas = std::mem::take(&mut out.areas);
             areas.clear();
@@ -244,7 +247,7 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
             out.areas = areas;
         }
         (None, Some(pb)) => {
-            // Grouped by A's area already.
+            // The group is sorted by A's area already.
             let mut areas = std::mem::take(&mut out.areas);
             areas.clear();
             areas.extend(group.iter().map(|p| p.0));
@@ -261,7 +264,8 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
     }
 }
 
-/// A primitive (in the frame of the free side) against areas of a free-form feature, in ascending order.
+/// Solves a canonical feature, given with its primitive, against areas of one free-form feature of the body
+/// `free`. The primitive is in the frame of that body; `areas` are in ascending order.
 fn reduced_solves(
     ctx: &Context<'_>,
     (feature, primitive): (Feature, &Primitive),
@@ -281,21 +285,24 @@ fn reduced_solves(
     }
 }
 
-/// Shared data of the solves of a primitive (in the frame of the free side) against the areas of one
-/// feature.
+/// Shared data of the solves of a canonical feature against the areas of one free-form feature.
 struct ReducedSolve<'a> {
     ctx: &'a Context<'a>,
     /// The canonical feature.
     feature: Feature,
+    /// Primitive of the canonical feature, in the frame of the body `free`.
     primitive: &'a Primitive,
+    /// Distance from `primitive`, which is minimised over the free-form feature.
     objective: reduced::Reduced,
+    /// Body of the free-form feature.
     free: Which,
-    /// Deviation (mm) of the free feature from its areas, and its extent.
+    /// Deviation (mm) of the free-form feature from its areas.
     deviation: f64,
+    /// Extent (mm) of the free-form feature.
     extent: f64,
-    /// Box, in the canonical feature's own frame, outside which the feature is out of reach, and the map
-    /// of points to this frame.
+    /// Box in the frame of the other body; points outside it are out of reach of the canonical feature.
     bounds: Aabb,
+    /// Maps coordinates of the body `free` to those of the other body.
     to_other: PoseMatrix,
 }
 
@@ -324,15 +331,17 @@ impl<'a> ReducedSolve<'a> {
         ReducedPair { canonical: self.feature, objective: &self.objective, free: self.free }
     }
 
-    /// Whether no point of a ball is within reach of the canonical feature.
+    /// Whether no point of a ball (coordinates of the body `free`, mm) is within reach of the canonical
+    /// feature.
     fn is_far(&self, center: &P3, radius: f64) -> bool {
         let is_outside = || !self.bounds.inflated(radius).contains(&self.to_other.point(center));
         self.ctx.cull.is_some() && radius.is_finite() && is_outside()
     }
 
-    /// Whether an area in a ball about a point has no minimum, because none of its polars is opposite to
-    /// the gradient or it is out of reach. `around`: value, gradient and spread of the gradient over the
-    /// ball, if they are known. A signed distance changes by at most the displacement, inside and outside.
+    /// Whether an area that lies in the ball of radius `reach` about `center` has no minimum. It has none if
+    /// none of its polars contains the direction opposite to the gradient of the distance, or if it is out of
+    /// reach. `around`: distance at the centre, gradient there, and spread of the gradient over the ball, if
+    /// known. A signed distance changes by at most the displacement, inside and outside a solid.
     fn has_no_minimum(&self, area: AreaId, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
         let Self { ctx, primitive, free, extent, .. } = self;
         let turned = around.filter(|_| ctx.cull.is_some());
@@ -397,27 +406,34 @@ impl<'a> ReducedSolve<'a> {
     }
 }
 
-/// A canonical feature and the side of the free-form feature that it is solved against.
+/// A canonical feature of one body, and the body whose free-form feature it is solved against.
 #[derive(Clone, Copy)]
 pub(crate) struct ReducedPair<'a> {
     pub canonical: Feature,
-    /// The distance from the canonical feature, in the frame of the free side.
+    /// The distance from the canonical feature, in the frame of the body `free`.
     pub objective: &'a reduced::Reduced,
+    /// Body of the free-form feature.
     pub free: Which,
 }
 
-/// A point of a free-form feature and its foot on a primitive, in the frame of the free side.
+/// A point of a free-form feature and its foot on the canonical feature, in the frame of the free-form
+/// feature's body.
 #[derive(Clone, Copy)]
 pub(crate) struct FreePoint {
+    /// The free-form feature.
     pub feature: Feature,
+    /// Parameters of `p` on the free-form feature.
     pub uv: P2,
+    /// Point of the free-form feature.
     pub p: P3,
+    /// Footpoint on the canonical feature.
     pub foot: P3,
     /// Outward normal of the primitive, from the foot to the point.
     pub n: V3,
 }
 
-/// Creates the candidate of a point and its foot.
+/// Creates the candidate of a point of a free-form feature and its foot on the canonical one, in the frame
+/// of A.
 pub(crate) fn candidate_of(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,

@@ -5,23 +5,23 @@
 //! more than rounding. Their normals differ from those of the canonical surface by at most an angle θ,
 //! their curvatures by at most κ, both measured during preparation. At a minimum of the free-form feature,
 //! the gradient of the canonical distance is then at most θ. Let λ be the smallest relative curvature of a
-//! critical pair. If λ is clearly above κ, exactly one minimum lies beside the pair, within θ / λ; if λ is
-//! clearly below −κ, none does.
+//! critical pair. If λ is clearly above κ, exactly one minimum lies beside the pair, within θ / λ. If λ is
+//! clearly below −κ, no minimum lies beside it.
 //!
 //! # Source
 //! MATH §3 (closed forms), §8 (Newton).
 //!
 //! # Deviations
-//! If this does not decide, the pairs of leaves are solved like those of any free-form feature: within 2 θ
-//! / |λ| of a critical pair that is flat to within κ, and all of them for a family to within θ over the
-//! features' extent, or if Newton's method does not converge near the expected minimum. Minima that the
-//! waves produce where the gradient of the canonical distance falls to θ without a zero are not searched
-//! for: such poses are in a range as narrow as θ. Critical pairs with no direction near them in both
-//! polars are skipped unsolved ([`polar_range`]).
+//! If λ decides neither, the pairs of leaves within 2 θ / |λ| of the critical pair are solved like those of
+//! any free-form feature. All pairs of leaves are solved if the canonical features have a family of critical
+//! pairs to within θ over their extent, or if Newton's method does not converge near the expected minimum.
+//! Minima that the waves produce where the gradient of the canonical distance falls to θ without a zero are
+//! not searched for, because such poses are in a range as narrow as θ. Critical pairs with no direction near
+//! them in both polars are skipped unsolved ([`polar_range`]).
 //!
-//! Free edges that follow no canonical curve are solved by pairs of leaves too, except where the
-//! derivative of the distance to a plane or a line that the other feature follows differs from zero by
-//! more than the deviation between the two ([`open_pairs`]).
+//! Free-form edges that follow no canonical curve are solved by pairs of leaves, too. Skipped are pairs in
+//! which the other feature follows a plane or a line, and the derivative of the distance to it differs from
+//! zero by more than its deviation explains ([`open_pairs`]).
 
 mod polar_range;
 
@@ -43,8 +43,9 @@ use feeler_geom::{Curve, P2, P3, Rect};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{Matrix1, SVector, Vector1, Vector2};
 
-/// Factor by which the relative curvature must exceed that of the waves to decide. With a larger value,
-/// more pairs of leaves are solved one by one; with a smaller one, a minimum of a wave is missed.
+/// Factor by which the relative curvature of a critical pair must exceed the curvature of the waves for the
+/// pair to have exactly one minimum beside it, or none. With a larger value, more pairs of leaves are solved
+/// one by one; with a smaller one, a minimum of a wave is missed.
 const CURVATURE_FACTOR: f64 = 2.0;
 /// Distance outside the areas that Newton's method may reach, as a fraction of their rectangles. A larger
 /// value wastes steps; a smaller one loses minima.
@@ -53,28 +54,31 @@ const RECT_MARGIN: f64 = 0.5;
 /// ones, in units of θ / λ. With a larger value, duplicates have to be removed; with a smaller one,
 /// converged minima are rejected.
 const MAX_DISPLACEMENT: f64 = 2.0;
-/// Distance outside a box, relative to its size, up to which the foot of a point is searched for in it. A
-/// larger value takes more work; a smaller one loses feet.
+/// Distance of a point from the box of an area, relative to the size of the box, up to which the foot of the
+/// point is searched for in the area. A larger value takes more work; a smaller one loses feet.
 const BOX_SLACK: f64 = 0.01;
-/// Half of the smallest eigenvalue of ½ distance² that the second order distinguishes from zero. With a
-/// larger value, saddles count as minima; with a smaller one, more pairs of leaves are solved one by one.
+/// Half of the smallest eigenvalue of the Hessian of ½ distance² that the second order distinguishes from
+/// zero. With a larger value, saddles count as minima; with a smaller one, more pairs of leaves are solved
+/// one by one.
 const MIN_ORDER: f64 = 5e-5;
-/// Largest radius about a flat critical pair, relative to the extent of the features, within which other
-/// minima are searched for. A larger value takes more work; a smaller one solves all pairs of leaves more
-/// often.
+/// Largest radius about a flat critical pair, relative to the extent of the features, within which minima
+/// are searched for. A larger value searches in larger neighbourhoods; a smaller one solves all pairs of
+/// leaves more often.
 const MAX_SPOT_RADIUS: f64 = 0.25;
 
-/// One side of a pair.
+/// A feature of A or B that is canonical or follows a canonical one.
 struct Shape {
     feature: Feature,
-    /// Frame of A.
+    /// Primitive of the canonical feature, in the frame of A.
     primitive: Primitive,
+    /// Differences of the feature from the canonical one; `None` if it is canonical itself.
     near: Option<Near>,
 }
 
-/// Solves a pair of features by the canonical features that they follow. The pairs of areas for which this
-/// does not decide where minima are go into `rest`. Unless at least one feature follows a canonical one
-/// and the other is canonical or follows one, too, these are the pairs that [`open_pairs`] leaves.
+/// Solves a pair of features by the canonical features that they follow. `group` are the pairs of areas of
+/// the features. Pairs of areas that may contain further minima are added to `rest`. Unless at least one
+/// feature follows a canonical one and the other is canonical or follows one, too, `rest` gets the pairs
+/// that [`open_pairs`] does not exclude.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     group: &[AreaPair],
@@ -104,9 +108,9 @@ pub(crate) fn solve(
     }
 }
 
-/// Collects the pairs of areas of two features, in their order. For an edge that follows no canonical
-/// curve, against a feature that follows a plane or a line, only pairs whose area of the edge may have a
-/// minimum are collected. `areas` and `open` are scratch buffers.
+/// Copies pairs of areas of two features from `group` to `rest`, in their order. If one feature is an edge
+/// that follows no canonical curve and the other follows a plane or a line, only pairs whose area of the
+/// edge may have a minimum are copied. `areas` and `open` are scratch buffers.
 ///
 /// At a minimum, the direction between the footpoints, d apart, is normal to the edge and, up to the angle
 /// θ, to the plane or the line; a line itself may be displaced by the deviation δ. Along the edge, by its
@@ -163,8 +167,8 @@ fn open_pairs(
     rest.extend(group.iter().filter(|pair| open.binary_search(&of_edge(pair)).is_ok()));
 }
 
-/// Collects the pairs of areas of two features that may have a minimum; with `spots`, only those near one
-/// of them.
+/// Adds to `out` the pairs of areas of two features that may have a minimum; with `spots`, only pairs near
+/// one of the spots. `beside` is a scratch buffer.
 fn areas_in(
     ctx: &Context<'_>,
     (fa, fb): (Feature, Feature),
@@ -172,7 +176,7 @@ fn areas_in(
     beside: &mut Beside,
     out: &mut Vec<AreaPair>,
 ) {
-    // Spots near an area, as bits.
+    // Spots near an area, each as one bit.
     let near = |body: &Body, area: AreaId, place: fn(&Spot) -> &P3| {
         spots.map_or(u16::MAX, |spots| {
             let bits =
@@ -200,21 +204,23 @@ fn areas_in(
     }
 }
 
-/// Areas of B with the spots near them, as bits, and with their leaves in the frame of A if pairs are
-/// culled.
+/// Areas of B with the spots near them (one bit each) and, if pairs are culled, with their leaves in the
+/// frame of A.
 pub(super) type Beside = Vec<(AreaId, u16, Option<TreeNode>)>;
 
 /// Neighbourhood of a flat critical pair in which minima may lie.
 struct Spot {
-    /// Footpoints, each in its solid's own frame.
+    /// Footpoint of the critical pair on A, in the frame of A.
     p_a: P3,
+    /// Footpoint of the critical pair on B, in the frame of B.
     p_b: P3,
-    /// Distance (mm) from them.
+    /// Largest distance (mm) of a minimum's footpoints from those of the critical pair.
     radius: f64,
 }
 
 impl Spot {
-    /// Whether an area intersects the neighbourhood of one of the footpoints.
+    /// Whether the box of an area intersects the neighbourhood of the footpoint `p`, both in the frame of
+    /// `body`.
     fn intersects(&self, body: &Body, area: AreaId, p: &P3) -> bool {
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let from = p - obb.center;
@@ -222,7 +228,7 @@ impl Spot {
     }
 }
 
-/// Maximum number of critical pairs of two primitives: each is one bit of a mask.
+/// Maximum number of critical pairs of two primitives, because each one is a bit of a mask.
 const MAX_CRITICAL_PAIRS: usize = u16::BITS as usize;
 
 fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
@@ -237,8 +243,9 @@ fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
     Some(Shape { feature, primitive, near: Some(near) })
 }
 
-/// Adds the minima beside the clear ones of the canonical features. Returns the spots where others may be;
-/// `None` if they may be anywhere.
+/// Adds the minima beside those critical pairs of the canonical features that clearly have exactly one.
+/// Returns the neighbourhoods of other critical pairs, which may contain further minima; `None` if minima may
+/// be anywhere.
 fn decided(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
@@ -253,7 +260,7 @@ fn decided(
     let flat = ctx.tol.tol.max(deviation + angle * extent);
     let is_edge = |s: &Shape| matches!(s.feature, Feature::Edge(_));
     // Each critical pair of two edges occurs with both signs of normal and distance, in contact possibly
-    // with one. The second order is the same for both, so that negative distances are skipped.
+    // with one sign only. The second order is the same for both signs, so negative distances are skipped.
     let unsigned = is_edge(a) && is_edge(b);
     let depth = ctx.least - deviation;
     let range = if unsigned { [-flat, reach.max(-depth)] } else { [depth.min(-flat), reach] };
@@ -261,7 +268,7 @@ fn decided(
     if found.family.is_some() || found.isolated.is_full() {
         return None;
     }
-    // Threshold of the second order, as a length over the extent.
+    // Threshold of the second order: change of the distance (mm) over the extent.
     let bend = CURVATURE_FACTOR * curvature * extent * extent + ctx.tol.tol;
     let mut spots = ArrayVec::new();
     for c in &found.isolated {
@@ -301,7 +308,7 @@ fn decided(
             }
         }
         if !strict {
-            // Beyond this radius, the second order does not bound the gradient.
+            // At larger radii, the second order does not bound the gradient.
             if radius > MAX_SPOT_RADIUS * extent {
                 return None;
             }
@@ -309,7 +316,8 @@ fn decided(
             continue;
         }
         let expected = Expected { at: c, within: radius };
-        // Along an edge, the signed distance from a face is minimised, whichever of them is canonical.
+        // For an edge and a face, the signed distance from the face is minimised along the edge, whether the
+        // edge or the face is canonical.
         let is_edge_on_face =
             |s: &Shape, o: &Shape| is_edge(s) && o.near.is_some() && matches!(o.feature, Feature::Face(_));
         match (a.near.is_some(), b.near.is_some()) {
@@ -322,9 +330,9 @@ fn decided(
     Some(spots)
 }
 
-/// Returns the area of a feature with the foot nearest to a point (frame of A), and the unit-box
-/// parameters of that foot; `None` if the point is farther from all boxes of areas than `within` and the
-/// error of grids.
+/// Returns the area of a feature with the foot nearest to the point `p` (frame of A), and the unit-box
+/// parameters of that foot. `None` if the point is farther from the boxes of all areas than `within` (mm)
+/// plus the error of grids.
 fn start(
     ctx: &Context<'_>,
     which: Which,
@@ -351,15 +359,17 @@ fn start(
     best.map(|(_, area, params)| (area, params))
 }
 
-/// A critical pair of the canonical features, and the largest distance (mm) of the minimum from it.
+/// A critical pair of the canonical features that has exactly one minimum of the actual features beside it.
 #[derive(Clone, Copy)]
 struct Expected<'a> {
     at: &'a Critical,
+    /// Largest distance (mm) of the footpoints of the minimum from those of the critical pair.
     within: f64,
 }
 
-/// Adds the minimum next to a critical pair, if one side is canonical; adds nothing if no area is near.
-/// `None` if the minimum is not found.
+/// Adds the minimum next to a critical pair of a free-form and a canonical feature; `which` is the body of
+/// the free-form one. If no area of it is near the critical pair, adds nothing and returns `Some`. `None` if
+/// Newton's method does not find the minimum there.
 fn one(
     ctx: &Context<'_>,
     (which, free): (Which, &Shape),
@@ -402,7 +412,8 @@ fn one(
     Some(())
 }
 
-/// Evaluates the objective over an interval of a curve.
+/// Evaluates the objective at the unit-box parameter `x` of an interval of a curve, with derivatives by it.
+/// `eps` (mm) is the rounding of a footpoint. `None` where the objective has no derivatives.
 fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, eps: f64) -> Option<Eval<1>> {
     let d = curve.derivs(at(rect, x[0], 0.0).x);
     let q = objective.probe(&d.p)?;
@@ -417,7 +428,8 @@ fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, e
 }
 
 /// Adds the minimum next to a critical pair of two features, neither of which is a canonical face or a
-/// vertex; adds nothing if no area is near. `None` if the minimum is not found.
+/// vertex. If an area of either is missing near the critical pair, adds nothing and returns `Some`. `None` if
+/// the minimum is not found there, or if an area has a pole.
 fn both(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
@@ -438,7 +450,7 @@ fn both(
     Some(())
 }
 
-/// Returns a point of the feature of an area, in the solid's own frame.
+/// Returns the point at parameters `uv` of the feature of an area, in the solid's own frame.
 fn point(ctx: &Context<'_>, which: Which, area: AreaId, uv: P2) -> P3 {
     let body = ctx.body(which);
     match body.area(area).feature {
@@ -455,8 +467,8 @@ fn minimum<const N: usize>(outcome: Outcome<N>) -> Option<SVector<f64, N>> {
     }
 }
 
-/// Returns `Some` if a converged point (in the solid's own frame) is within twice the largest distance of
-/// the expected one.
+/// Returns `Some` if the converged point `found` (in the solid's own frame) is within `2 · within` of the
+/// expected point `p` (in the frame of A).
 fn check_distance(ctx: &Context<'_>, which: Which, found: &P3, p: &P3, within: f64) -> Option<()> {
     ((ctx.in_a(which, found) - p).norm() <= 2.0 * within).then_some(())
 }

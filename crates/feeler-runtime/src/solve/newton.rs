@@ -12,7 +12,7 @@
 use crate::api::contact::Stats;
 use nalgebra::{SMatrix, SVector};
 
-/// Objective at a point, with derivatives by the unit-box parameters.
+/// Objective at one point of the unit box, with derivatives by the unit-box parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Eval<const N: usize> {
     /// Value of the objective.
@@ -27,18 +27,19 @@ pub(crate) struct Eval<const N: usize> {
     pub noise: f64,
 }
 
-/// Result of a minimisation.
+/// Result of a minimisation over the unit box enlarged by a margin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome<const N: usize> {
-    /// A local minimum inside the box.
+    /// Unit-box parameters of a local minimum inside the enlarged box.
     Minimum(SVector<f64, N>),
-    /// The value still falls at the border of the box.
+    /// The objective falls towards the outside at the border of the enlarged box.
     Outside,
-    /// Stopped above the accepted residual.
+    /// Unit-box parameters at which the method stopped with a residual above the accepted one.
     Stalled(SVector<f64, N>),
 }
 
-/// Residuals (gradient component over length) of a converged point.
+/// Residuals of a converged point: the largest component of the gradient over the length in space (mm) of
+/// a unit step along its parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
     /// Largest residual of a minimum.
@@ -50,18 +51,21 @@ pub(crate) struct Goal {
 /// Maximum number of evaluations: quadratic convergence takes five to eight, a bad start some twenty. A
 /// larger number wastes steps of stalled runs; a smaller one stops slow runs.
 const MAX_EVALUATIONS: u64 = 80;
-/// Maximum number of shortenings of one step. A smaller number stalls runs at sharp bends.
+/// Maximum number of shortenings of one step. A smaller number stalls runs at sharp bends of the
+/// objective.
 const MAX_HALVINGS: usize = 40;
 
-/// First damping of an indefinite Hessian, relative to its size. A larger value makes steps in almost
-/// level valleys tiny; a smaller one takes steps that leave the range of the quadratic model.
+/// First damping of an indefinite Hessian, relative to the size of the Hessian. A larger value makes steps
+/// in almost level valleys tiny; a smaller one takes steps that leave the range of the quadratic model.
 const MIN_DAMPING: f64 = 1e-9;
 
-/// Number of consecutive steps at the border after which a run ends as outside. A larger number wastes
-/// steps; a smaller one loses runs that come back.
+/// Number of consecutive steps with the same parameter at the border of the box after which a run ends
+/// with [`Outcome::Outside`]. A larger number wastes steps; a smaller one ends runs that would return
+/// inside.
 const MAX_HELD_STEPS: f64 = 2.0;
 
-/// Minimises from `start` over the box `[-margin, 1 + margin]^N`.
+/// Searches for a local minimum of the objective `eval` from `start`, in the box `[-margin, 1 +
+/// margin]^N`. `eval` returns `None` where the objective has no derivatives.
 pub(crate) fn minimise<const N: usize>(
     eval: &mut dyn FnMut(&SVector<f64, N>) -> Option<Eval<N>>,
     start: SVector<f64, N>,
@@ -97,7 +101,7 @@ fn descend<const N: usize>(
             let held = (x[i] <= lo && e.grad[i] > 0.0) || (x[i] >= hi && e.grad[i] < 0.0);
             if held { 0.0 } else { 1.0 }
         });
-        // The parameter is held again after the others have moved: the minimum is beyond that border.
+        // A parameter that is at the border again after the others have moved indicates a minimum outside.
         held_for = SVector::from_fn(|i, _| if free[i] > 0.5 { 0.0 } else { held_for[i] + 1.0 });
         if held_for.max() >= MAX_HELD_STEPS {
             return Outcome::Outside;
@@ -159,8 +163,8 @@ fn descend<const N: usize>(
     if held { Outcome::Outside } else { Outcome::Stalled(x) }
 }
 
-/// Clamps a parameter to the box and snaps it to the border if only rounding separates them: a step from
-/// there would be shortened to nothing.
+/// Clamps a parameter to the range from `lo` to `hi` and snaps it to an end if only rounding separates
+/// them: the next step from there would be shortened to almost nothing.
 fn snapped(c: f64, (lo, hi): (f64, f64)) -> f64 {
     let near = 1e-12 * (hi - lo);
     if c <= lo + near {
@@ -172,7 +176,7 @@ fn snapped(c: f64, (lo, hi): (f64, f64)) -> f64 {
     }
 }
 
-/// Largest fraction ≤ 1 of a step that stays in the box.
+/// Largest fraction (at most 1) of a step from `x` that stays in the box from `lo` to `hi`.
 fn within<const N: usize>(x: &SVector<f64, N>, step: &SVector<f64, N>, (lo, hi): (f64, f64)) -> f64 {
     (0..N).fold(1.0, |t: f64, i| {
         let distance = if step[i] > 0.0 { hi - x[i] } else { x[i] - lo };
@@ -180,8 +184,8 @@ fn within<const N: usize>(x: &SVector<f64, N>, step: &SVector<f64, N>, (lo, hi):
     })
 }
 
-/// Newton step of the free parameters; a parameter at the border that the step would push outside is held,
-/// too.
+/// Newton step of the parameters that are free (1 in `free`). A parameter at the border of the box that
+/// the step would push outside is held, too, and the step is computed again.
 fn direction<const N: usize>(
     e: &Eval<N>,
     x: &SVector<f64, N>,
@@ -200,7 +204,8 @@ fn direction<const N: usize>(
     }
 }
 
-/// Largest gradient component over its length.
+/// Largest component of the gradient over the length in space of a unit step along its parameter, among
+/// the free parameters.
 fn residual_of<const N: usize>(e: &Eval<N>, free: &SVector<f64, N>) -> f64 {
     (0..N).fold(
         0.0,
@@ -210,7 +215,7 @@ fn residual_of<const N: usize>(e: &Eval<N>, free: &SVector<f64, N>) -> f64 {
     )
 }
 
-/// Hessian and gradient with held parameters decoupled.
+/// Hessian and gradient in which held parameters (0 in `free`) are decoupled and have no gradient.
 fn restricted<const N: usize>(e: &Eval<N>, free: &SVector<f64, N>) -> (SMatrix<f64, N, N>, SVector<f64, N>) {
     let h = SMatrix::from_fn(|i, j| {
         if free[i] > 0.5 && free[j] > 0.5 {
@@ -224,7 +229,8 @@ fn restricted<const N: usize>(e: &Eval<N>, free: &SVector<f64, N>) -> (SMatrix<f
     (h, e.grad.component_mul(free))
 }
 
-/// Whether the Hessian is positive semidefinite up to rounding.
+/// Whether the Hessian `h` is positive semidefinite up to rounding. `scale` are the squared lengths in
+/// space of unit steps along the parameters.
 fn positive<const N: usize>(h: &SMatrix<f64, N, N>, scale: &SVector<f64, N>, free: &SVector<f64, N>) -> bool {
     // The shift is relative to the largest curvature by arc length.
     let largest = (0..N).filter(|&i| free[i] > 0.5).fold(0.0, |m: f64, i| m.max(h[(i, i)].abs() / scale[i]));
@@ -232,8 +238,10 @@ fn positive<const N: usize>(h: &SMatrix<f64, N, N>, scale: &SVector<f64, N>, fre
     shifted.cholesky().is_some()
 }
 
-/// Newton step with the first damping (relative to the Hessian's size, by arc length) that makes the
-/// Hessian positive definite, shortened to half the box; zero if no damping does. It leads downhill.
+/// Newton step of the Hessian `h` and the gradient `g`, damped if the Hessian is not positive definite.
+/// The smallest of a sequence of dampings that makes it positive definite is used; the step is zero if
+/// none does. The step leads downhill, and no component is longer than 0.5. `scale` are the squared
+/// lengths in space of unit steps along the parameters, to which the damping is proportional.
 fn newton_step<const N: usize>(
     h: &SMatrix<f64, N, N>,
     g: &SVector<f64, N>,

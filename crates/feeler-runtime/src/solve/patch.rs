@@ -23,27 +23,30 @@ use nalgebra::{Matrix2, Vector2};
 /// Largest sine of the angle between gradient and normal of a converged point. With a larger value,
 /// stalled points count as minima; with a smaller one, sound minima become undecided.
 pub(super) const ACCEPT_SINE: f64 = 1e-9;
-/// Sine of the angle between gradient and normal at rounding, at which a run ends. A larger value gives
-/// less exact footpoints; a smaller one wastes steps.
+/// Sine of the angle between gradient and normal below which Newton's method ends, because the rest is
+/// rounding. A larger value gives less exact footpoints; a smaller one wastes steps.
 pub(super) const DONE_SINE: f64 = 1e-14;
-/// Largest residual of a converged point of a squared objective, as a multiple of
-/// [`Tolerances::eps`](crate::Tolerances::eps). The effects are those of [`ACCEPT_SINE`].
+/// Largest residual of a converged point of half a squared distance, as a multiple of
+/// [`Tolerances::eps`](crate::Tolerances::eps). A larger and a smaller value have the effects of
+/// [`ACCEPT_SINE`].
 const ACCEPT_EPS: f64 = 1e3;
-/// Residual of a squared objective at rounding, as a multiple of
+/// Residual of half a squared distance below which Newton's method ends, as a multiple of
 /// [`Tolerances::eps`](crate::Tolerances::eps). The remaining residual tilts the direction between
-/// footpoints that are close together. The effects are those of [`DONE_SINE`].
+/// footpoints that are close together. A larger and a smaller value have the effects of [`DONE_SINE`].
 const DONE_EPS: f64 = 1e-3;
 
-/// Largest distance to a grid point, in distances from the nearest point at which the objective has no
-/// derivatives, up to which the derivatives at grid points describe those in between. With a larger value,
-/// minima beside thin shapes are missed; a smaller one gives more starts.
+/// Largest ratio of two distances up to which the derivatives at grid points describe those in between: the
+/// largest distance of a point of the area from its nearest grid point, over the distance of a grid point
+/// from the nearest point at which the objective has no derivatives. With a larger value, minima beside thin
+/// shapes are missed; a smaller one gives more starts.
 const MAX_SMOOTH_DISTANCE: f64 = 0.5;
 
-/// Rounding of a value relative to that of a footpoint after hundreds of operations. With a larger value,
-/// Newton's method accepts rises; with a smaller one, it stalls.
+/// Rounding of a distance as a fraction of [`Tolerances::eps`](crate::Tolerances::eps), the rounding of a
+/// footpoint after hundreds of operations. With a larger value, Newton's method accepts rises of the
+/// objective; with a smaller one, it stalls.
 pub(crate) const VALUE_ROUNDING: f64 = 0.05;
 
-/// Adds all minima found over `area` of free face `face`.
+/// Adds all minima found over the area `area` of the free-form face `face`.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
@@ -89,7 +92,7 @@ pub(crate) fn solve(
             Outcome::Outside => continue,
             Outcome::Stalled(x) => (x, true),
         };
-        // Farther out, the minimum belongs to the neighbouring leaf.
+        // A minimum farther outside this leaf belongs to the neighbouring one.
         if (0..2).any(|k| x[k] < -border[k] || x[k] > 1.0 + border[k]) {
             continue;
         }
@@ -106,8 +109,9 @@ pub(crate) fn solve(
     }
 }
 
-/// Clamps unit-box parameters to collapsed sides. A surface ends at its pole, and the normal of its
-/// equations is reversed behind it. `tangents` returns the derivatives by both parameters.
+/// Clamps unit-box parameters `x` outside a patch to its collapsed sides (poles). A surface ends at its pole,
+/// and the normal of its equations is reversed behind the pole. `tangents` returns the derivatives of a
+/// point by both parameters.
 pub(super) fn before_poles(x: [f64; 2], tangents: impl Fn(&[f64; 2]) -> [V3; 2]) -> [f64; 2] {
     let mut out = x;
     for k in 0..2 {
@@ -123,7 +127,8 @@ pub(super) fn before_poles(x: [f64; 2], tangents: impl Fn(&[f64; 2]) -> [V3; 2])
     out
 }
 
-/// Adds a minimum at parameters of face `face`.
+/// Adds a minimum at parameters `uv` of the free-form face `face`, unless its distance is out of range or the
+/// connection of its footpoints is not normal to the face.
 pub(crate) fn report(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
@@ -148,8 +153,9 @@ pub(crate) fn report(
     out.candidates.push(candidate_of(ctx, pair, &point, undecided));
 }
 
-/// Signed distance and direction of a connection whose direction by a face's normal is `n`. Beyond the
-/// size of the solids, the direction of the connection itself is better conditioned.
+/// Signed distance (mm) and unit direction of `connection`, the vector between two footpoints. `n` is its
+/// direction according to a face's normal, and is returned unless the distance exceeds the size of the
+/// solids. The direction of the vector itself is better conditioned then.
 pub(super) fn along(ctx: &Context<'_>, connection: &V3, n: V3) -> (f64, V3) {
     let distance = connection.dot(&n);
     if distance.abs() <= ctx.tol.size {
@@ -159,8 +165,9 @@ pub(super) fn along(ctx: &Context<'_>, connection: &V3, n: V3) -> (f64, V3) {
     (length, connection / length)
 }
 
-/// Distance outside the unit box, in parameters, up to which a solution counts as the leaf's: the length
-/// that the trim test may accept. `lengths` (mm) are those of the leaf along its parameters.
+/// Distance outside the unit box, for each unit-box parameter, up to which a solution belongs to the leaf.
+/// It corresponds to the length that the trim test may accept. `deviation` (mm) is that of the feature;
+/// `lengths` (mm) are those of the leaf along its parameters.
 pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, lengths: &[f64; 2]) -> [f64; 2] {
     let slack = deviation + ctx.tol.same;
     lengths.map(|length| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN })
@@ -187,7 +194,8 @@ pub(crate) fn same_place(
         || (surface.point(at(rect, x[0], x[1])) - surface.point(at(rect, y[0], y[1]))).norm() < tol
 }
 
-/// Evaluates the objective over a rectangle of a surface.
+/// Evaluates the objective at unit-box parameters `x` in the rectangle `rect` of a surface, with derivatives
+/// by them. `eps` (mm) is the rounding of a footpoint. `None` where the objective has no derivatives.
 pub(crate) fn evaluate(
     objective: &Reduced,
     surface: &Surface,
@@ -211,7 +219,7 @@ pub(crate) fn evaluate(
     })
 }
 
-/// Lengths of the tangents, with a lower bound for a collapsed one.
+/// Lengths (mm) of the tangents, with a lower bound for a collapsed one.
 fn lengths(t: &[V3; 2]) -> Vector2<f64> {
     let (a, b) = (t[0].norm(), t[1].norm());
     let floor = 1e-6 * a.max(b);

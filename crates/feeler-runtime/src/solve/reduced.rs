@@ -1,4 +1,4 @@
-//! Objective of a canonical feature, which is minimised over the parameters of the other side.
+//! Objective of a canonical feature, which is minimised over the parameters of the other feature of a pair.
 //!
 //! # Source
 //! MATH §8: signed distance to the primitive, regular at d = 0.
@@ -12,27 +12,29 @@
 use feeler_geom::skeleton::{Bending, Primitive, signed_distance_gradient, signed_distance_within};
 use feeler_geom::{P3, V3};
 
-/// Objective of one primitive.
+/// Objective of one primitive: the signed distance from it, or half the squared distance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduced {
     primitive: Primitive,
-    /// See [`Primitive::reach`].
+    /// Largest magnitude (mm) of the primitive's coordinates and radii, from [`Primitive::reach`].
     reach: f64,
-    /// Whether half the squared distance is minimised.
+    /// Whether the objective is half the squared distance (mm²) instead of the signed distance (mm).
     pub squared: bool,
 }
 
-/// Value and derivatives at a point.
+/// Value and derivatives of a [`Reduced`] objective at a point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// Signed distance or half the squared distance.
+    /// Signed distance (mm) or half the squared distance (mm²).
     pub f: f64,
+    /// Gradient of the objective.
     pub grad: V3,
+    /// Second derivative of the objective.
     pub bending: Bending,
     /// Footpoint on the primitive.
     pub foot: P3,
     /// Inverse (1/mm) of the approximate distance from the nearest point at which the objective has no
-    /// derivatives: within that distance they can change by any amount.
+    /// derivatives. Over that distance, the derivatives can change by any amount.
     pub sharpness: f64,
 }
 
@@ -46,7 +48,8 @@ impl Reduced {
         Self { primitive: *primitive, reach: primitive.reach(), squared }
     }
 
-    /// Computes the value and the gradient of [`Reduced::probe`] alone.
+    /// Computes the value and the gradient of the objective at `p`, without the other data of
+    /// [`Reduced::probe`]. `None` on the focal set of the primitive.
     pub(crate) fn slope(&self, p: &P3) -> Option<(f64, V3)> {
         if self.squared {
             let q = self.probe(p)?;
@@ -55,13 +58,14 @@ impl Reduced {
         signed_distance_gradient(&self.primitive, self.reach, p)
     }
 
-    /// Evaluates the objective; `None` on the focal set.
+    /// Evaluates the objective at `p`; `None` on the focal set of the primitive (the axis of a cylinder, for
+    /// example), where the objective has no derivatives.
     pub(crate) fn probe(&self, p: &P3) -> Option<Probe> {
         self.probed(p)
     }
 
-    /// [`Reduced::probe`] for hot loops that use a part of it: inlined, so that the compiler drops the
-    /// rest.
+    /// Like [`Reduced::probe`], for hot loops that use some of its results: it is inlined, so that the
+    /// compiler drops the others.
     #[inline(always)]
     pub(super) fn probed(&self, p: &P3) -> Option<Probe> {
         if !self.squared {
@@ -70,7 +74,7 @@ impl Reduced {
             let sharpness = s.bending.k.abs().max(s.bending.l.abs());
             return Some(Probe { f: s.value, grad: s.gradient, bending: s.bending, foot, sharpness });
         }
-        // The second derivatives are 1, except along the curve.
+        // The second derivatives of half a squared distance are 1, except along the edge.
         let from = |foot: P3, t: V3, l: f64, sharpness: f64| {
             let grad = p - foot;
             let bending = Bending { n: V3::zeros(), t, k: 1.0, l };
@@ -95,7 +99,7 @@ impl Reduced {
     }
 }
 
-/// Edges and vertices have a radius of exactly zero by construction.
+/// Whether a radius or a slope is that of an edge or a vertex: exactly zero by construction.
 fn is_thin(sigma: f64) -> bool {
     sigma == 0.0
 }

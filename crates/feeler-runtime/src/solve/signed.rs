@@ -25,11 +25,11 @@ const MAX_FOOT_STEP: f64 = 0.5;
 /// path to a minimum may leave the leaf. A larger value finds footpoints of neighbours; with a smaller
 /// one, runs end at the border.
 const MAX_OUTSIDE_LEAF: f64 = 1.0;
-/// Step length, in roundings of a footpoint, below which a footpoint has converged if steps stop
+/// Length of a Newton step, in roundings of a footpoint, up to which a footpoint has converged if steps stop
 /// shrinking. A larger value gives inexact footpoints; with a smaller one, footpoints do not converge.
 const STALLED_STEP: f64 = 100.0;
-/// Step length, in roundings of a footpoint, below which a footpoint has converged in any case. A larger
-/// value gives inexact footpoints; a smaller one wastes steps.
+/// Length of a Newton step, in roundings of a footpoint, up to which a footpoint has converged in any case.
+/// A larger value gives inexact footpoints; a smaller one wastes steps.
 const CONVERGED_STEP: f64 = 0.1;
 /// Fraction of the path to the middle of its leaf by which a footpoint leaves a collapsed side, on which
 /// the normal is undefined.
@@ -45,19 +45,21 @@ pub(super) struct Foot {
     pub at: Vector2<f64>,
     /// Signed distance (mm) along the outward normal.
     pub distance: f64,
-    /// Outward normal.
+    /// Unit outward normal of the patch at the footpoint.
     pub normal: V3,
+    /// Derivatives of the patch by both unit-box parameters at the footpoint.
     tangents: [V3; 2],
-    /// Second derivative of the signed distance, in products with the tangents.
+    /// Second derivative of the signed distance, as a form of the products of two vectors with `tangents`.
     bending: Matrix2<f64>,
-    /// Derivative of the footpoint's parameters, in products with the tangents.
+    /// Derivative of the footpoint's unit-box parameters by the products of the point's displacement with
+    /// `tangents`.
     travel: Matrix2<f64>,
 }
 
 impl Foot {
-    /// Computes the footpoint of `p` next to unit-box parameters of the patch; `None` if Newton's method
-    /// leaves the neighbourhood of the leaf, or if the footpoint is not the nearest one nearby. `eps` is
-    /// the rounding of a footpoint (mm).
+    /// Computes the footpoint of `p` on the patch `onto` by Newton's method from the unit-box parameters
+    /// `start`. `None` if the method leaves the neighbourhood of the leaf or does not converge, or if the
+    /// distance has no minimum at the footpoint. `eps` is the rounding of a footpoint (mm).
     pub(super) fn of(onto: &Leaf<'_>, start: Vector2<f64>, p: &P3, eps: f64) -> Option<Self> {
         let mut y = start;
         let mut last = f64::INFINITY;
@@ -94,17 +96,17 @@ impl Foot {
         None
     }
 
-    /// Components of a vector along the tangents.
+    /// Scalar products of a vector with both tangents.
     fn along(&self, v: &V3) -> Vector2<f64> {
         Vector2::new(self.tangents[0].dot(v), self.tangents[1].dot(v))
     }
 
-    /// First derivative of the signed distance in direction `v`.
+    /// First derivative of the signed distance for a motion of the point with velocity `v`.
     pub(super) fn slope(&self, v: &V3) -> f64 {
         self.normal.dot(v)
     }
 
-    /// Derivative of the footpoint's unit-box parameters in direction `v`.
+    /// Derivative of the footpoint's unit-box parameters for a motion of the point with velocity `v`.
     pub(super) fn travel(&self, v: &V3) -> Vector2<f64> {
         self.travel * self.along(v)
     }
@@ -115,11 +117,11 @@ impl Foot {
     }
 }
 
-/// Signed distance of the points of one leaf from a patch.
+/// Signed distance of the points of the leaf `over` from the patch `onto`.
 struct Signed<'a> {
     over: &'a Leaf<'a>,
     onto: &'a Leaf<'a>,
-    /// Last footpoint, in the unit box of its leaf.
+    /// Unit-box parameters in `onto` of the previous footpoint, from which the next one is searched for.
     foot: Vector2<f64>,
     /// Rounding (mm) of a footpoint.
     eps: f64,
@@ -147,14 +149,16 @@ impl Signed<'_> {
 
 /// Location of a minimum of the signed distance.
 pub(super) enum Place {
-    /// Unit-box parameters of the curve or patch, and of the footpoint.
+    /// Unit-box parameters of the point on the curve or patch that is searched, then those of its footpoint
+    /// on the other patch.
     At([f64; 2], [f64; 2]),
-    /// Outside the leaf.
+    /// The minimum lies outside the leaf that is searched.
     Outside,
 }
 
-/// The minimum of the signed distance of `over` from the patch `onto` next to unit-box parameters of both;
-/// `None` if the descent does not converge.
+/// Computes the minimum of the signed distance of the points of `over` from the patch `onto`, starting at
+/// unit-box parameters `of_over` and `of_onto`. `margin` is the distance outside the unit box of `over` that
+/// the search may reach, `eps` (mm) the rounding of a footpoint. `None` if the search does not converge.
 pub(super) fn minimum<const N: usize>(
     (over, of_over): (&Leaf<'_>, &[f64]),
     (onto, of_onto): (&Leaf<'_>, [f64; 2]),

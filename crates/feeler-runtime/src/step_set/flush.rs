@@ -1,8 +1,8 @@
-//! Contacts across flush seams.
+//! Contacts at flush faces: faces of both solids that lie nearly in one plane, on which the solids slide.
 //!
-//! If two faces lie in one plane, the corner of one solid faces the flank of the other one. The minimum
-//! between them has a normal along the slide, which it would obstruct. The normal of an adjacent face
-//! separates the solids as well, up to the wanted error.
+//! If an edge of each solid bounds such a face, the minimum between the edges can have a normal along the
+//! direction of the slide, and would obstruct it. The common normal of the flush faces separates the
+//! solids as well, up to the accepted error of gaps.
 //!
 //! # Source
 //! MATH §23.
@@ -19,26 +19,28 @@ use crate::query::{Accepted, Context};
 use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::{EdgeId, Feature, VertexId};
 
-/// Constraints of a polar and normals of the adjacent faces of one side, as directions from A to B in the
-/// frame of A.
+/// Constraints of the polar of an edge or vertex of one body, and normals of its adjacent faces. All are
+/// converted to directions from A to B, in the frame of A.
 #[derive(Debug, Default)]
 struct Rim {
     constraints: Few,
     normals: Few,
 }
 
-/// Largest angle (rad) between flush faces. A larger value replaces normals that obstruct a real motion; a
-/// smaller one keeps corners that obstruct a slide.
+/// Largest angle (rad) between the normals of flush faces. A larger value replaces normals of contacts
+/// that prevent penetration; a smaller one keeps normals of corners that obstruct a slide.
 const MAX_FLUSH_ANGLE: f64 = 0.1;
 
-/// The contact with the normal of an adjacent face, for pressed contacts and those that the step can close.
-/// `None` unless both footpoints are within the wanted error of convex edges or vertices and two adjacent
-/// faces, one of either side, are flush to the same error. A corner in the plane of another face is not flush
-/// if no face of its own lies along that plane, because it can move through the plane.
+/// Returns the contact with its normal replaced by the normal of an adjacent face, for pressed contacts
+/// and for contacts that the step can close. `None` if the normal is not replaced. It is replaced only if
+/// both footpoints are within the accepted error of gaps ([`Widening::gap_error`]) of convex edges or
+/// vertices, and two adjacent faces, one of A and one of B, are flush to the same error. A corner in the
+/// plane of a face of the other solid is not flush if no face of its own solid lies along that plane,
+/// because it can move through the plane.
 ///
-/// If the footpoints are within the wanted error of each other, every flush normal separates the solids
+/// If the footpoints are within the accepted error of each other, every flush normal separates the solids
 /// equally well. The normal with the smallest component of the last motion is selected, if that component
-/// is smaller than the one along the contact's own normal: the solids slide past each other.
+/// is smaller than the one along the contact's own normal, so that the solids can slide past each other.
 pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> Option<Accepted> {
     if contact.distance > step.max_distance {
         return None;
@@ -49,7 +51,8 @@ pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) 
     let a = rim(ctx, Which::A, contact.feature_a, &contact.p_a, step.gap_error)?;
     let b = rim(ctx, Which::B, contact.feature_b, &contact.p_b, step.gap_error)?;
     let angle = step.rotation + ctx.tol.angle;
-    // Angle by which faces open by the wanted error between the footpoints, or within the step.
+    // Angle at which two faces diverge by the accepted error over the distance of the footpoints, or over
+    // the displacement of the step.
     let length = if is_close { step.displacement } else { contact.distance.abs() };
     let opening = step.gap_error / length.max(step.gap_error);
     let cos = math::cos((angle + opening).min(MAX_FLUSH_ANGLE));
@@ -71,22 +74,24 @@ pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) 
         None => *flush.min_by(|n, m| between.dot(n).abs().total_cmp(&between.dot(m).abs()))?,
     };
     if n.dot(&contact.n) >= math::cos(MAX_FLUSH_ANGLE) {
-        // About the contact's own normal, which is exact for a minimum.
+        // The new normal is nearly the contact's own one, which is exact for a minimum.
         let is_quasi = contact.kind == ContactKind::Quasi;
         return is_quasi.then(|| Accepted { n, distance: between.dot(&n), is_slid: true, ..*contact });
     }
-    // Across another normal, a footpoint of B below the plane, within the error, must not be lifted.
+    // With another normal, a footpoint of B that is below the plane within the error must not be lifted.
     let distance = between.dot(&n).max(0.0);
     Some(Accepted { n, distance, kind: ContactKind::Quasi, is_slid: true, ..*contact })
 }
 
-/// Displacement (mm) of a point of B (frame of A) since the pose before the last motion.
+/// Displacement (mm, frame of A) in the last step of the point of B that is now at `p` (frame of A);
+/// `None` if the pose before that step is not known.
 fn last_displacement(ctx: &Context<'_>, step: &Widening, p: &P3) -> Option<V3> {
     step.pose_before.map(|before| p - before * (ctx.pose_ba * p))
 }
 
-/// The edge or vertex of one side within a distance (mm) of a footpoint; `None` without one, and for a
-/// concave edge.
+/// Returns the polar and the adjacent faces of the edge or vertex of a body that is within `near` (mm) of
+/// a footpoint `p` (frame of A) on its feature. `None` if no edge or vertex is near, and for a concave
+/// edge.
 fn rim(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, near: f64) -> Option<Rim> {
     let body = ctx.body(which);
     let own = ctx.in_own(which, p);
@@ -111,7 +116,8 @@ fn rim(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, near: f64) -> 
     Some(out)
 }
 
-/// The edge of a feature nearest to a point (the solid's frame), within a distance (mm), and its parameter.
+/// Returns the edge of a feature nearest to a point (the solid's frame) and the parameter of the nearest
+/// point on it; `None` if it is farther than `near` (mm).
 fn edge_beside(body: &Body, feature: Feature, p: &P3, near: f64) -> Option<(EdgeId, f64)> {
     let feet = edges_of(body, &feature).iter().flat_map(|&id| {
         let edge = body.edge(id);
@@ -133,7 +139,8 @@ fn edges_of<'a>(body: &'a Body, feature: &'a Feature) -> &'a [EdgeId] {
     }
 }
 
-/// The vertex nearest to a point (the solid's frame), within a distance (mm) of it.
+/// Returns the vertex of a feature nearest to a point (the solid's frame); `None` if it is farther than
+/// `near` (mm).
 fn vertex_beside(body: &Body, feature: Feature, p: &P3, near: f64) -> Option<VertexId> {
     if let Feature::Vertex(vertex) = feature {
         return Some(vertex);

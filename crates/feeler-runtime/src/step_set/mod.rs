@@ -1,10 +1,11 @@
-//! The contacts that a step of a simulator needs: quasi-minima, extended faces and samples, by bounds of the
-//! motion to come.
+//! The contacts that a step of a simulator needs: minima, quasi-minima, contacts of extended faces, and
+//! samples. They follow from bounds of the relative motion in the step.
 //!
-//! Let the step turn B by at most θ relative to A and displace no point of B by more than d. The two
-//! material points of a minimum at the end of the step satisfy at its beginning, with w between them and n
-//! the normal at the end: |w − h n| ≤ d, n in A's polar, −n within θ of B's. They are not critical
-//! yet, so that polars are dilated and faces extended by what the bounds make possible.
+//! Let the step rotate B by at most θ relative to A and displace no point of B by more than d. Consider a
+//! minimum at the end of the step with the normal n and the distance h. Let w be the vector between its
+//! two material points at the beginning of the step. Then |w − h n| ≤ d, n is in A's polar, and −n is
+//! within θ of B's polar. The points are not a critical pair at the beginning. Polars are therefore
+//! dilated, and faces extended, by amounts that follow from θ and d.
 //!
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs), (1.24); MATH §23.
@@ -29,44 +30,51 @@ use crate::query::{Accepted, Candidate, Context};
 use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
 
-/// Bounds of the motion of B relative to A in the step to come.
+/// Bounds of the motion of B relative to A in the next step of a simulator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Widening {
-    /// Relative rotation (rad).
+    /// Upper bound of the relative rotation (rad).
     pub rotation: f64,
-    /// Displacement (mm) of any point of B.
+    /// Upper bound of the displacement (mm) of any point of B relative to A.
     pub displacement: f64,
-    /// Largest distance (mm) that the step can close: the displacement and the dilations.
+    /// Largest distance (mm) of a minimum that the step can close: the displacement plus the dilations of
+    /// the solids.
     pub max_distance: f64,
-    /// Wanted error of a gap (mm).
+    /// Accepted error (mm) of a predicted gap.
     pub gap_error: f64,
-    /// Pose of B in A's frame before the last motion, if the motion is continued.
+    /// Pose of B in A's frame before the last step; `None` if the motion is not a continuation of that
+    /// step.
     pub pose_before: Option<Pose>,
 }
 
-/// Largest dilation (rad) of a polar, and the dilation by which pairs of areas are culled. A larger value
-/// makes steps slower; a smaller one misses contacts of edges that cross at small angles.
+/// Largest angle (rad) by which a polar is dilated, and the quasi-angle for which pairs of areas are
+/// culled. A larger value makes steps slower; a smaller one misses contacts of edges that cross at small
+/// angles.
 pub(crate) const LARGEST_DILATION: f64 = 0.25;
-/// Dilation of the polars of two crossing edges, in rotations of the step over the sine of their angle. A
-/// larger value adds contacts; a smaller one misses contacts where the angle changes during the step.
+/// Angle by which the polars of two crossing edges are dilated, as a multiple of the step's rotation over
+/// the sine of the angle between the edges. A larger value adds contacts; a smaller one misses contacts
+/// where this angle changes during the step.
 const CROSSING_DILATION: f64 = 1.2;
-/// Smallest angle between crossing edges, in rotations of the step; below it, the set contains the ends of
-/// their overlap instead. A larger value misses crossings, a smaller one dilates polars more.
+/// Smallest angle between edges that count as crossing, as a multiple of the step's rotation. Edges at
+/// smaller angles have contacts at the ends of their overlap instead. A larger value misses crossings, a
+/// smaller one dilates polars more.
 const MIN_CROSSING_ANGLE: f64 = 6.0;
 
-/// Angles by which pairs are culled for a step, with faces bent by at most `bend` (1/mm): at least those of
-/// [`widened`]. Those of the last step are kept if they are sufficient and not much larger.
+/// Angles by which polars are dilated when pairs of areas are culled for a step, at least as large as
+/// those used by [`widened`]. `bend` (1/mm) is the largest curvature of a face. The angles `before` of the
+/// last step are returned if they are sufficient and not much larger.
 pub(crate) fn dilations(step: &Widening, bend: f64, before: Option<Dilations>) -> Dilations {
     let Widening { rotation, displacement, .. } = *step;
-    // The largest angle of edges that are not almost parallel.
+    // The largest dilation for edges that are not almost parallel.
     let crossing = CROSSING_DILATION * rotation / math::sin(MIN_CROSSING_ANGLE * rotation);
     let crossing = if crossing > 0.0 { crossing } else { LARGEST_DILATION };
     Dilations::of_step([rotation, displacement, bend], [crossing, LARGEST_DILATION], before)
 }
 
-/// Accepts a critical pair as a contact of the step, or returns `None`. A pair that [`filter`] accepts is a
-/// minimum. Others are accepted as quasi-minima if their direction is within the angle [`dilation`] of the
-/// polars and their footpoints are on the faces extended by the displacement of the step.
+/// Accepts a critical pair as a contact of the step, or returns `None`. A pair that [`filter`] accepts is
+/// a minimum. Another pair is accepted as a quasi-minimum if its direction is within the angle
+/// [`dilation`] of both polars and its footpoints are on the faces extended by the displacement of the
+/// step.
 pub(crate) fn widened(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Accepted> {
     let exact = Context { quasi_angle: 0.0, ..*ctx };
     if let Some(minimum) = filter(&exact, c) {
@@ -82,7 +90,8 @@ pub(crate) fn widened(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Opti
     Some(Accepted { kind: ContactKind::Quasi, ..quasi })
 }
 
-/// Angle (rad) by which the polars of a candidate are dilated; `None` for edges that are almost parallel.
+/// Angle (rad) by which the polars of a candidate's features are dilated; `None` for two edges that are
+/// almost parallel.
 fn dilation(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<f64> {
     let Widening { rotation, displacement, .. } = *step;
     let bend = |which, feature, p: &P3, hint| match feature {
@@ -109,7 +118,8 @@ fn dilation(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<f64> {
     Some(angle.min(LARGEST_DILATION))
 }
 
-/// Largest absolute curvature (1/mm) of a face at a point (frame of A).
+/// Largest absolute curvature (1/mm) of a face at a point (frame of A); 0 if it is not finite. `hint` are
+/// the parameters of the point, if known.
 fn bend_of_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, hint: Option<P2>) -> f64 {
     let surface = &ctx.body(which).face(face).surface;
     let uv = hint.unwrap_or_else(|| surface.invert(&ctx.in_own(which, p), None, None));
@@ -118,7 +128,8 @@ fn bend_of_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, hint: Opt
     if bend.is_finite() { bend } else { 0.0 }
 }
 
-/// Unit tangent (frame of A) of an edge at a point (frame of A).
+/// Unit tangent (frame of A) of an edge at a point (frame of A); `None` if the point is not on the edge.
+/// `hint` contains the parameter of the point, if known.
 fn tangent(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, hint: Option<P2>) -> Option<V3> {
     let body = ctx.body(which);
     let at = locate_on_edge(body, edge, &ctx.in_own(which, p), hint.map(|h| h.x), &ctx.tol)?;
@@ -126,8 +137,9 @@ fn tangent(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, hint: Option<P
     Some(if which == Which::A { tangent } else { ctx.pose_ab * tangent })
 }
 
-/// Accepts two vertices, or a vertex and an edge, whose connection is outside a polar, with the direction of
-/// both dilated polars in which they are farthest apart.
+/// Accepts a candidate of two vertices, or of a vertex and an edge, whose connection is outside a polar,
+/// as a quasi-minimum. Its direction is the one in both dilated polars in which the footpoints are
+/// farthest apart. `None` if the polars have no such direction or the distance is out of range.
 fn beside_polars(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Accepted> {
     if is_impossible(ctx, c) {
         return None;

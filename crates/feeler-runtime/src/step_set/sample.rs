@@ -1,12 +1,14 @@
-//! Samples of nearly conformal pairs of features.
+//! Samples of nearly conformal pairs of features, which are contacts of a simulator's step beside the
+//! minima.
 //!
-//! The error of one linear gap is at most (θ² + 2 κa θ u − κa κb u²) / (2 (κa + κb)) after a
-//! relative rotation θ and a slide u, with the curvatures κa and κb of both sides in a direction. If it
-//! exceeds the wanted error and the terms of second order of all contacts, θ d + ½ θ² ρ, points at fixed
-//! parameters of one feature are contacts, too. With a spacing h, their error is at most κ h² / 8; κ is
-//! the relative curvature at the end of the step. If bodies roll on each other, 1 / κ is at most the lever
-//! arm ρ, and samples would only obstruct the motion: the path of a material point bends away from the
-//! surface by ½ θ² ρ, which linear gaps do not include.
+//! A step predicts the gap of a contact as a linear function of the motion. The error of the prediction is
+//! at most (θ² + 2 κa θ u − κa κb u²) / (2 (κa + κb)) after a relative rotation θ and a slide u, where κa
+//! and κb are the curvatures of both features in a direction. Points at fixed parameters of one feature
+//! are contacts, too, if this error exceeds the accepted error plus the terms of second order of all
+//! contacts, θ d + ½ θ² ρ. Here d is the displacement of the step and ρ the lever arm. With a spacing h,
+//! the error of samples is at most κ h² / 8, where κ is the relative curvature at the end of the step. If
+//! bodies roll on each other, 1 / κ is at most ρ, and samples would only obstruct the motion: the path of
+//! a material point bends away from the surface by ½ θ² ρ, which linear gaps do not include.
 //!
 //! Parameters are multiples of a power of two, so that a sample keeps its identity while it exists.
 //!
@@ -31,21 +33,23 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
-/// A point of one feature and the nearest one of the other.
+/// Contact of a point at fixed parameters of one feature with the nearest point of the other feature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub pair: Accepted,
-    /// Side whose point is fixed, and its parameters in steps.
+    /// Body of the fixed point, and the parameters of this point as multiples of `step`.
     pub key: (Which, [i64; 2]),
-    /// Lengths of the steps, powers of two.
+    /// Spacing of samples in both parameters, powers of two.
     pub step: [f64; 2],
 }
 
-/// Identity of a sample of a pair of bodies: features, side of its fixed point, and bits of its parameters.
+/// Identity of a sample of a pair of bodies: features of A and B, body of its fixed point, and bits of the
+/// parameters of this point.
 pub(crate) type SampleId = (Feature, Feature, Which, [u64; 2]);
 
 impl Sample {
-    /// Identity. Samples at steps of different lengths have parameters in common.
+    /// Identity of the sample, which does not depend on the spacing: samples at different spacings can
+    /// have the same parameters.
     #[expect(clippy::cast_precision_loss, reason = "at most some thousand steps")]
     pub(crate) fn identity(&self) -> SampleId {
         let (which, key) = self.key;
@@ -60,25 +64,26 @@ pub(crate) struct Scratch {
     row: Vec<Sample>,
 }
 
-/// Maximum number of samples on each side of a contact along a line. A larger number makes steps slower; a
-/// smaller one leaves the ends of long contacts without samples.
+/// Maximum number of samples along a line in each of the two directions from a contact. A larger number
+/// makes steps slower; a smaller one leaves the ends of long contacts without samples.
 const MAX_ALONG_LINE: i64 = 64;
-/// Maximum number of samples of one walk, and of all walks over free-form features. A larger number makes
-/// steps slower; a smaller one leaves parts of large contacts without samples.
+/// Maximum number of samples along one edge or on one pair of faces, and of all samples of a pair of
+/// bodies before free-form features get no more. A larger number makes steps slower; a smaller one leaves
+/// parts of large contacts without samples.
 const MAX_SAMPLES: usize = 256;
 /// Largest spacing of samples, as a fraction of the range of a feature's parameters. A larger value leaves
 /// short features without samples; a smaller one adds samples.
 const MAX_SPACING: f64 = 0.25;
-/// Smallest relative curvature, in inverse extents (1/mm); below it, features count as straight. A larger
-/// value misses samples of slightly bent features; a smaller one adds samples to straight ones.
+/// Curvature, times the extent of the features, up to which features count as straight. A larger value
+/// misses samples of slightly bent features; a smaller one adds samples to straight ones.
 const MIN_CURVATURE: f64 = 1e-6;
 /// Difference of principal curvatures, as a fraction of the larger one, below which a surface bends equally
 /// in all directions. A larger value uses arbitrary directions on surfaces with principal ones; with a
 /// smaller one, rounding determines the directions on spheres.
 const SPHERICAL: f64 = 1e-6;
 
-/// Adds samples beside the contacts `kept` of nearly conformal pairs of features, of those whose gap the step
-/// can close.
+/// Stores in `out` the samples beside the contacts `kept` of nearly conformal pairs of features. Only
+/// samples whose gap the step can close are stored.
 pub(crate) fn add_samples(
     ctx: &Context<'_>,
     step: &Widening,
@@ -116,8 +121,9 @@ pub(crate) fn add_samples(
     out.retain(|s| !kept.iter().any(|c| is_at(ctx, c, s)));
 }
 
-/// Pairs of faces at a contact, as contacts: its faces, and faces beside its edges whose normals the step can
-/// turn into its direction.
+/// Pairs of faces at a contact, each as a copy of the contact with these features. The faces of each body
+/// are the feature of the contact, if it is a face, or the faces beside its edge whose normals the step
+/// can turn into the direction of the contact.
 fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<[Accepted; 2]> {
     let faces = |which: Which| -> SmallVec<[FaceId; 2]> {
         let (feature, place, p) = match which {
@@ -176,8 +182,8 @@ fn is_round(body: &Body, edge: EdgeId) -> bool {
         || body.data(Feature::Edge(edge)).near.is_some_and(|near| is_circle(&near.primitive))
 }
 
-/// Adds samples along the round edges of two faces that face each other, of each edge against the other face.
-/// Along straight lines of the faces the gap is linear, so that its ends suffice.
+/// Adds samples along the round edges of both faces of a contact, each edge against the face of the other
+/// body. Along straight edges the gap is a linear function, so that contacts at their ends suffice.
 fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &mut Vec<Sample>) {
     for which in [Which::A, Which::B] {
         let (feature, p) = match which {
@@ -200,8 +206,8 @@ fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &m
     }
 }
 
-/// Start of the samples along an edge: approximate footpoint of a point. A projection onto a spline would
-/// search all its pieces.
+/// Returns the approximate footpoint on an edge of a point `p` (the solid's frame), at which samples along
+/// the edge start. It is not exact for splines, because a projection would search all their pieces.
 fn place_near(body: &Body, edge: EdgeId, p: &P3) -> FeatureRef {
     let feature = Feature::Edge(edge);
     if !matches!(body.edge(edge).curve, Curve::Bezier(_)) {
@@ -224,9 +230,11 @@ fn place_near(body: &Body, edge: EdgeId, p: &P3) -> FeatureRef {
     FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] }
 }
 
-/// Start parameters of inversions on the other face: those of the previous sample.
+/// Start parameters for inversions of points on the other face.
 struct Hint {
+    /// Parameters of the contact's footpoint.
     of_contact: P2,
+    /// Parameters of the previous sample's footpoint.
     last: Cell<P2>,
 }
 
@@ -236,7 +244,8 @@ impl Hint {
         Self { of_contact: P2::new(u, v), last: Cell::new(P2::new(u, v)) }
     }
 
-    /// Start of the sample `number` on a walk outwards from `middle`.
+    /// Start parameters for the sample `number` on a walk outwards from the sample `middle`: those of the
+    /// contact for the first samples, otherwise those of the previous sample.
     fn of(&self, number: i64, middle: i64) -> P2 {
         if (number - middle).abs() <= 1 { self.of_contact } else { self.last.get() }
     }
@@ -246,7 +255,8 @@ impl Hint {
     }
 }
 
-/// Returns whether samples of one pair of features lie within the spacing (mm) of a point (frame of A).
+/// Returns whether `out` contains a sample of a contact's features with a fixed point on the body `which`
+/// within `spacing` (mm) of the point `p` (frame of A).
 fn is_passed(out: &[Sample], contact: &Accepted, (which, p): (Which, &P3), spacing: f64) -> bool {
     let point = |s: &Sample| if which == Which::A { s.pair.p_a } else { s.pair.p_b };
     out.iter().any(|s| {
@@ -256,14 +266,15 @@ fn is_passed(out: &[Sample], contact: &Accepted, (which, p): (Which, &P3), spaci
     })
 }
 
-/// Returns whether a sample coincides with a contact of its features.
+/// Returns whether a sample and a contact have the same features and the same footpoints.
 fn is_at(ctx: &Context<'_>, c: &Accepted, s: &Sample) -> bool {
     (c.feature_a, c.feature_b) == (s.pair.feature_a, s.pair.feature_b)
         && (c.p_a - s.pair.p_a).norm() <= ctx.tol.same
         && (c.p_b - s.pair.p_b).norm() <= ctx.tol.same
 }
 
-/// Largest error (mm) of one linear gap, with the curvatures of both sides in one direction.
+/// Upper bound (mm) of the error of one gap that a step predicts as a linear function. `own` and `other`
+/// are the curvatures (1/mm) of both features in one direction, positive where a solid bulges.
 fn error(step: &Widening, own: f64, other: f64) -> f64 {
     let sum = own + other;
     if sum <= 0.0 {
@@ -276,14 +287,16 @@ fn error(step: &Widening, own: f64, other: f64) -> f64 {
     if top.abs() <= most { ends.max(at(top)) } else { ends }
 }
 
-/// Error (mm) of a gap that samples do not improve.
+/// Error (mm) of a predicted gap up to which no samples are added: the accepted error plus the terms of
+/// second order that samples have, too.
 fn allowed(ctx: &Context<'_>, step: &Widening) -> f64 {
     let arm = 0.5 * ctx.a.size().min(ctx.b.size());
     let &Widening { rotation, displacement, gap_error, .. } = step;
     gap_error + rotation * displacement + 0.5 * rotation * rotation * arm
 }
 
-/// Samples along an edge that is nearly parallel to a face.
+/// Adds samples along an edge of the body `which` that is nearly parallel to the face of the other body in
+/// a contact.
 fn along_edge(
     ctx: &Context<'_>,
     step: &Widening,
@@ -307,7 +320,7 @@ fn along_edge(
     let tangent = if which == Which::A { tangent } else { ctx.pose_ab * tangent };
     let Some(of_face) = curvature_along(ctx, other, face, contact, &tangent) else { return };
     let extent = ctx.extent(contact.feature_a, contact.feature_b);
-    // Along a straight line on a face that is straight there the gap is linear.
+    // Along a straight edge on a face that is straight in its direction, the gap is a linear function.
     let is_linear = [bend.norm(), of_face.abs()].iter().all(|k| *k <= MIN_CURVATURE / extent);
     if is_linear || error(step, of_edge, of_face) <= allowed(ctx, step) {
         return;
@@ -354,15 +367,16 @@ fn along_edge(
     walk(middle, (most, in_all), is_closed_form, &sample, out);
 }
 
-/// The nearest whole number.
+/// Returns the whole number nearest to `x`.
 #[expect(clippy::cast_possible_truncation, reason = "parameters are at most some thousand steps")]
 fn whole_number(x: f64) -> i64 {
     x.round() as i64
 }
 
-/// Adds samples outwards from a middle one while the step can close their gaps: at most `most` to each side,
-/// and until `out` has `in_all`. A point beside the other face is skipped if `skips` is true, and ends the
-/// walk if not.
+/// Adds samples with the numbers outwards from `middle` while the step can close their gaps: at most
+/// `most` in each direction, and until `out` contains `in_all` samples. `sample` computes a sample from
+/// its number. A number with the result [`Miss::Beside`] is skipped if `skips` is true, and ends the walk
+/// in this direction if not.
 fn walk(
     middle: i64,
     (most, in_all): (i64, usize),
@@ -380,7 +394,7 @@ fn walk(
                 Ok(s) => out.push(s),
                 // The nearest points are on both sides of the contact.
                 Err(Miss::OutOfReach) if k > 0 => break,
-                // Beyond a border of either face; there may be more behind it.
+                // The point is beyond a border of either face; there may be samples behind the gap.
                 Err(Miss::Beside) if k > 0 && !skips => break,
                 _ => {}
             }
@@ -388,8 +402,9 @@ fn walk(
     }
 }
 
-/// Adds samples at fixed parameters of a face that is nearly conformal to another one. Returns whether the
-/// faces are straight in one of the directions; their borders contain the ends then.
+/// Adds samples at fixed parameters of one face of a contact if both faces are nearly conformal. Returns
+/// whether both faces are straight along one of the parameters; samples along their borders are needed
+/// then.
 fn on_faces(
     ctx: &Context<'_>,
     step: &Widening,
@@ -398,8 +413,9 @@ fn on_faces(
     out: &mut Vec<Sample>,
 ) -> bool {
     let (Feature::Face(a), Feature::Face(b)) = (contact.feature_a, contact.feature_b) else { return false };
-    // The points of the side with the larger curvature are fixed. A sphere is curved equally in all
-    // directions; beside it, the parameter lines of the other side are the principal directions.
+    // The points on the face with the larger curvature are fixed. A sphere is curved equally in all
+    // directions, so the other face is preferred to it, whose parameter lines are the principal
+    // directions.
     let bend = |which, f: FaceId, place: &FeatureRef| {
         let [k1, k2] = ctx.body(which).face(f).surface.curvatures(P2::new(place.uv[0], place.uv[1]));
         let bend = k1.abs().max(k2.abs());
@@ -500,23 +516,27 @@ fn on_faces(
     has_borders
 }
 
-/// Why a point has no sample.
+/// Reason why there is no sample at a point.
 enum Miss {
-    /// The step does not reach the face.
+    /// The step cannot close the gap between the point and the face.
     OutOfReach,
-    /// The face has no such point: it is beyond the border, its normal is outside a polar, or it is too deep.
+    /// The point has no suitable footpoint on the face: it is beyond a border, its normal is outside a
+    /// polar, or the point is too deep behind the face.
     Beside,
 }
 
-/// A point of one side and the nearest one of a face of the other.
+/// A point of one body and the nearest point on a face of the other body.
 #[derive(Clone, Copy, Debug)]
 struct FacePoint {
     /// Points on A and on B (frame of A).
     points: [P3; 2],
-    /// Unit normal from A to B.
+    /// Unit normal from A to B (frame of A).
     n: V3,
+    /// Signed distance (mm) along `n`.
     distance: f64,
+    /// The face, with the parameters of the point on it.
     place: FeatureRef,
+    /// Whether the point on the face lies beyond a border of it.
     is_extended: bool,
 }
 
@@ -548,8 +568,9 @@ impl FacePoint {
     }
 }
 
-/// Nearest point of a face, extended by the step, to a point of the other solid (both in the frame of A).
-/// `near`: start parameters of an inversion.
+/// Returns the point of a face of the body `which`, extended by the displacement of the step, that is
+/// nearest to the point `p` of the other body (frame of A). `near` are the start parameters of an
+/// inversion.
 fn facing(
     ctx: &Context<'_>,
     which: Which,
@@ -597,7 +618,8 @@ fn facing(
     Ok(FacePoint { points, n, distance, place: located.place, is_extended: located.is_beside })
 }
 
-/// A's direction from A to B as the outward direction of a side, in its own frame.
+/// Converts the direction `n` from A to B (frame of A) to the outward direction of the body `which` in its
+/// own frame.
 fn outward_of(ctx: &Context<'_>, which: Which, n: &V3) -> V3 {
     match which {
         Which::A => *n,
@@ -605,8 +627,8 @@ fn outward_of(ctx: &Context<'_>, which: Which, n: &V3) -> V3 {
     }
 }
 
-/// Normal curvature (1/mm) of a face at its footpoint along a unit direction (frame of A), positive where it
-/// bulges.
+/// Normal curvature (1/mm) of a face at the footpoint of a contact along a unit direction (frame of A),
+/// positive where the solid bulges; `None` if the feature is not a face or the curvature is not finite.
 fn curvature_along(
     ctx: &Context<'_>,
     which: Which,

@@ -15,7 +15,7 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// Number of pairs of a test.
+/// Number of random pairs of features in each test.
 const PAIRS: u32 = 4000;
 
 fn body(source: &SolidSource) -> Body {
@@ -51,7 +51,7 @@ impl BlockEdge {
         Self { area, middle: derivs.p, tangent: derivs.d1.normalize(), normals }
     }
 
-    /// The direction outside the polar by an angle (rad), beside the first normal.
+    /// Direction outside the edge's polar by an angle (rad), on the side of the first normal.
     fn outside(&self, angle: f64) -> V3 {
         self.normals[0] * math::cos(angle) - self.normals[1] * math::sin(angle)
     }

@@ -1,13 +1,13 @@
 //! Clearance bounds: results of earlier searches without a crossing, and the motion up to which they stay
 //! valid.
 //!
-//! A search that finds no crossing also computes two lower bounds: every point of a face, or of its edges,
-//! is at least one bound away from the level of the other face's closed form, or farther than a second
-//! bound from the areas of the other face. A signed distance changes by at most the displacement of
-//! points. A repeated search is therefore empty until one of the two faces has moved by its bound relative
-//! to the other, from the pose of the search. The first bound is compared with the displacement of the
-//! closed form, for which rotations about its own axis do not count; the second one with the displacement
-//! of the face.
+//! A search that finds no crossing also computes two lower bounds. Every point of the searched face, or of
+//! its edges, is at least the first bound away from the level of the other face's surface, or at least the
+//! second bound away from the areas of the other face. A signed distance changes by at most the
+//! displacement of points. A repeated search therefore finds nothing until the other face has moved,
+//! relative to the searched one, by one of the bounds from its pose in the search. The first bound is
+//! compared with the displacement of the surface's closed form, for which rotations about its own axis do
+//! not count; the second one with the displacement of the face.
 //!
 //! # Source
 //! MATH §15.
@@ -21,29 +21,31 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, Pose};
 use feeler_hierarchy::{AreaId, FaceId};
 
-/// Lower bounds of the distances (mm) of a searched face, or of its edges, from possible crossings.
+/// Lower bounds of the distances (mm) of the points of a searched face, or of its edges, from possible
+/// crossings with a face of the other solid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClearanceBound {
-    /// Distance from the level of the other face's surface, for the points that are near the areas of that
+    /// Distance from the level of the other face's surface, for all points that are near the areas of that
     /// face.
     pub surface: f64,
-    /// Distance from the areas of the other face, for the other points.
+    /// Distance from the areas of the other face, for all remaining points.
     pub areas: f64,
 }
 
 impl ClearanceBound {
-    /// Bounds of an empty set of points.
+    /// Bounds for an empty set of points.
     pub(super) const UNBOUNDED: Self = Self { surface: f64::INFINITY, areas: f64::INFINITY };
 }
 
-/// A search for crossings between a face of one solid and the surface of a face of the other one.
+/// Kind of a search for crossings between a face of one solid and the surface of a face of the other one.
+/// The `Which` is the first solid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CrossingQuery {
-    /// Edges of a face of this solid.
+    /// Crossings of the edges of a face of this solid.
     Edges(Which),
-    /// Closed curves inside a face of this solid.
+    /// Closed crossing curves inside a face of this solid.
     Face(Which),
-    /// Closed curves inside one area of a face of this solid.
+    /// Closed crossing curves inside one area of a face of this solid.
     Area(Which, AreaId),
 }
 
@@ -56,32 +58,34 @@ impl CrossingQuery {
     }
 }
 
-/// Maximum number of arcs that a cached result about edges leaves open; with more, nothing is cached. A
-/// larger number makes entries larger; a smaller one repeats more searches.
+/// Maximum number of edge arcs for which a cached result does not exclude crossings; with more arcs, the
+/// result is not cached. A larger number makes entries larger; a smaller one repeats more searches.
 pub(super) const MAX_OPEN_ARCS: usize = 6;
 
-/// Arcs of edges that may still cross the surface.
+/// Indices of the edge arcs that may cross the surface although all other arcs of the face do not.
 pub(super) type OpenArcs = arrayvec::ArrayVec<u32, MAX_OPEN_ARCS>;
 
-/// Cached result of a search.
+/// Cached result of a search for crossings.
 #[derive(Clone, Debug)]
 pub(super) enum CachedResult {
-    /// Crossings are excluded except on these arcs.
+    /// Crossings are excluded except on these edge arcs.
     Clear(OpenArcs),
-    /// Not known; bounds are worth computing.
+    /// No valid result is cached, and bounds are worth computing.
     Unknown,
-    /// Not known; bounds are not worth computing, because it is the first query, the last attempt failed,
-    /// or its bounds lasted too short a time.
+    /// No valid result is cached. Bounds are not worth computing, because this is the first query, because
+    /// the last attempt failed, or because its bounds lasted too short a time.
     NotWorthwhile,
 }
 
+/// Cached result of one search.
 #[derive(Clone, Debug)]
 struct Entry {
     query: CrossingQuery,
+    /// Face of the query's solid, and face of the other solid.
     faces: FacePair,
     bound: ClearanceBound,
     open: OpenArcs,
-    /// Pose of the other solid in the frame of the own one when the result was computed.
+    /// Pose of the other solid in the frame of the query's solid when the result was computed.
     pose: Pose,
     /// Number of the query that computed the result.
     since: u32,
@@ -89,13 +93,14 @@ struct Entry {
     retry_at: u32,
 }
 
-/// Results of searches by query and pair of faces, in a hash table without probing: a new entry may
-/// replace another one, whose result is then unknown again.
+/// Results of searches by kind of search and pair of faces, in a hash table without probing: a new entry
+/// may replace another one, whose result is then unknown again.
 #[derive(Debug, Default)]
 pub(super) struct ClearanceCache {
     entries: Vec<Option<Entry>>,
+    /// Number of queries since the cache was cleared.
     queries: u32,
-    /// Tolerance with which the entries were computed.
+    /// Tolerance (mm) with which the entries were computed.
     valid_for: Option<f64>,
 }
 
@@ -117,7 +122,7 @@ impl ClearanceCache {
         self.queries = 0;
     }
 
-    /// Starts a query.
+    /// Starts a query with the tolerance `tol` (mm); clears the results of queries with another tolerance.
     pub(super) fn begin(&mut self, tol: f64) {
         if self.valid_for != Some(tol) || self.queries > u32::MAX - 2 * RETRY_INTERVAL {
             self.clear();
@@ -126,7 +131,8 @@ impl ClearanceCache {
         self.queries += 1;
     }
 
-    /// Returns the cached result for a face of the query's solid and a face of the other solid.
+    /// Returns the cached result of a search; `faces` are the searched face of the query's solid and the
+    /// face of the other solid.
     pub(super) fn get(&mut self, ctx: &Context<'_>, query: CrossingQuery, faces: FacePair) -> CachedResult {
         // The first query of a pair may be its last one, so it does not compute bounds.
         if self.queries < 2 {
@@ -147,14 +153,14 @@ impl ClearanceCache {
         if self.queries < entry.retry_at { CachedResult::NotWorthwhile } else { CachedResult::Unknown }
     }
 
-    /// Whether a face of the query's solid is known to be clear of a face of the other solid by several
-    /// tolerances.
+    /// Whether a cached result proves that a face of the query's solid is several tolerances away from a
+    /// face of the other solid.
     pub(super) fn is_clear(&self, ctx: &Context<'_>, query: CrossingQuery, faces: FacePair) -> bool {
         let entry = self.entries.get(slot(query, faces)).and_then(Option::as_ref);
         entry.is_some_and(|e| e.query == query && e.faces == faces && e.is_valid(ctx))
     }
 
-    /// Stores a result.
+    /// Stores the bounds of a search and the edge arcs for which they do not hold.
     pub(super) fn store(
         &mut self,
         ctx: &Context<'_>,
@@ -181,7 +187,7 @@ impl ClearanceCache {
     }
 }
 
-/// Slot of an entry, by Fibonacci hashing.
+/// Index of the slot of an entry, by Fibonacci hashing.
 fn slot(query: CrossingQuery, [mine, face]: FacePair) -> usize {
     let number = match query {
         CrossingQuery::Edges(own) => own as u64,
@@ -193,7 +199,8 @@ fn slot(query: CrossingQuery, [mine, face]: FacePair) -> usize {
 }
 
 impl Entry {
-    /// Whether the displacement of the other face since the search is below the bounds.
+    /// Whether the result is still valid: the displacement of the other face since the search, relative to
+    /// the searched one, is below the bounds.
     fn is_valid(&self, ctx: &Context<'_>) -> bool {
         if self.retry_at > 0 {
             return false;
@@ -219,8 +226,8 @@ impl Entry {
     }
 }
 
-/// Largest change (mm) of the signed distance from a primitive in a ball when the primitive is moved by
-/// the second pose instead of the first one.
+/// Upper bound of the change (mm) of the signed distance of the points of a ball from a primitive if the
+/// primitive is transformed by the second pose instead of the first one.
 fn displacement_of_form(
     primitive: &Primitive,
     [before, now]: [&Pose; 2],
@@ -257,7 +264,7 @@ fn displacement_of_form(
     }
 }
 
-/// Largest displacement (mm) of a point of a box.
+/// Upper bound of the displacement (mm) of a point of a box between two poses.
 fn displacement_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
     let center = bounds.center();
     let (p, q) = (before.rotation.coords, now.rotation.coords);
@@ -267,8 +274,9 @@ fn displacement_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
     (now * center - before * center).norm() + 0.5 * turn * bounds.diagonal()
 }
 
-/// Distance (mm) of a ball from the areas of a face, in the solid's frame; negative if it may intersect
-/// them. The search ends at the first area that is at most `reach` away, whose distance is returned then.
+/// Lower bound of the distance (mm) of a ball from the areas of a face, in the solid's frame; negative if
+/// the ball may intersect them. If an area is at most `reach` (mm) away, the distance from the first such
+/// area is returned instead.
 pub(super) fn distance_to_areas(body: &Body, face: FaceId, center: &P3, radius: f64, reach: f64) -> f64 {
     let data = &body.features()[face.index()];
     let mut smallest = f64::INFINITY;

@@ -15,8 +15,8 @@ use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{FaceId, Feature};
 use std::cmp::Ordering;
 
-/// Finds a point of every closed crossing curve of two faces. Returns whether the search may end. Pairs of
-/// areas are sorted by features.
+/// Finds a point of every closed crossing curve of two faces, for the pairs of face areas `overlaps`,
+/// which are sorted by features. Returns whether a witness was found, so that the search may end.
 pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool {
     let ctx = decision.ctx;
     let faces = |&(i, j): &AreaPair| (ctx.a.face_of(i), ctx.b.face_of(j));
@@ -49,8 +49,8 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
     })
 }
 
-/// Searches a face with a closed form for crossings with the surface of a face of the other solid. Returns
-/// whether the search may end.
+/// Searches the face `mine` of `own`, which has a closed form, for crossings with the face `target` of the
+/// other solid. Returns whether a witness was found, so that the search may end.
 fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, target: Target<'_>) -> bool {
     let ctx = decision.ctx;
     let body = ctx.body(own);
@@ -72,8 +72,9 @@ fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, target: Target
     through_level(decision, CrossingQuery::Face(own), &sheet, target)
 }
 
-/// Searches the areas of a free-form face of `own` in a group for crossings with the surface of one face
-/// of the other solid. Returns whether the search may end.
+/// Searches areas of a free-form face of `own` for crossings with the face `target` of the other solid;
+/// `group` are the pairs of areas of both faces. Returns whether a witness was found, so that the search
+/// may end.
 fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[AreaPair], target: Target<'_>) -> bool {
     let ctx = decision.ctx;
     let area_of = |pair: &AreaPair| if own == Which::A { pair.0 } else { pair.1 };
@@ -89,24 +90,26 @@ fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[AreaPair], target:
     })
 }
 
-/// A face whose surface has a closed form.
+/// A face, whose surface has a closed form, with which crossings are searched for.
 #[derive(Clone, Copy)]
 struct Target<'a> {
     face: FaceId,
+    /// Closed form of the surface, in the frame of the face's solid.
     primitive: &'a Primitive,
 }
 
-/// A patch that is searched for crossings, over a number of areas of its face.
+/// A patch of a face that is searched for crossings.
 struct Sheet<'a> {
     face: FaceId,
     patch: &'a Patch<'a>,
-    /// Whether curves continue beyond the sides of constant u and of constant v.
+    /// Whether crossing curves continue beyond the sides of constant u and of constant v.
     joined: [bool; 2],
+    /// Number of areas of the face that the patch covers.
     areas: usize,
 }
 
-/// Searches a sheet for crossings with the surface of one face of the other solid. Returns whether the
-/// search may end.
+/// Searches a patch for crossings with the face `target` of the other solid. Returns whether a witness was
+/// found, so that the search may end.
 fn through_level(
     decision: &mut Decision<'_>,
     query: CrossingQuery,
@@ -129,7 +132,7 @@ fn through_level(
     let (other, to_other) = (ctx.body(own.other()), ctx.pose_to_other(own));
     let slack = MAX_BESIDE_TRIM * tol + other.data(Feature::Face(face)).deviation;
     let mut bound = ClearanceBound::UNBOUNDED;
-    // Crossings count only near the areas of the other face: beyond them, its surface alone continues.
+    // Crossings count only near the areas of the other face, because its surface extends beyond the face.
     let wants_bound = matches!(cached, CachedResult::Unknown);
     let mut relevant = |p: &P3, radius: f64| {
         // If a bound is wanted, it must be positive.
@@ -155,7 +158,8 @@ fn through_level(
     decision.charge_budget(given, left, search, place)
 }
 
-/// Searches two areas without closed form. Returns whether the search may end.
+/// Searches for crossings of two areas of free-form faces. Returns whether a witness was found, so that
+/// the search may end.
 fn of_pair(decision: &mut Decision<'_>, (i, j): AreaPair) -> bool {
     let ctx = decision.ctx;
     let tol = ctx.tol.tol;
@@ -181,9 +185,9 @@ fn middle(ctx: &Context<'_>, own: Which, mine: FaceId, p: &P3, theirs: FaceId) -
     (ctx.in_a(own, p), ordered(own, mine, theirs))
 }
 
-/// Adds a point of a face of `own`, given by its parameters, on the surface of a face of the other solid
-/// as evidence, if it is inside both trims; `other_uv` are its parameters there if they are known. Returns
-/// whether the search may end.
+/// Adds a crossing of the face `mine` of `own` with the face `face` of the other solid as evidence, if it
+/// is inside the trims of both. `uv` are its parameters on `mine`, `other_uv` those on `face` if they are
+/// known. Returns whether a witness was found, so that the search may end.
 fn crossing(
     decision: &mut Decision<'_>,
     own: Which,

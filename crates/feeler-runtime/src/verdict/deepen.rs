@@ -1,11 +1,12 @@
-//! Search for a deeper witness: a common point whose distances to both boundaries have a large sum.
+//! Search for a deeper witness: a point inside both solids whose distances from both boundaries have a
+//! large sum.
 //!
 //! The sum is not smooth where several boundary points are equally near: in the middle of a block, or on
-//! the axis of a pin. Steps uphill from one nearest point of each boundary stop at such ridges, far below
-//! the maximum. Therefore the directions away from the boundaries are collected from all samples nearby,
-//! and the next step follows the shortest vector in the sum of the convex hulls of both solids'
-//! directions, which leads uphill for all of them. A shortest vector of length zero means that no
-//! direction within the radius leads uphill.
+//! the axis of a pin. Steps uphill (to larger sums) from one nearest point of each boundary stop at such
+//! ridges, far below the maximum. Therefore the directions away from the boundaries are collected from all
+//! sampled points nearby, and the next step follows the shortest vector in the sum of the convex hulls of
+//! both solids' directions, which leads uphill for all of them. A shortest vector of length zero means
+//! that no direction leads uphill from the sampled points.
 //!
 //! # Source
 //! A. A. Goldstein, *Optimization of Lipschitz continuous functions*, 1977; C. Lemaréchal's null steps. MATH
@@ -18,44 +19,47 @@ use arrayvec::ArrayVec;
 use feeler_convex::nearest_to_origin;
 use feeler_geom::{P3, V3};
 
-/// Maximum number of samples of the search for a deeper witness. A larger number takes longer; a smaller
-/// one gives shallower witnesses.
+/// Maximum number of points at which the search for a deeper witness computes depths. A larger number
+/// takes longer; a smaller one gives shallower witnesses.
 const MAX_SAMPLES_TO_DEEPEN: u32 = 100;
-/// Maximum number of samples of the search for a point inside both solids. A larger number takes longer at
-/// contacts; a smaller one misses common points of sharp tips.
+/// Maximum number of points at which the search for a point inside both solids computes depths. A larger
+/// number takes longer at contacts; a smaller one misses points inside both solids in sharp tips.
 const MAX_SAMPLES_TO_REACH: u32 = 48;
 /// Number of samples whose directions are stored; older ones are replaced. A larger number takes longer
 /// for each step; a smaller one forgets sides of a ridge.
 const STORED_SAMPLES: usize = 32;
-/// Length of the shortest vector below which no direction leads uphill. A larger value ends the ascent early;
-/// with a smaller one, rounding determines the directions of steps.
+/// Slope of [`DepthSample::value`] (change per mm) below which no direction counts as leading to larger
+/// values. A larger value ends the ascent early; with a smaller one, rounding determines the directions of
+/// steps.
 const MIN_SLOPE: f64 = 1e-4;
-/// Minimum rise of an accepted step, as a fraction of the rise that the slope predicts. A larger value
-/// takes shorter steps; a smaller one accepts endless small rises.
+/// Minimum rise of [`DepthSample::value`] in an accepted step, as a fraction of the rise that the slope
+/// predicts. A larger value takes shorter steps; a smaller one accepts endless small rises.
 const MIN_RISE: f64 = 0.1;
-/// Length of the step, relative to the size, below which the search ends. A larger value gives shallower
-/// witnesses; a smaller one takes more steps.
+/// Length of the step, relative to the size of the larger solid, below which the search ends. A larger
+/// value gives shallower witnesses; a smaller one takes more steps.
 const MIN_STEP: f64 = 1e-9;
 
-/// Weight of the depth that a sample lacks to the minimum depth, relative to the sum of its depths. Above
-/// 2, the largest slope of the sum, it outweighs any gain of the sum.
+/// Weight of a sample's shortfall (minimum depth minus the smaller of its depths, if positive) relative to
+/// the sum of its depths. Above 2, the largest slope of the sum, it outweighs any gain of the sum.
 const SHORTFALL_WEIGHT: f64 = 3.0;
 
-/// A point with its depths.
+/// A point with its depths in both solids.
 #[derive(Clone, Copy, Debug)]
 struct DepthSample {
+    /// The point, in the frame of A.
     p: P3,
     /// Depths (mm, negative outside) in A and B.
     inside: [f64; 2],
-    /// Weighted sum of the depths, minus the weighted shortfall of the smaller depth from the minimum
-    /// depth.
+    /// Weighted sum (mm) of the depths, minus the weighted shortfall of the smaller depth from
+    /// [`AscentOptions::min_depth`].
     value: f64,
     /// Gradients of the terms of the value (frame of A): depth in A, depth in B, shortfall.
     uphill: [V3; 3],
 }
 
-/// Moves a witness to increase the sum of its distances. Between convex solids the depths are concave, so
-/// that the search ends near the global maximum of the sum, otherwise near a local one.
+/// Moves a witness to increase the sum of its depths in both solids; it remains deeper than `need` (mm) in
+/// both. Between convex solids the depths are concave, so the search ends near the global maximum of the
+/// sum, otherwise near a local one. The witness is returned unchanged if no deeper one is found.
 pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> Witness {
     if ctx.a.is_sheet() || ctx.b.is_sheet() {
         return start;
@@ -74,8 +78,9 @@ pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut
     }
 }
 
-/// Searches for a point near a crossing that is deeper than `need` (mm) inside both solids: in a sharp
-/// tip, no step along a normal reaches such a point.
+/// Searches for a point that is deeper than `need` (mm) inside both solids, starting at the point `p` near
+/// a crossing (frame of A). It is for sharp tips, in which no step along a normal reaches such a point.
+/// `None` if no such point is found.
 pub(super) fn reached(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
     // In a sharp tip both depths grow together only where their sum shrinks.
     let options = AscentOptions {
@@ -103,9 +108,9 @@ struct AscentOptions {
     max_samples: u32,
 }
 
-/// Increases [`DepthSample::value`] step by step from `start` and returns the sample with the largest value.
-/// Only samples that `accepts` accepts replace the current one; the first that satisfies `is_sufficient` ends
-/// the search.
+/// Increases [`DepthSample::value`] step by step from the point `start` (frame of A) and returns the
+/// sample with the largest value. A sample replaces the current one only if `accepts(current, sample,
+/// probe)` holds; the first one that satisfies `is_sufficient` ends the search.
 fn ascend(
     ctx: &Context<'_>,
     start: &P3,
@@ -147,9 +152,9 @@ fn ascend(
     best
 }
 
-/// Whether a sample is inside both solids. It is, within the balls about a sample that is inside.
-/// Elsewhere rays may show that it is outside, where faces extend beyond their trims and the nearest one
-/// has the wrong side.
+/// Whether the sample `next` is deeper than `need` (mm) inside both solids. `best` is a sample inside
+/// both: the balls about it with its depths as radii are inside, too. Outside these balls, rays confirm
+/// the depths, because where faces extend beyond their trims, the nearest face may show the wrong side.
 fn is_inside(
     ctx: &Context<'_>,
     best: &DepthSample,
@@ -177,8 +182,9 @@ fn sample_depth(ctx: &Context<'_>, p: &P3, options: &AscentOptions, probe: &mut 
     DepthSample { p: *p, inside: [a, b], value, uphill }
 }
 
-/// Computes the shortest vector in the sum of the convex hulls of both solids' directions at the samples
-/// within a radius, by GJK.
+/// Computes the shortest vector in the sum of the convex hulls of the three kinds of gradients
+/// ([`DepthSample::uphill`]) of the samples within `radius` (mm) of the point `p`, by GJK. Its direction
+/// leads to larger values, and its length is the slope in that direction.
 fn shortest(samples: &[DepthSample], p: &P3, radius: f64) -> V3 {
     let near: ArrayVec<&DepthSample, STORED_SAMPLES> =
         samples.iter().filter(|a| (a.p - p).norm() <= radius).collect();

@@ -8,8 +8,8 @@ use crate::nearest::nearest;
 use crate::query::Context;
 use feeler_geom::{P3, V3};
 
-/// Depth (mm, negative outside) of a point in a solid, and the direction from the point towards the
-/// outside, both in the solid's frame.
+/// Distance (mm) of a point from the boundary of a solid, positive inside and negative outside, and the
+/// unit direction in which this depth decreases fastest. Point and direction are in the solid's frame.
 pub(super) fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe) -> (f64, V3) {
     let Some(near) = nearest(body, q, f64::INFINITY, &mut probe.near) else {
         return (f64::NEG_INFINITY, V3::zeros());
@@ -22,8 +22,9 @@ pub(super) fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe
     if inside { (near.distance, -away) } else { (-near.distance, away) }
 }
 
-/// Witness at a point (frame of A) if it is deeper than `need` (mm) inside both solids. A sheet has no
-/// inside: its point nearest to `p` replaces `p`.
+/// Returns a witness at the point `p` (frame of A) if it is deeper than `need` (mm) inside both solids,
+/// otherwise `None`. If one body is a sheet, which has no inside, its point nearest to `p` is tested
+/// instead, in the other solid only. Two sheets have no witness.
 pub(super) fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
     match (ctx.a.is_sheet(), ctx.b.is_sheet()) {
         (false, false) => {}
@@ -39,9 +40,9 @@ pub(super) fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> 
         }
     }
     let q = ctx.pose_ba * p;
-    // Near tips and edges all rays are doubtful, and where faces extend beyond their trims the nearest one
-    // may be on the wrong side. A point is therefore inside if the nearest boundary point says so and no
-    // ray contradicts it.
+    // Near tips and edges all rays are doubtful, and where faces extend beyond their trims the nearest
+    // face may show the wrong side. A point is therefore inside if the nearest boundary point shows this
+    // and no ray contradicts it.
     let mut deep = |body: &Body, p: &P3| {
         let deep = if body.bounds().contains(p) { depth_in(ctx, body, p, probe).0 } else { 0.0 };
         let mut is_inside = || contains(body, p, 0.01 * ctx.tol.tol, &mut probe.rays) != Some(false);

@@ -17,17 +17,17 @@ use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 
-/// Target of the search for crossings of an edge.
+/// Face, or area of a face, with which crossings of an edge are searched for.
 #[derive(Clone, Copy)]
 enum Target {
-    /// A face with a closed form.
+    /// A whole face with a closed form.
     Face(FaceId),
-    /// An area of another face.
+    /// An area of a free-form face.
     Area(AreaId),
 }
 
 impl Target {
-    /// Bit that marks faces in numbers of targets.
+    /// Bit that is set in the numbers of whole faces.
     const FACE: u32 = 1 << 31;
 
     fn number(self) -> u32 {
@@ -42,8 +42,9 @@ impl Target {
     }
 }
 
-/// Searches for crossings of the edges of `own` with faces of the other solid. Returns whether the search
-/// may end.
+/// Searches for crossings of the edges of `own` with faces of the other solid, for the pairs of face areas
+/// `overlaps`. `separation` are the cached separations of pairs of faces (`None` if all are searched);
+/// `arc_targets` is a scratch buffer. Returns whether a witness was found, so that the search may end.
 pub(super) fn through_faces(
     decision: &mut Decision<'_>,
     own: Which,
@@ -109,8 +110,10 @@ pub(super) fn through_faces(
     })
 }
 
-/// Returns the arcs of edges of a face that may cross the surface of a face of the other solid, if all
-/// other arcs are known not to cross it.
+/// Returns the edge arcs of a face of `own` that may cross the surface of a face of the other solid; all
+/// other arcs of the face are proved not to cross it. `faces` are these two faces, `primitive` is the
+/// closed form of the second one. `None` if there are too many such arcs, or if the proof is not worth
+/// computing.
 fn open_arcs(
     decision: &mut Decision<'_>,
     own: Which,
@@ -129,7 +132,7 @@ fn open_arcs(
     let tol = ctx.tol.tol;
     let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
     let level = Level { primitive: &primitive, at: -decision.level, slack: LEVEL_SLACK * tol };
-    // Arcs nearer than this are open.
+    // Arcs nearer than this to the surface and to the areas of the face may cross it.
     let min_clearance = MIN_CLEARANCE * tol;
     let mut bound = ClearanceBound::UNBOUNDED;
     let mut open = OpenArcs::new();
@@ -166,17 +169,18 @@ fn open_arcs(
     }
 }
 
-/// Minimum distance (in tolerances) of an arc from a surface at which the arc counts as clear of it. A
-/// larger value searches more arcs; a smaller one gives bounds that are used up by small motions.
+/// Minimum distance (in tolerances) of an edge arc from a surface at which the arc counts as clear of it.
+/// A larger value searches more arcs; a smaller one gives bounds that are used up by small motions.
 const MIN_CLEARANCE: f64 = 32.0;
-/// Distance of an arc from a face, in sizes of the face's solid, beyond which its distance from the
-/// surface is not computed. A larger value takes more searches; a smaller one gives smaller bounds.
+/// Distance of an edge arc from the box of a face, in sizes of the face's solid, beyond which the distance
+/// of the arc from the surface is not computed. A larger value takes more searches; a smaller one gives
+/// smaller bounds.
 const FAR_ARC_DISTANCE: f64 = 0.02;
-/// Maximum number of cells for the clearance of one arc. A larger value takes longer; a smaller one leaves
-/// more arcs open.
+/// Maximum number of cells (intervals of the parameter) for the clearance of one edge arc. A larger value
+/// takes longer; a smaller one searches more arcs for crossings in every query.
 const CLEARANCE_BUDGET: u32 = 64;
 
-/// Whether an axis of a box separates a ball from the box.
+/// Whether an axis of the box `obb` separates a ball from it. `false` does not mean that they intersect.
 fn is_separated(obb: &Obb, center: &P3, radius: f64) -> bool {
     let from = center - obb.center;
     let [x, y, z] = [0, 1, 2].map(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + radius);
@@ -184,7 +188,8 @@ fn is_separated(obb: &Obb, center: &P3, radius: f64) -> bool {
     x | y | z
 }
 
-/// Searches for crossings of one arc with one face or area. Returns whether the search may end.
+/// Searches for crossings of one edge arc of `own` with one face or area of the other solid. Returns
+/// whether a witness was found, so that the search may end.
 fn through_face(decision: &mut Decision<'_>, own: Which, arc: &EdgeArc, target: Target) -> bool {
     let ctx = decision.ctx;
     let (body, facing) = (ctx.body(own), ctx.body(own.other()));
@@ -216,13 +221,14 @@ fn through_face(decision: &mut Decision<'_>, own: Which, arc: &EdgeArc, target: 
         .charge_budget(given, left, search, || (ctx.in_a(own, &arc.middle()), ordered(own, arc.face, face)))
 }
 
-/// Returns two faces in the order A, B.
+/// Returns a face of `own` and a face of the other solid in the order A, B.
 pub(super) fn ordered(own: Which, mine: FaceId, theirs: FaceId) -> FacePair {
     if own == Which::A { [mine, theirs] } else { [theirs, mine] }
 }
 
-/// Adds a crossing of an arc with the surface of a face as evidence, if it is inside the trims. Returns
-/// whether the search may end.
+/// Adds the point of an edge arc at the parameter `s` as evidence of a crossing with a face of the other
+/// solid, if the point is inside the trims of that face; `uv` are its parameters there, if known. Returns
+/// whether a witness was found, so that the search may end.
 fn crossing(
     decision: &mut Decision<'_>,
     own: Which,
@@ -244,9 +250,10 @@ fn crossing(
     })
 }
 
-/// For a point near a face's surface, inside the trims or beside them within their deviation, returns the
-/// distance (mm) between the borders of both faces at the edge that the point lies on, or 0 in the
-/// interior; `None` outside. The point is in the solid's frame; `uv` are its parameters if they are known.
+/// Tests whether the point `p` (in the solid's frame) lies on a face: near the surface, and inside the
+/// trims or outside by at most their deviation and [`MAX_BESIDE_TRIM`] tolerances. Returns 0 in the
+/// interior of the face, and near a trim the distance (mm) there between the borders of the two faces that
+/// the edge joins. `None` if the point is not on the face. `uv` are its parameters if they are known.
 pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, uv: Option<P2>) -> Option<f64> {
     let body: &Body = ctx.body(which);
     let data = body.face(face);

@@ -2,15 +2,16 @@
 //!
 //! If they do, then an edge of one solid passes through a face of the other one, or two faces cross in a
 //! closed curve inside both, or a shell of one solid lies inside the other solid. All crossings are found
-//! ([`feeler_geom::crossing`]), at a level slightly inside the material, at which faces that only touch do
-//! not cross. Each crossing is evidence; a [`Witness`], a point deeper than the tolerance inside both
-//! solids, confirms it.
+//! ([`feeler_geom::crossing`]) at a level: the surface of a face, offset into the material by one
+//! tolerance. Faces that only touch do not cross there. Each crossing is evidence; a [`Witness`], a point
+//! deeper than the tolerance inside both solids, confirms it.
 //!
 //! # Guarantees
 //! [`Finding::Meet`] contains its witness. [`Finding::Apart`] means that no evidence was found.
 //! [`Finding::Touch`] means that all evidence is shallower than about twice the tolerance or within the
 //! deviation of the trims that it lies on, or that no point near it is inside both solids.
-//! [`Finding::Undecided`] means that the budget of cells was exhausted.
+//! [`Finding::Undecided`] means that the budget of cells (rectangles or intervals of parameters that the
+//! searches examine) was exhausted.
 //!
 //! # Source
 //! MATH §15.
@@ -44,31 +45,33 @@ use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 use overlap::Overlaps;
 
-/// Depths (in tolerances) of the levels at which crossings are searched for. The second level is searched
-/// if the crossings at the first one have no witness: a common part deeper than the tolerance may be
-/// connected to a shallower one and reach the first level only there. At larger depths, shallow
-/// interference is missed; at smaller ones, contacts produce crossings by rounding.
+/// Depths (in tolerances) below the surfaces of the levels at which crossings are searched for. The second
+/// level is searched if the crossings at the first one have no witness. It is needed for a common volume
+/// deeper than the tolerance that reaches the first level only where a shallower volume joins it. At
+/// larger depths, shallow interference is missed; at smaller ones, contacts produce crossings by rounding.
 const LEVELS: [f64; 2] = [1.0, 2.5];
 /// Maximum distance (in tolerances) of a crossing from its level. A larger value accepts evidence from
 /// contacts; a smaller one takes more cells and leaves more verdicts undecided.
 const LEVEL_SLACK: f64 = 0.5;
-/// Maximum distance (in tolerances) of a crossing beyond a trim at which it counts as on the face; it
-/// closes the levels at re-entrant edges. A larger value gives more evidence without a witness; a smaller
-/// one misses interference at concave edges.
+/// Maximum distance (in tolerances) outside the trims of a face at which a crossing counts as on the face.
+/// It closes the gap between the levels of two faces at a re-entrant edge. A larger value gives more
+/// evidence without a witness; a smaller one misses interference at concave edges.
 const MAX_BESIDE_TRIM: f64 = 4.0;
-/// Maximum number of cells of one query. A larger value takes longer for contacts of nearly coincident
-/// faces; a smaller one leaves more verdicts undecided.
+/// Maximum number of cells (rectangles or intervals of parameters) that the searches of one query examine.
+/// A larger value takes longer for contacts of nearly coincident faces; a smaller one leaves more verdicts
+/// undecided.
 const BUDGET: u32 = 1_000_000;
-/// Maximum number of cells of one pair of a curve or area and a face. A larger value lets one pair use up
-/// the budget of the query; a smaller one leaves more verdicts undecided.
+/// Maximum number of cells (rectangles or intervals of parameters) that the search for crossings of one
+/// edge arc, or one area, with one face examines. A larger value lets one search use up [`BUDGET`]; a
+/// smaller one leaves more verdicts undecided.
 const PAIR_BUDGET: u32 = 200_000;
 
-/// Distance from a crossing without a witness, relative to the size, within which other crossings of the
-/// same faces are skipped. At a larger distance, a deep common part may be skipped; a smaller one repeats
-/// searches for witnesses.
+/// Distance from a crossing without a witness, relative to the size of the larger solid, within which
+/// other crossings of the same faces are skipped. At a larger distance, a deep common volume may be
+/// skipped; a smaller one repeats searches for witnesses.
 const SAME_CROSSING_DISTANCE: f64 = 1e-3;
 
-/// Result of the decision.
+/// Result of the decision whether the interiors of two solids intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Finding {
     /// No evidence of crossing.
@@ -76,7 +79,7 @@ pub(crate) enum Finding {
     /// All evidence is shallower than about twice the tolerance, or has no witness: see the guarantees of the
     /// module.
     Touch,
-    /// A point that is deeper than the tolerance inside both solids.
+    /// The interiors intersect: the witness is deeper than the tolerance inside both solids.
     Meet(Witness),
     /// The budget of cells was exhausted before interference was found or excluded everywhere.
     /// [`Scratch::undecided`] returns the points at which a search was incomplete.
@@ -91,7 +94,7 @@ pub(crate) struct Witness {
     pub inside: [f64; 2],
     /// Crossing faces of A and B; `None` if a shell lies inside the other solid.
     pub faces: Option<FacePair>,
-    /// Point at which the faces cross, or the point of the shell.
+    /// Point (frame of A) at which the faces cross, or the point of the shell.
     pub at: P3,
 }
 
@@ -100,22 +103,22 @@ pub(crate) struct Witness {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub p: P3,
-    /// Faces of A and B.
+    /// Faces of A and B between which crossings were searched for.
     pub faces: FacePair,
-    /// Upper bound (mm) of the depth of common interior points near it.
+    /// Upper bound (mm) of the depth of common interior points near `p`.
     pub depth: f64,
 }
 
-/// A crossing of the boundaries, in the frame of A.
+/// A crossing of the boundaries of the solids, in the frame of A.
 #[derive(Clone, Copy, Debug)]
 struct Evidence {
     p: P3,
-    /// Faces of A and B.
+    /// Crossing faces of A and B.
     faces: FacePair,
-    /// Unit direction along the crossing edge.
+    /// Unit direction along the edge that crosses the face; `None` for two faces that cross.
     along: Option<V3>,
-    /// Largest distance (mm) by which the borders of both faces at an edge miss each other, if the crossing
-    /// lies on a border; 0 otherwise.
+    /// If the crossing lies on an edge, the largest distance (mm) between the borders of the two faces
+    /// that the edge joins; 0 otherwise.
     deviation: f64,
 }
 
@@ -129,7 +132,7 @@ pub(crate) struct Scratch {
     probe: Probe,
     places: Vec<Place>,
     widened: Vec<(P3, f64)>,
-    /// Evidence without a witness: faces and point.
+    /// Evidence that has no witness or is being confirmed: faces of A and B, and point in the frame of A.
     failed: Vec<(FacePair, P3)>,
 }
 
@@ -173,7 +176,7 @@ impl Scratch {
     }
 }
 
-/// State of one decision.
+/// State of one decision whether the interiors intersect.
 struct Decision<'a> {
     ctx: &'a Context<'a>,
     /// The solid that is processed first.
@@ -184,15 +187,18 @@ struct Decision<'a> {
     failed: &'a mut Vec<(FacePair, P3)>,
     /// Cached results of earlier queries; `None` if all pairs are searched.
     clearances: Option<&'a mut ClearanceCache>,
-    /// Depth (mm) of the level.
+    /// Depth (mm) of the level at which crossings are searched for.
     level: f64,
+    /// Number of cells that remain for this query.
     budget: u32,
+    /// Whether evidence without a witness is within the tolerance of both solids.
     touched: bool,
     witness: Option<Witness>,
 }
 
 impl Decision<'_> {
-    /// Adds evidence. Returns whether the search may end.
+    /// Searches for a witness beside a crossing, and stores it, or the fact that the solids touch there.
+    /// Returns whether a witness was found, so that the search may end.
     fn add_evidence(&mut self, evidence: &Evidence) -> bool {
         let tol = self.ctx.tol.tol;
         // One crossing curve is intersected at many points. Points beside one without a witness are
@@ -223,13 +229,14 @@ impl Decision<'_> {
         self.witness.is_some()
     }
 
-    /// Returns the cached result for a face of the query's solid and a face of the other solid.
+    /// Returns the cached result of a search; `faces` are the searched face of the query's solid and the
+    /// face of the other solid.
     fn cached(&mut self, query: CrossingQuery, faces: FacePair) -> CachedResult {
         let ctx = self.ctx;
         self.clearances.as_mut().map_or(CachedResult::NotWorthwhile, |cache| cache.get(ctx, query, faces))
     }
 
-    /// Stores a result for later queries.
+    /// Stores the result of a search for later queries; `faces` are those of [`Decision::cached`].
     fn store(&mut self, query: CrossingQuery, faces: FacePair, found: (ClearanceBound, OpenArcs)) {
         let ctx = self.ctx;
         if let Some(cache) = &mut self.clearances {
@@ -237,13 +244,15 @@ impl Decision<'_> {
         }
     }
 
-    /// Returns the number of cells that may be used for a number of pairs.
+    /// Returns the number of cells that the searches of `pairs` pairs (see [`PAIR_BUDGET`]) may use
+    /// together.
     fn budget_for(&self, pairs: usize) -> u32 {
         PAIR_BUDGET.saturating_mul(u32::try_from(pairs).unwrap_or(u32::MAX)).min(self.budget)
     }
 
-    /// Charges the cells used by the search of a pair to the budget of the query. If the search exhausted its
-    /// part of the budget, records the point `place`. Returns whether the caller stopped the search.
+    /// Charges the cells that a search has used, `given - left`, to the budget of the query. If the search
+    /// exhausted the cells given to it, records the point and the faces that `place` returns. Returns
+    /// whether the search was stopped because a witness was found.
     fn charge_budget(
         &mut self,
         given: u32,
@@ -260,8 +269,9 @@ impl Decision<'_> {
     }
 }
 
-/// Decides whether the interiors intersect. `moved` is the accumulated motion of B; without it, all pairs
-/// of areas are searched, regardless of their boxes and of earlier queries.
+/// Decides whether the interiors of the solids intersect. `moved` is the accumulated motion of B in the
+/// frame of A; without it, all pairs of face areas are searched, regardless of their boxes and of earlier
+/// queries.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
     let Scratch { overlaps, clearances, arc_targets, shells, probe, places, widened, failed } = scratch;
     places.clear();
@@ -326,8 +336,9 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
     }
 }
 
-/// Searches for a common point beside contacts deeper than twice the tolerance, if [`decide`] found
-/// crossings but no point inside both solids: in a thin lens, the search from a crossing may end early.
+/// Searches for a point inside both solids beside contacts deeper than twice the tolerance. It is for the
+/// case that [`decide`] has found crossings but no such point, because in a thin lens-shaped common volume
+/// the search from a crossing may end early.
 pub(crate) fn confirm_contacts(
     ctx: &Context<'_>,
     contacts: &[Accepted],
@@ -339,7 +350,8 @@ pub(crate) fn confirm_contacts(
         .find_map(|x| witness::between_footpoints(ctx, x, &mut scratch.probe))
 }
 
-/// Pairs of face areas that may cross, sorted by features.
+/// Returns the pairs of face areas that may cross at the current pose, sorted by features. `moved` is the
+/// accumulated motion of B in the frame of A.
 pub(crate) fn meeting_areas<'s>(
     ctx: &Context<'_>,
     moved: &AccumulatedMotion,
@@ -351,12 +363,13 @@ pub(crate) fn meeting_areas<'s>(
     pairs
 }
 
-/// Closed form of a face's surface, in the solid's frame.
+/// Closed form of a face's surface, in the solid's frame; `None` for a free-form face.
 fn closed_form(body: &Body, face: FaceId) -> Option<&Primitive> {
     body.features()[face.index()].primitive.as_ref()
 }
 
-/// Returns the patch of a face area, in the frame that `pose` takes the solid's coordinates to.
+/// Returns the face of an area and its patch over the area, transformed by `pose` (`None` for the solid's
+/// own frame). `None` if the area is not one of a face.
 pub(crate) fn patch_of<'a>(
     body: &'a Body,
     area: AreaId,

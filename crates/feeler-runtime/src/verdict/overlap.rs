@@ -1,9 +1,9 @@
 //! Pairs of face areas whose crossing is not excluded by boxes, surfaces and lower bounds of their
 //! distance.
 //!
-//! A pair is excluded if one face stays above the other one, or at most [`MAX_SHALLOW_DEPTH`] tolerances
-//! behind it. Touching faces, such as those of a bolt and its hole, are therefore not searched for
-//! crossings.
+//! A pair is excluded if all of one face is in front of the other face (outside its material) or at most
+//! [`MAX_SHALLOW_DEPTH`] tolerances behind it. Touching faces, such as those of a bolt and its hole, are
+//! therefore not searched for crossings.
 
 use super::{LEVEL_SLACK, LEVELS};
 use crate::body::Body;
@@ -31,7 +31,7 @@ pub(super) struct Overlaps {
     envelopes: PlacedEnvelopes,
     pub apart: SeparationCache,
     tree: PairTree<()>,
-    /// Tolerance with which the tree was computed.
+    /// Tolerance (mm) with which `tree` and `apart` were computed.
     valid_for: Option<f64>,
 }
 
@@ -43,20 +43,20 @@ impl Overlaps {
     }
 }
 
-/// Maximum depth (in tolerances) of a face behind another face at which the pair is excluded as touching:
-/// a point deeper than the tolerance inside both needs a depth of two. A larger value misses interference;
-/// a smaller one searches contacts.
+/// Maximum depth (in tolerances) of a face behind the surface of another face at which the pair is
+/// excluded as touching. A witness, which is deeper than one tolerance inside both solids, needs two faces
+/// that overlap by two tolerances. A larger value misses interference; a smaller one searches contacts.
 const MAX_SHALLOW_DEPTH: f64 = 1.9;
 /// Depth (in tolerances) of a face behind another face beyond which the faces do not cross: deeper than
 /// all levels of crossings. A larger value takes more searches; a smaller one misses crossings.
 const MIN_DEEP_DEPTH: f64 = LEVELS[1] + LEVEL_SLACK;
 
-/// Returns the two depths in mm.
+/// Returns [`MAX_SHALLOW_DEPTH`] and [`MIN_DEEP_DEPTH`] in mm.
 fn limits(ctx: &Context<'_>) -> [f64; 2] {
     [MAX_SHALLOW_DEPTH, MIN_DEEP_DEPTH].map(|l| l * ctx.tol.tol)
 }
 
-/// All pairs of face areas.
+/// Collects all pairs of face areas in `scratch.pairs`.
 pub(super) fn all_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
     let areas = |body: &Body| {
         body.features()
@@ -70,8 +70,9 @@ pub(super) fn all_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
     scratch.pairs.extend(of_a.iter().flat_map(|i| of_b.iter().map(move |j| (*i, *j))));
 }
 
-/// Collects the pairs of face areas that may intersect in `scratch.pairs`: their boxes overlap, the
-/// surface of neither excludes the box of the other one, and the faces are not separated as wholes.
+/// Collects the pairs of face areas that may intersect in `scratch.pairs`: their boxes overlap, neither
+/// surface is clear of the box of the other area, and the two faces are not known to be separated. `moved`
+/// is the accumulated motion of B in the frame of A.
 pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &AccumulatedMotion, scratch: &mut Overlaps) {
     scratch.pairs.clear();
     if ctx.a.faces().is_empty() || ctx.b.faces().is_empty() {
@@ -92,7 +93,7 @@ pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &AccumulatedMotion, sc
     tree.reserve_active(pairs);
 }
 
-/// One query's walk down the faces of both solids.
+/// Traversal of the trees of faces of both solids in one query.
 struct OverlapWalk<'a> {
     ctx: &'a Context<'a>,
     pose: PoseMatrix,
@@ -103,26 +104,28 @@ struct OverlapWalk<'a> {
     apart: &'a mut SeparationCache,
 }
 
-/// Motion bounds of pairs of faces that are separated as wholes, kept from query to query.
+/// Motion bounds of separated pairs of faces, kept from query to query.
 #[derive(Debug, Default)]
 pub(super) struct SeparationCache {
     entries: PairTable<CachedSeparation>,
+    /// Number of queries since the cache was cleared.
     queries: u32,
 }
 
 /// Cached result for a pair of faces.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedSeparation {
-    /// Motion of a channel up to which the faces stay separated.
+    /// Accumulated displacement (mm) of the channel up to which the faces stay separated.
     until: f64,
+    /// Motion channel whose displacement counts.
     channel: u8,
     /// Number of the query from which on the pair is tested again.
     retry_at: u32,
 }
 
-/// Number of queries for which two faces that are not separated are not tested again: most of them stay
-/// so, and a wrong guess only takes further tests. A larger value searches separated faces for longer; a
-/// smaller one repeats tests in vain.
+/// Number of queries for which two faces that are not separated are not tested again. Most of them stay
+/// close, and a wrong guess only causes superfluous searches. A larger value searches separated faces for
+/// longer; a smaller one repeats tests in vain.
 const RETRY_INTERVAL: u32 = 8;
 
 impl SeparationCache {
@@ -131,7 +134,7 @@ impl SeparationCache {
         self.queries = 0;
     }
 
-    /// Starts a query.
+    /// Counts a query, before the pairs of faces are tested.
     fn begin(&mut self) {
         if self.queries > u32::MAX - 2 * RETRY_INTERVAL {
             self.clear();
@@ -139,8 +142,9 @@ impl SeparationCache {
         self.queries += 1;
     }
 
-    /// Motion (mm) of a channel after which the faces can be within `distance` (mm) and the tolerance of
-    /// each other, and that channel; `None` if they are not known to be separated.
+    /// Returns the displacement (mm) up to which two faces stay separated, even if they deviate by
+    /// `distance` (mm) from their surfaces, and the motion channel in which it counts. `None` if the faces
+    /// are not known to be separated.
     pub(super) fn remaining_motion(
         &mut self,
         ctx: &Context<'_>,
@@ -183,26 +187,30 @@ impl SeparationCache {
     }
 }
 
-/// Returns the bands of orbits of two faces, if both are faces of threads.
+/// Returns the bands (ranges of helical orbits) of two faces if both are faces of threads, otherwise
+/// `None`.
 fn threads<'a>(ctx: &Context<'a>, faces: FacePair) -> Option<[&'a Band; 2]> {
     let band = |body: &'a Body, face: FaceId| body.data(Feature::Face(face)).band.as_deref();
     Some([band(ctx.a, faces[0])?, band(ctx.b, faces[1])?])
 }
 
-/// Number of tests that can cull a pair, apart from the test of boxes.
+/// Number of tests that can cull a pair of nodes, apart from the test of boxes. A hint is the number of
+/// the test that culled a pair last.
 const NUM_TESTS: u8 = 3;
-/// First hint that is a separating axis of the boxes.
+/// First hint that stands for a separating axis of the boxes.
 const FIRST_AXIS: u8 = NUM_TESTS;
-/// End of the hints that are separating axes.
+/// End (exclusive) of the hints that stand for separating axes.
 const END_OF_AXES: u8 = FIRST_AXIS + SAT_AXES;
 
 impl OverlapWalk<'_> {
-    /// Maximum distance (mm) of the boxes of crossing faces: the levels are that far behind the faces.
+    /// Maximum distance (mm) between the boxes of crossing faces, because the levels of a face lie behind
+    /// it by at most this distance.
     fn crossing_distance(&self) -> f64 {
         limits(self.ctx)[1]
     }
 
-    /// Motion of B before the boxes of two nodes can intersect, with the separating axis.
+    /// Motion of B before the boxes of two nodes come within the crossing distance, and the separating
+    /// axis; `None` if no axis separates them.
     fn box_margin(&mut self, (i, j): NodePair) -> Option<(u8, Margin)> {
         let distance = self.crossing_distance();
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
@@ -210,7 +218,7 @@ impl OverlapWalk<'_> {
         Some((axis, Motion::of_displacement(gap - distance).by(node_b.region)))
     }
 
-    /// Motion of B before the boxes can intersect along one axis, which is counted from [`FIRST_AXIS`].
+    /// Like [`Self::box_margin`], for one axis only; axes are counted from [`FIRST_AXIS`].
     fn box_margin_along(&self, (i, j): NodePair, axis: u8) -> Option<Margin> {
         let (node_a, node_b) = (&self.ctx.a.faces()[i.index()], &self.ctx.b.faces()[j.index()]);
         let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - FIRST_AXIS);
@@ -218,9 +226,9 @@ impl OverlapWalk<'_> {
         (spare > 0.0).then(|| Motion::of_displacement(spare).by(node_b.region))
     }
 
-    /// Motion of B before a pair can intersect, by one of the tests, which are ordered by cost: 0, the
-    /// surface of A against the box of B; 1, the surface of B against the box of A; 2, the faces as
-    /// wholes.
+    /// Motion of B before the faces of a pair of nodes can cross, by one of the tests, which are ordered
+    /// by cost: 0, the surface of A's face against the box of B's node; 1, the surface of B's face against
+    /// the box of A's node; 2, the two faces as wholes. `None` if the test does not separate them.
     fn margin_by_test(&mut self, pair: NodePair, test: u8) -> Option<Margin> {
         let (ctx, channels) = (self.ctx, &self.channels);
         let (node_a, node_b) = (&ctx.a.faces()[pair.0.index()], &ctx.b.faces()[pair.1.index()]);
@@ -268,7 +276,8 @@ impl Pairs for OverlapWalk<'_> {
         false
     }
 
-    /// `hint`: number of the test that culled the pair last.
+    /// Tests whether the faces below two nodes can cross. `hint` is the number of the test that culled the
+    /// pair last.
     fn test(&mut self, pair: NodePair, (): (), hint: &mut u8) -> Verdict {
         let first = *hint;
         let again = match first {

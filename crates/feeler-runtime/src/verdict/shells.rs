@@ -6,8 +6,9 @@ use crate::nearest::membership::contains;
 use crate::nearest::nearest;
 use feeler_geom::P3;
 
-/// Balls outside a solid (in its own frame), one for each shell of the other one. While the point of a
-/// shell is in its ball, it is outside, at all poses.
+/// For each solid (A, B) and each of its shells, a ball outside the other solid, in the frame of the other
+/// solid: center and radius (mm). While the tested point of the shell is in its ball, it is outside the
+/// other solid. `None` if no ball is known.
 #[derive(Debug, Default)]
 pub(super) struct Outside([Vec<Option<(P3, f64)>>; 2]);
 
@@ -17,9 +18,10 @@ impl Outside {
     }
 }
 
-/// Tests whether a point of each shell is inside the other solid, or on its boundary with common points
-/// behind it: two coincident solids have no boundary point inside each other. Returns whether a witness
-/// was found.
+/// Tests one point of each shell for interference. There is a witness if the point is inside the other
+/// solid, or on the boundary of it with points inside both solids behind it. The second case is needed for
+/// coincident solids, which have no boundary point inside each other. `known` are balls of earlier
+/// queries. Returns whether a witness was found.
 pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside>) -> bool {
     let ctx = decision.ctx;
     for own in [decision.first, decision.first.other()] {

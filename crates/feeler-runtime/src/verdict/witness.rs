@@ -1,9 +1,10 @@
-//! Points inside both solids.
+//! Witnesses: points inside both solids, deeper than the tolerance.
 //!
-//! Near a crossing the two solids are, to first order, cones of their faces' normals. A point inside both
-//! lies in a direction against the normal of a face of each. All such directions are tried at several
-//! lengths. A point that is found is moved until the sum of its distances to both boundaries is large,
-//! because this sum is a lower bound of the length of every separating translation.
+//! Near a crossing, each solid is to first order a cone bounded by the tangent planes of its faces. A
+//! point inside both solids lies in a direction opposite to the normal of a face of each. All such
+//! directions are tried at several lengths. A point that is found is moved until the sum of its distances
+//! from both boundaries is large, because this sum is a lower bound of the length of every separating
+//! translation.
 
 use super::deepen::{deepened, reached};
 use super::depth::depth;
@@ -16,23 +17,25 @@ use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use nalgebra::Matrix3;
 
-/// Lengths of the steps, in depths that a witness needs, at which directions are tried, in this order.
-/// Thin common parts need the short steps, parts behind inexact trims the long ones.
+/// Distances from a crossing, as multiples of the depth that a witness needs, at which directions are
+/// tried, in this order. Thin common volumes need the short distances, common volumes behind inexact trims
+/// the long ones.
 const TRIAL_LENGTHS: [f64; 6] = [64.0, 1024.0, 16.0, 4.0, 16_384.0, 262_144.0];
 /// Maximum number of point queries of an ascent along one boundary. A larger number takes longer at
-/// contacts; a smaller one leaves thin common parts without a witness.
+/// contacts; a smaller one leaves thin common volumes without a witness.
 const MAX_ASCENT_QUERIES: u32 = 60;
 
-/// Whether the distances of a point (frame of A) to both solids sum to at most the tolerance `tol` of the
-/// query.
+/// Whether the distances of a point (frame of A) from both solids, which are 0 inside, sum to at most the
+/// tolerance `tol` of the query.
 pub(super) fn touch(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> bool {
     let off = |depth: f64| (-depth).max(0.0);
     let off_a = off(depth_in(ctx, ctx.a, p, probe).0);
     off_a + off(depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe).0) <= 1.01 * ctx.tol.tol
 }
 
-/// Searches for a point beside a crossing that is deeper than `need` (mm) inside both solids. It tries a
-/// few points, and if `thorough` also ascends along both boundaries and in the smaller of the depths.
+/// Searches for a point beside a crossing that is deeper than `need` (mm) inside both solids. It tries
+/// points in some directions and, with `thorough`, also moves along both boundaries to larger depths.
+/// `first` is the body that is processed first. `None` if no such point is found.
 pub(super) fn confirm(
     ctx: &Context<'_>,
     first: Which,
@@ -63,8 +66,9 @@ pub(super) fn confirm(
     Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
 }
 
-/// Searches for a point that is deeper inside both solids than the tolerance and the slacks of a contact
-/// together, from the point between its footpoints.
+/// Searches for a point inside both solids, starting midway between the footpoints of a pressed contact.
+/// Its depth must exceed the sum of the tolerance and the trim deviations at the footpoints. `None` if no
+/// such point is found, or if a body is a sheet.
 pub(super) fn between_footpoints(
     ctx: &Context<'_>,
     contact: &Accepted,
@@ -83,7 +87,8 @@ pub(super) fn between_footpoints(
     Some(deepened(ctx, Witness { faces: Some([face_a, face_b]), at, ..found }, need, probe))
 }
 
-/// Two sheets cross if one continues steeply, by some tolerances, on both sides of the other one.
+/// Returns a witness at a crossing of two sheets if one of them continues on both sides of the other one,
+/// at an angle of more than 14° to it, by 16 times `need` (mm); otherwise `None`.
 fn sheets_cross(ctx: &Context<'_>, evidence: &Evidence, need: f64, probe: &mut Probe) -> Option<Witness> {
     let radius = MAX_BESIDE_TRIM * need;
     let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
@@ -104,10 +109,11 @@ fn sheets_cross(ctx: &Context<'_>, evidence: &Evidence, need: f64, probe: &mut P
     cross.then_some(Witness { p, inside: [0.0; 2], faces, at: p })
 }
 
-/// Ascends from a crossing along the boundary of `own` in the depth in the other solid, until a point
-/// behind the boundary is deeper than `need` (mm) inside both. From the highest point it ascends to where
-/// both depths are largest: common points of a thin lens, or behind an edge that dips into a face, lie
-/// across it.
+/// Moves from a crossing along the boundary of `own` to larger depths in the other solid, until a point
+/// behind the boundary is deeper than `need` (mm) inside both. From the deepest boundary point reached, it
+/// moves on to where the smaller of both depths is largest: in a thin lens-shaped common volume, and
+/// behind an edge that dips into a face, such points are not straight behind the boundary. `None` if no
+/// point is found.
 fn ascend(
     ctx: &Context<'_>,
     own: Which,
@@ -136,7 +142,7 @@ fn ascend(
     let mut left = MAX_ASCENT_QUERIES;
     while left > 0 && step > 0.5 * need {
         let mut moved = false;
-        // Step into the other solid, along the face if the foot is inside one.
+        // Step into the other solid; if the foot is in the interior of a face, along that face.
         let into = -(to_own * out);
         let tangent = normal.map_or(V3::zeros(), |n| into - n * into.dot(&n));
         for d in [tangent, into, along, -along].iter().filter_map(|d| d.try_normalize(1e-9)) {
@@ -173,7 +179,8 @@ fn ascend(
     reached(ctx, &ctx.in_a(own, &(foot - out * (0.5 * deep))), need, probe)
 }
 
-/// Searches for a point inside both solids behind a point of a shell with its outward normal.
+/// Searches for a point inside both solids behind the boundary point `p` of a shell with the outward
+/// normal `n` (frame of A). `None` if no such point is found.
 pub(super) fn behind(ctx: &Context<'_>, p: &P3, n: &V3, probe: &mut Probe) -> Option<Witness> {
     let need = ctx.tol.tol;
     let slope = n.cross(&V3::new(0.3, 0.5, 0.8)).try_normalize(0.0).unwrap_or_else(V3::zeros);
@@ -186,7 +193,8 @@ pub(super) fn behind(ctx: &Context<'_>, p: &P3, n: &V3, probe: &mut Probe) -> Op
     )
 }
 
-/// Unit directions against the normals of faces of both solids.
+/// Unit directions that lead into both solids: each is opposite to the normal of at least one face of A
+/// and one of B near a crossing. `along` is the direction of the crossing edge.
 fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 40> {
     let mut out: ArrayVec<V3, 40> = ArrayVec::new();
     let enters = |faces: &Around, d: &V3| faces.iter().any(|(_, n)| n.dot(d) < -1e-9);
@@ -218,8 +226,8 @@ fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 4
         add(t - sum_a - sum_b);
         add(t - (sum_a + sum_b) * 0.1);
     }
-    // Directions that are equally steep behind three faces: in a thin lens, no sum of normals stays
-    // inside.
+    // Directions that lead away from three faces at equal rates. In a thin lens-shaped common volume, no
+    // sum of normals leads inside.
     let all: ArrayVec<(bool, V3), 24> =
         of_a.iter().map(|(_, n)| (true, *n)).chain(of_b.iter().map(|(_, n)| (false, *n))).collect();
     for (i, (x, a)) in all.iter().enumerate() {

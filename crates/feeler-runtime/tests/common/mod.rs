@@ -39,7 +39,8 @@ pub(crate) fn random_pose(rng: &mut SmallRng, reach: f64) -> Pose {
     Pose::from_parts(t, random_rotation(rng))
 }
 
-/// Queries by traversal and by brute force, asserts that the results are equal, and returns them.
+/// Queries two bodies by traversal and by brute force, asserts that the results are equal, and returns
+/// the contacts.
 pub(crate) fn query(
     a: &Arc<Body>,
     b: &Arc<Body>,
@@ -62,7 +63,7 @@ pub(crate) fn query(
     found
 }
 
-/// Queries by traversal alone.
+/// Queries two bodies by traversal only and returns the contacts.
 pub(crate) fn traverse(
     a: &Arc<Body>,
     b: &Arc<Body>,

@@ -3,7 +3,7 @@ use crate::picture::Tint;
 use feeler_geom::Pose;
 use std::path::Path;
 
-/// Another library reads the same meshes at the same poses, in metres.
+/// An independent glTF library reads the exported file, and finds the meshes at their poses, in metres.
 #[test]
 fn another_reader_finds_the_same_meshes() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/plug.step");

@@ -1,8 +1,8 @@
 //! Points along edges, shared by both faces of an edge.
 //!
-//! Pieces of trims store the index of their edge. The points of an edge are the ends of all its pieces
-//! and points between them, as dense as the chord error requires. Each point is then located on every
-//! piece that it lies on.
+//! An edge is a trim piece, or several, on each of its two faces. The points of an edge are the ends of
+//! all these trim pieces and points between them, as dense as the chord error requires. Each point is
+//! then located on every trim piece that it lies on.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -17,34 +17,35 @@ use feeler_geom::{P2, P3};
 use feeler_hierarchy::{Face, Hierarchy};
 use std::collections::BTreeMap;
 
-/// Point of a trim: its parameters on the face, and its position in space from the edge.
+/// Point of a trim: its parameters on the face, and its position in space (mm), which is that of a point
+/// of the edge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinePoint {
     pub(super) uv: P2,
     pub(super) point: P3,
 }
 
-/// Points of each piece of each face, from start to end.
+/// Points of each trim piece of each face, from the start of the piece to its end.
 pub(super) type Lines = Vec<Vec<Vec<LinePoint>>>;
 
-/// Largest distance between ends of pieces that coincide, relative to the size of the solid; twice the
-/// deviation of edges from their faces is added. Small features vanish with a larger value; the mesh has
-/// cracks with a smaller one.
+/// Largest distance between ends of trim pieces at which they count as one point, relative to the size
+/// of the solid; twice the deviation of edges from their faces is added. Small features vanish with a
+/// larger value; the mesh has cracks with a smaller one.
 const SAME_POINT_TOLERANCE: f64 = 1e-7;
-/// Smallest distance of a new point from existing points, relative to the spacing. Edges are coarser
-/// with a larger value; triangles have short sides with a smaller one.
+/// Smallest distance of a new point on an edge from existing points, relative to the spacing of points.
+/// Edges are coarser with a larger value; triangles have short sides with a smaller one.
 const MIN_SPACING_RATIO: f64 = 0.4;
 
 /// Trim piece of an edge on one face.
 struct Piece<'a> {
     face: usize,
-    /// Index among the pieces of the face.
+    /// Index among the trim pieces of the face.
     place: usize,
     surface: &'a feeler_geom::Surface,
     piece: &'a TrimPiece,
-    /// Groups of the end points.
+    /// Groups of coinciding points that the two ends belong to.
     ends: [u32; 2],
-    /// Number of steps that the chord error requires.
+    /// Number of chords along the piece that the chord error requires.
     steps: usize,
 }
 
@@ -53,7 +54,8 @@ impl Piece<'_> {
         self.surface.point(self.piece.eval(t))
     }
 
-    /// Parameter of the point of the piece that is nearest to `p`, and its distance (mm).
+    /// Parameter in [0, 1] of the point of the trim piece that is nearest to `p`, and the distance (mm)
+    /// of that point.
     fn nearest(&self, p: &P3) -> (f64, f64) {
         let n = (4 * self.steps).clamp(16, 4096);
         let off = |t: f64| (self.at(t) - p).norm_squared();
@@ -80,7 +82,8 @@ impl Piece<'_> {
     }
 }
 
-/// Number of steps along a piece for which chords stay within `chord` (mm) and within a cell.
+/// Number of equal steps in the parameter of a trim piece with which each chord deviates from the piece
+/// by at most about `chord` (mm) and is not longer than a cell of the face's grid.
 fn steps(piece: &TrimPiece, face: &Face, [u, v]: &[Axis; 2], chord: f64) -> usize {
     const PARTS: usize = 16;
     let at = |k: usize| face.surface.point(piece.eval(k as f64 / PARTS as f64));
@@ -91,7 +94,7 @@ fn steps(piece: &TrimPiece, face: &Face, [u, v]: &[Axis; 2], chord: f64) -> usiz
     (PARTS as f64 * (bend / (8.0 * chord)).sqrt()).max(cells - 1e-9).ceil().clamp(1.0, 1e4) as usize
 }
 
-/// Computes the points of all trims.
+/// Computes the points of all trim pieces of a solid.
 pub(super) fn lines(solid: &Hierarchy, grids: &[[Axis; 2]], chord: f64) -> Lines {
     let same = SAME_POINT_TOLERANCE * super::size(solid) + 2.0 * solid.info.max_trim_deviation;
     let mut ends = PointGroups::new(same);
@@ -116,7 +119,7 @@ pub(super) fn lines(solid: &Hierarchy, grids: &[[Axis; 2]], chord: f64) -> Lines
     lines
 }
 
-/// Points of an edge: the ends of its pieces and points between them.
+/// Points of an edge: the ends of its trim pieces on all faces, and points between them.
 fn points(pieces: &[Piece<'_>], ends: &PointGroups) -> Vec<P3> {
     let mut all: Vec<P3> = pieces.iter().flat_map(|p| p.ends).map(|g| ends.first(g)).collect();
     let corners = all.len();
@@ -136,7 +139,8 @@ fn points(pieces: &[Piece<'_>], ends: &PointGroups) -> Vec<P3> {
     all
 }
 
-/// Points that lie on a piece, from start to end.
+/// Those of the `points` of an edge that lie on the trim piece `p`, from its start to its end. `same` is
+/// the largest distance (mm) of points that coincide.
 fn along(p: &Piece<'_>, points: &[P3], ends: &PointGroups, same: f64) -> Vec<LinePoint> {
     let [first, last] = p.ends.map(|g| ends.first(g));
     let mut inner: Vec<(f64, P3)> = Vec::new();

@@ -10,43 +10,47 @@ use spade::handles::FixedVertexHandle;
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 use std::collections::HashSet;
 
-/// Smallest distance of grid points from trims, in cells. Triangles at trims are longer with a larger
-/// value; they are slivers with a smaller one.
+/// Smallest distance of grid points from trims, in cells of the grid. Triangles at trims are longer with
+/// a larger value; they are slivers with a smaller one.
 const MIN_TRIM_DISTANCE: f64 = 0.3;
-/// Largest distance between ends of lines that coincide, in cells. Small features vanish with a larger
-/// value; the mesh has holes at trims with a smaller one, because trims meet only up to rounding.
+/// Largest distance between ends of trim pieces at which they count as one point, in cells of the grid.
+/// Small features vanish with a larger value; the mesh has holes at trims with a smaller one, because
+/// trim pieces meet only up to rounding.
 const SAME_END_TOLERANCE: f64 = 1e-9;
-/// Grid to which positions are rounded, in cells, so that lines that are straight up to rounding are
-/// straight. Positions are coarser with a larger value; there are slivers next to trims with a smaller
-/// one.
+/// Step to multiples of which positions in the plane are rounded, in cells of the grid, so that trims
+/// that are straight up to rounding are straight. Positions are coarser with a larger value; there are
+/// slivers next to trims with a smaller one.
 const POSITION_STEP: f64 = 1e-11;
 
-/// Triangulation in a plane in which cells are squares.
+/// Triangulation of a face in a plane: the face's parameters, scaled so that the cells of the grid are
+/// squares.
 struct Plane<'a> {
     face: &'a Face,
     grid: &'a [Axis; 2],
     net: ConstrainedDelaunayTriangulation<Point2<f64>>,
-    /// Parameters of the vertices.
+    /// Parameters of the vertices on the face.
     uv: Vec<P2>,
     /// Positions of the vertices in space (mm).
     points: Vec<P3>,
-    /// Positions of corners and of ends of lines in the plane.
+    /// Positions in the plane of the corners of the parameter rectangle and of the ends of trim pieces.
     ends: Vec<Point2<f64>>,
-    /// Directed pieces of trims between vertices; the domain is to their left.
+    /// Sides of triangles on trims, directed from vertex to vertex so that the face's domain is to their
+    /// left.
     borders: HashSet<(usize, usize)>,
-    /// Number of pieces that were left out because they cross others.
+    /// Number of chords of trims that were left out because they cross others.
     crossings: usize,
 }
 
 impl Plane<'_> {
-    /// Inserts a vertex. Its position in space is `point` if given, otherwise the point of the surface.
+    /// Inserts a vertex at the parameters `uv`. Its position in space is `point` if given, otherwise the
+    /// point of the surface.
     fn insert(&mut self, uv: P2, point: Option<P3>) -> Result<FixedVertexHandle, String> {
         let at = self.place(uv);
         self.insert_at(at, uv, point)
     }
 
-    /// Inserts the end of a line. An existing end or corner within rounding is reused, so that there is
-    /// no gap between lines.
+    /// Inserts the end of a trim piece at the parameters `uv`. An existing end or corner within rounding
+    /// of it is reused, so that there is no gap between trim pieces.
     fn insert_end(&mut self, uv: P2, point: Option<P3>) -> Result<FixedVertexHandle, String> {
         let at = self.place(uv);
         let is_near = |p: &&Point2<f64>| (p.x - at.x).abs().max((p.y - at.y).abs()) <= SAME_END_TOLERANCE;
@@ -77,7 +81,8 @@ impl Plane<'_> {
         Ok(handle)
     }
 
-    /// Parameters that are equal to the bit on both borders of a period.
+    /// Returns `uv`, on the upper border of a period replaced by the parameters on the lower border, so
+    /// that the points of both borders are equal to the bit.
     #[expect(clippy::float_cmp, reason = "lines of the grid are exactly on the borders")]
     fn wrapped(&self, uv: P2) -> P2 {
         let (trim, r) = (&self.face.trim, &self.face.trim.rect);
@@ -133,8 +138,9 @@ impl Plane<'_> {
         Ok(())
     }
 
-    /// Whether each triangle is inside, by its index. The directions of the trims around a region
-    /// decide, or the position of a point of the region if there are no trims.
+    /// Whether each triangle is inside the trims, by its index. The trims divide the triangles into
+    /// regions. The directions of the trims around a region decide, or the position of a point of the
+    /// region if there are no trims.
     fn inside(&self) -> Vec<bool> {
         let n = self.net.num_all_faces();
         let mut region = vec![usize::MAX; n];
@@ -179,7 +185,8 @@ impl Plane<'_> {
     }
 }
 
-/// Adds the triangles of a face to the mesh and returns their deviation from the surface (mm).
+/// Triangulates a face, adds the triangles to the mesh, and returns their largest distance from the
+/// surface (mm). `lines` are the points of the face's trim pieces.
 pub(super) fn add(
     mesh: &mut Mesh,
     (number, face): (usize, &Face),
@@ -196,7 +203,7 @@ pub(super) fn add(
         borders: HashSet::new(),
         crossings: 0,
     };
-    // With the corners, the triangulation covers the whole rectangle.
+    // With the corners, the triangulation covers the whole parameter rectangle.
     for corner in corners(&face.trim.rect) {
         plane.insert_end(corner, None)?;
     }
@@ -210,7 +217,8 @@ fn corners(r: &Rect) -> [P2; 4] {
     [P2::new(r.u0, r.v0), P2::new(r.u1, r.v0), P2::new(r.u1, r.v1), P2::new(r.u0, r.v1)]
 }
 
-/// Adds the triangles inside the trims to the mesh and returns their deviation from the surface (mm).
+/// Adds the triangles inside the trims to the mesh, as those of the face `number`, and returns their
+/// largest distance from the surface (mm).
 fn collect(mesh: &mut Mesh, number: usize, plane: &Plane<'_>) -> f64 {
     let mut off: f64 = 0.0;
     let face = plane.face;
@@ -241,7 +249,7 @@ fn collect(mesh: &mut Mesh, number: usize, plane: &Plane<'_>) -> f64 {
     off
 }
 
-/// Whether two corners coincide up to rounding.
+/// Whether two corners of a triangle coincide up to rounding.
 fn is_point([a, b, c]: &[P3; 3]) -> bool {
     let sides = [(a - b).norm(), (b - c).norm(), (c - a).norm()];
     let longest = sides.iter().copied().fold(0.0, f64::max);
@@ -253,8 +261,8 @@ fn outward(face: &Face, uv: P2) -> V3 {
     if face.outward { n } else { -n }
 }
 
-/// Largest distance (mm) of a triangle from the surface, at its centre and at the midpoints of its
-/// sides.
+/// Largest distance (mm) of a triangle from the face's surface, measured at its centre and at the
+/// midpoints of its sides.
 fn deviation(face: &Face, uv: [P2; 3], points: [P3; 3]) -> f64 {
     let weights = [[1.0 / 3.0; 3], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]];
     let off = |w: &[f64; 3]| {

@@ -16,20 +16,21 @@ use feeler_geom::{P2, Rect, Surface};
 /// Largest aspect ratio of a cell where the surface is straight in one direction. A larger value gives
 /// larger bounding boxes of triangles, a smaller one gives more triangles.
 const MAX_ASPECT: f64 = 4.0;
-/// Number of samples of a face in each direction, for its curvature.
+/// Number of samples of a face along each parameter, at which its curvature is computed. A larger value
+/// is slower; with a smaller one, sharp bends are missed and the mesh deviates more.
 const SAMPLES: usize = 24;
 
-/// Lines of the grid along one direction.
+/// Lines of a face's grid at which one of the two parameters is constant.
 pub(super) struct Axis {
-    /// Parameters of the lines, increasing.
+    /// Values of that parameter on the lines, increasing.
     pub(super) at: Vec<f64>,
-    /// Size of a cell in the plane of the triangulation.
+    /// Size of a cell in this direction, in the plane of the triangulation.
     pub(super) pitch: f64,
 }
 
 impl Axis {
-    /// Computes lines whose spacing is at most the allowed step everywhere; `steps` are the allowed
-    /// steps in equal parts of `[lo, hi]`.
+    /// Computes the lines between the parameters `lo` and `hi`. Their spacing is at most the allowed
+    /// step everywhere; `steps` are the allowed steps in equal parts of `[lo, hi]`.
     fn new(lo: f64, hi: f64, steps: &[f64]) -> Self {
         let part = (hi - lo) / steps.len() as f64;
         let weights: Vec<f64> = steps.iter().map(|h| part / h).collect();
@@ -62,14 +63,14 @@ impl Axis {
         self.at[i + 1] - self.at[i]
     }
 
-    /// Number of cells from the first line to `x`, with a fraction.
+    /// Number of cells, with a fraction, from the first line to the parameter `x`.
     pub(super) fn position(&self, x: f64) -> f64 {
         let i = self.cell(x);
         i as f64 + (x - self.at[i]) / (self.at[i + 1] - self.at[i])
     }
 }
 
-/// Computes the grid of a face for a chord error (mm).
+/// Computes the grid of a face, whose parameters are in `rect`, for a chord error (mm).
 pub(super) fn axes(surface: &Surface, rect: &Rect, chord: f64) -> [Axis; 2] {
     // Largest normal curvature and largest speed in each column and row.
     let (mut bend, mut speed) = ([[0.0_f64; SAMPLES]; 2], [[0.0_f64; SAMPLES]; 2]);

@@ -1,8 +1,9 @@
 //! Triangle meshes of prepared solids.
 //!
 //! Each face is triangulated in its parameter plane by a Delaunay triangulation that is constrained to
-//! the trims. Its points are along the trims and on a grid, spaced so that chords stay within the chord
-//! error. Faces that share an edge share its points, so the mesh is closed if the solid is.
+//! the trims. Its points are along the trims and on a grid, spaced so that triangles deviate from the
+//! surface by at most the chord error. Faces that share an edge share its points, so the mesh is closed
+//! if the solid is.
 //!
 //! Meshes are for display, and for engines that need a mesh in addition to exact contacts. They are not
 //! used for measurements.
@@ -22,13 +23,13 @@ pub enum MeshError {
     /// The chord error is NaN, infinite, 0 or negative.
     #[error("the chord error is {0}; give a finite length above 0 mm")]
     Chord(f64),
-    /// A face whose domain is not finite.
+    /// The domain of a face is not finite.
     #[error("face {face}: the size of its domain is not finite and positive")]
     Endless {
         /// Index of the face.
         face: usize,
     },
-    /// A face that could not be triangulated.
+    /// A face could not be triangulated.
     #[error("face {face}: {reason}")]
     Face {
         /// Index of the face.
@@ -50,28 +51,29 @@ pub struct Mesh {
     pub welded: Vec<u32>,
     /// Corners of the triangles, as indices of vertices.
     pub triangles: Vec<[u32; 3]>,
-    /// Supermaximal face of each triangle.
+    /// Index of the supermaximal face of each triangle.
     pub faces: Vec<u32>,
     /// Largest measured distance of a triangle from its surface (mm), at its centre and at the midpoints
     /// of its sides.
     pub deviation: f64,
-    /// Number of pieces of trims that were left out because their chords cross others: 0 unless a solid
-    /// is thinner than the chord error or its edges are far from its faces.
+    /// Number of chords of trims that were left out because they cross others: 0 unless a solid is
+    /// thinner than the chord error or its edges are far from its faces.
     pub crossings: usize,
 }
 
-/// Maximum number of meshes that are computed, each with denser grids on the faces whose deviation is
-/// too large.
+/// Maximum number of meshes that are computed until one is within the chord error; each has denser grids
+/// on the faces whose deviation was too large. A larger value is slower; with a smaller one, more meshes
+/// exceed the chord error.
 const ATTEMPTS: usize = 3;
 /// Additional reduction of the chord error of a face whose deviation is too large. A larger value needs
 /// another attempt, a smaller one gives more triangles.
 const CHORD_REDUCTION: f64 = 0.8;
-/// Smallest chord error that is required of a face, relative to that of the mesh. A face that still
-/// deviates has another reason. Faces stay too far from the surface with a larger value; grids grow
-/// without bound with a smaller one if edges are far from their faces.
+/// Smallest chord error for which the grid of a face is computed, relative to the chord error of the
+/// mesh. If a face still deviates more, its grid is not the reason. Faces stay too far from the surface
+/// with a larger value; grids grow without bound with a smaller one if edges are far from their faces.
 const MIN_CHORD_RATIO: f64 = 0.2;
-/// Largest distance of points that coincide, relative to the size of the solid: at poles and seams.
-/// Small features vanish with a larger value; the mesh has cracks with a smaller one.
+/// Largest distance of points at poles and seams that count as one point, relative to the size of the
+/// solid. Small features vanish with a larger value; the mesh has cracks with a smaller one.
 const WELD_TOLERANCE: f64 = 1e-9;
 
 /// Computes a mesh within `chord` (mm) of the solid. [`Mesh::deviation`] is the measured distance. It
@@ -106,8 +108,8 @@ pub fn mesh(solid: &Hierarchy, chord: f64) -> Result<Mesh, MeshError> {
     Ok(out)
 }
 
-/// Computes a mesh and the deviation (mm) of each face; `face_chords` are the chord errors of the grids
-/// of the faces.
+/// Computes a mesh once, and the deviation (mm) of each face. `chord` is the chord error of edges,
+/// `face_chords` are those of the grids of the faces (mm).
 fn attempt(solid: &Hierarchy, chord: f64, face_chords: &[f64]) -> Result<(Mesh, Vec<f64>), MeshError> {
     let grids = solid.faces.iter().zip(face_chords).enumerate().map(|(face, (f, face_chord))| {
         let (rect, finite) = (&f.trim.rect, |x: f64| x > 0.0 && x.is_finite());
@@ -139,14 +141,14 @@ impl Mesh {
         triangle.map(|i| self.points[i as usize])
     }
 
-    /// Surface area (mm²).
+    /// Sum of the areas of all triangles (mm²).
     #[must_use]
     pub fn area(&self) -> f64 {
         let one = |[a, b, c]: [P3; 3]| 0.5 * (b - a).cross(&(c - a)).norm();
         self.triangles.iter().map(|t| one(self.corners(*t))).sum()
     }
 
-    /// Enclosed volume (mm³).
+    /// Volume that the triangles enclose (mm³); meaningless for an open mesh.
     #[must_use]
     pub fn volume(&self) -> f64 {
         let o = self.points.first().copied().unwrap_or_else(P3::origin);

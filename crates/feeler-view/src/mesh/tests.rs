@@ -9,8 +9,8 @@ fn solids(name: &str) -> Vec<Hierarchy> {
     feeler_import::prepare_step(&file).unwrap().solids
 }
 
-/// A triangle uses each point, and each point lies on the face of that triangle: on its surface, and inside
-/// its trims or at most `chord` (mm) outside them.
+/// Checks that each point of the mesh is a corner of a triangle, and lies on the face of that triangle:
+/// on the face's surface, and inside its trims or at most `chord` (mm) outside them.
 fn check_points(name: &str, solid: &Hierarchy, mesh: &Mesh, chord: f64) {
     let mut face_of: Vec<Option<u32>> = vec![None; mesh.points.len()];
     for (triangle, face) in mesh.triangles.iter().zip(&mesh.faces) {
@@ -36,8 +36,8 @@ fn distance_to_face(face: &Face, point: &P3, max_dist: f64) -> f64 {
     face.trim.nearest(uv, metric, max_dist).map_or(f64::INFINITY, |(.., outside)| off.max(outside))
 }
 
-/// Area and volume are close to those of the exact solid, all sides are closed, triangles are on their
-/// surfaces.
+/// Checks that area and volume of the mesh are close to those of the exact solid, that the mesh is
+/// closed, and that triangles are on their surfaces.
 fn check(name: &str, solid: &Hierarchy, chord: f64) {
     let coarse = mesh(solid, chord).unwrap();
     assert_eq!(coarse.crossings, 0, "{name}: trims cross");

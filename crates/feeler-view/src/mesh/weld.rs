@@ -19,8 +19,8 @@ pub(super) struct PointGroups {
 }
 
 impl PointGroups {
-    /// Creates an empty set of groups. A point belongs to a group if it is within `tolerance` of its
-    /// first point.
+    /// Creates an empty set of groups. A point belongs to a group if it is within `tolerance` (mm) of
+    /// the group's first point.
     pub(super) fn new(tolerance: f64) -> Self {
         Self { tolerance, firsts: Vec::new(), cells: HashMap::new() }
     }
@@ -29,7 +29,8 @@ impl PointGroups {
         (2.0 * self.tolerance).max(f64::MIN_POSITIVE)
     }
 
-    /// Returns the group of a point: the nearest one within `tolerance` (mm), or a new one.
+    /// Returns the index of the group of a point: that of the nearest group within the tolerance, or a
+    /// new one.
     pub(super) fn group_of(&mut self, p: &P3) -> u32 {
         let home = cell(p, self.side());
         let mut best: Option<(f64, u32)> = None;
@@ -59,7 +60,7 @@ impl PointGroups {
     }
 }
 
-/// Index of the first coinciding point, for each point.
+/// For each point, the index of the first point within `tolerance` (mm) of it.
 pub(super) fn weld(points: &[P3], tolerance: f64) -> Vec<u32> {
     let mut places = PointGroups::new(tolerance);
     let mut first_of: Vec<u32> = Vec::new();

@@ -26,7 +26,7 @@ fn picture() -> Picture {
     Picture { shapes: vec![shape], scenes: vec![scene], ..Picture::default() }
 }
 
-/// Document and arrays, unpacked like by the page's script.
+/// JSON document and arrays of the picture of a page, unpacked as by the page's script.
 fn unpacked(page: &str) -> (Value, Vec<u8>) {
     let start = page.find("id=\"picture\">").unwrap() + "id=\"picture\">".len();
     let text = &page[start..start + page[start..].find('<').unwrap()];

@@ -102,7 +102,8 @@ fn every_extremum_of_the_sampled_distance_is_found() {
     assert!(matched > 2000, "only {matched} extrema");
 }
 
-/// Solutions out of the range are not refined; those in the range must not change.
+/// Queries with narrow ranges return the same pairs in the range as a query of the whole range, although
+/// pairs outside the range are not refined.
 #[test]
 fn narrow_ranges_return_a_subset_of_the_whole_range() {
     let mut r = rng(32);

@@ -3,13 +3,14 @@
 use super::{MAX_NODES, RULES, as_f64, legendre_values};
 use crate::P2;
 
-/// Values of the integrands at the nodes of `parts × parts` product rules on a rectangle.
+/// Values of the `K` integrands at the nodes of product rules on a rectangle, which is divided into
+/// `parts × parts` equal parts. `order` is the index of the rule in [`RULES`].
 pub(super) struct Samples<const K: usize> {
     rect: [f64; 4],
     order: usize,
     parts: usize,
-    /// Part (i, j) starts at `(i parts + j) n²`; within a part, node (a, b) along u and v is at `a n +
-    /// b`.
+    /// Values; those of part (i, j) along u and v start at index `(i parts + j) n²`, and within a part,
+    /// node (a, b) is at `a n + b`.
     values: Vec<[f64; K]>,
 }
 
@@ -28,7 +29,7 @@ impl<const K: usize> Samples<K> {
         Self { rect, order, parts, values }
     }
 
-    /// Returns the integral over the whole rectangle.
+    /// Returns the integrals over the whole rectangle.
     pub(super) fn integral(&self) -> [f64; K] {
         let rule = RULES.order(self.order);
         let [u0, u1, v0, v1] = self.rect;
@@ -50,7 +51,8 @@ pub(super) struct Antiderivative<const K: usize> {
     series: Vec<Series<K>>,
 }
 
-/// Coefficients of one part: `coefficients[a * n_v + b]` is the coefficient of `P_a(x) P_b(y)`.
+/// Legendre series of the integrands over one part: `coefficients[a * n_v + b]` is the coefficient of
+/// `P_a(x) P_b(y)`, with x and y the coordinates along u and v in [-1, 1].
 struct Series<const K: usize> {
     n_u: usize,
     n_v: usize,
@@ -127,7 +129,7 @@ impl<const K: usize> Series<K> {
         Self { n_u, n_v, coefficients }
     }
 
-    /// Returns the coefficient of `P_a(x)` for given values `P_b(y)`.
+    /// Returns the coefficient of `P_a(x)` of the series at a fixed y, given the values `P_b(y)`.
     fn row(&self, a: usize, py: &[f64; MAX_NODES + 1]) -> [f64; K] {
         let mut out = [0.0; K];
         for (c, p) in self.coefficients[a * self.n_v..(a + 1) * self.n_v].iter().zip(py) {

@@ -6,8 +6,9 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::f64::consts::FRAC_PI_2;
 
-/// Parts of curves that cross, touch and follow a random boundary: no part with a boundary point nearby
-/// counts as free. Between nearly coincident circles, parts of length √(8 r gap) are free.
+/// For curves that cross, touch and follow a random boundary, no part of a curve with a boundary point
+/// beside it counts as free. Between nearly coincident circles of radius r, parts of length √(8 r gap)
+/// count as free.
 #[test]
 fn boundaries_beside_curves() {
     let mut rng = SmallRng::seed_from_u64(46);

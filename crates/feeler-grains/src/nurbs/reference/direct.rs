@@ -13,12 +13,12 @@
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{P2, P3};
 
-/// Criteria at which the search stops.
+/// Criteria at which DIRECT and the local search stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectOptions {
-    /// Required relative improvement: ε of (3.19).
+    /// Required relative improvement of the value in a rectangle that is divided: ε of (3.19).
     pub jump: f64,
-    /// Largest side of the best rectangle, relative to the domain, at which DIRECT ends.
+    /// Longest side of the best rectangle, relative to the domain, at which DIRECT ends.
     pub side: f64,
     /// Size of the simplex, relative to the domain, at which the local search ends.
     pub simplex: f64,
@@ -33,16 +33,16 @@ impl Default for DirectOptions {
 /// Closest point of a surface, and the effort to find it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
-    /// Parameters of the point.
+    /// Parameters of the closest point on the surface.
     pub uv: P2,
-    /// Position (mm).
+    /// Position of the closest point (mm).
     pub point: P3,
     /// Number of evaluations of the surface.
     pub evaluations: u64,
 }
 
-/// Rectangle of the unit square: its centre, how often each side was cut in three, and the value at the
-/// centre.
+/// Rectangle of the unit square: its centre, the number of times that each side was cut in three, and
+/// the value of the function at the centre.
 #[derive(Clone, Copy)]
 struct Cell {
     middle: [f64; 2],
@@ -55,7 +55,8 @@ const MAX_ROUNDS: u32 = 60;
 /// Maximum number of steps of the simplex search.
 const MAX_STEPS: u32 = 400;
 
-/// Point of a surface that is closest to a point (mm), as found by the search.
+/// Searches for the point of a surface that is closest to the point `x` (mm). The search is global, but
+/// it is not a proof.
 #[must_use]
 pub fn closest(grid: &BezierSurface, x: &P3, options: &DirectOptions) -> Closest {
     let domain = grid.domain();
@@ -84,7 +85,7 @@ fn side(cell: &Cell, k: usize) -> f64 {
     (0..cell.cuts[k]).fold(1.0, |s, _| s / 3.0)
 }
 
-/// Distance from the centre to a corner.
+/// Distance from the centre of a rectangle to its corners.
 fn radius(cell: &Cell) -> f64 {
     0.5 * (side(cell, 0) * side(cell, 0) + side(cell, 1) * side(cell, 1)).sqrt()
 }
@@ -130,7 +131,9 @@ fn divide(cells: &mut Vec<Cell>, k: usize, f: &mut impl FnMut([f64; 2]) -> f64) 
     cells[k].cuts = cuts;
 }
 
-/// (3.18) and (3.19): the best rectangle of each size, if it is on the lower right convex hull.
+/// Indices of the rectangles to divide, by (3.18) and (3.19): the best rectangle of each size, if it is
+/// on the lower right convex hull. `least` is the smallest value so far, `jump` is
+/// [`DirectOptions::jump`].
 fn potentially_optimal(cells: &[Cell], least: f64, jump: f64) -> Vec<usize> {
     let mut by_size: Vec<(f64, f64, usize)> = Vec::new();
     for (k, cell) in cells.iter().enumerate() {
@@ -161,7 +164,7 @@ fn potentially_optimal(cells: &[Cell], least: f64, jump: f64) -> Vec<usize> {
     out
 }
 
-/// Nelder and Mead's search from a triangle of a given size.
+/// Nelder and Mead's search from a triangle of side `size` at `start`, until its size is at most `done`.
 fn simplex(f: &mut impl FnMut([f64; 2]) -> f64, start: [f64; 2], size: f64, done: f64) -> [f64; 2] {
     let corner = |i: usize| {
         let mut s = start;

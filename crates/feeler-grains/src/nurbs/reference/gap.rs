@@ -1,4 +1,4 @@
-//! Deepest gap of the knots of one grain to the surface of another.
+//! Smallest gap of the knots of one grain, the slave, to the surface of another, the master.
 //!
 //! # Source
 //! NURBS (3.11), (3.12), §3.2.5: only knots in the bounding box of the master are projected.
@@ -10,11 +10,11 @@ use feeler_geom::{Aabb, P3, Pose, V3};
 /// Smallest gap of all knots, and the effort to find it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// Gap (mm), negative if the knot is inside the master, infinite if no knot is near it.
+    /// Gap (mm), negative if the knot is inside the master, infinite if no knot is near the master.
     pub gap: f64,
     /// Knot and its projection onto the master, in the master's frame.
     pub points: [P3; 2],
-    /// Outward unit normal of the master.
+    /// Outward unit normal of the master at the projection.
     pub normal: V3,
     /// Number of projected knots.
     pub projected: u64,
@@ -22,8 +22,8 @@ pub struct Gap {
     pub evaluations: u64,
 }
 
-/// Projects all knots (slave's frame) within `reach` (mm) of the master's bounding box. `pose` maps
-/// coordinates of the slave to those of the master.
+/// Projects all knots (slave's frame) within `reach` (mm) of the master's bounding box onto the master,
+/// and returns the smallest gap. `pose` maps coordinates of the slave to those of the master.
 #[must_use]
 pub fn deepest_gap(
     master: &BezierSurface,

@@ -1,4 +1,5 @@
-//! Automatic knot positioning.
+//! Automatic knot positioning. A *knot* of NURBS is a sample point of a surface, not a knot of its
+//! splines.
 //!
 //! # Source
 //! NURBS §3.2.2, Algorithm 2 (AKP).
@@ -15,16 +16,16 @@ use feeler_geom::{P2, P3, Rect, math};
 /// Criteria at which a surface is not split further.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnotOptions {
-    /// Largest arc length (mm), `ε_d`.
+    /// Largest arc length (mm) of a side of a part of the surface, `ε_d`.
     pub distance: f64,
     /// Largest angle (rad), `ε_θ`, between normals at one and two thirds of a side.
     pub angle: f64,
 }
 
-/// Knots of a surface.
+/// Sample points of a surface, called knots in NURBS.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knots {
-    /// Positions (mm).
+    /// Positions of the knots (mm).
     pub points: Vec<P3>,
     /// Number of evaluations of the surface.
     pub evaluations: u64,
@@ -58,7 +59,8 @@ pub fn knots(grid: &BezierSurface, options: &KnotOptions) -> Knots {
     out
 }
 
-/// Larger one of the arc length and the angle along a direction, relative to their limits.
+/// Larger one of the arc length and the angle of the part `r` of a surface along a direction, relative
+/// to their limits.
 fn excess(
     grid: &BezierSurface,
     r: &Rect,

@@ -1,4 +1,5 @@
-//! Projection by Newton's method from a guess by GJK's weights.
+//! Projection onto a curve or surface by Newton's method, from a guess by GJK's weights of the control
+//! points.
 //!
 //! # Source
 //! DIST §4.7.3, (4.10), (4.11), Algorithm 7.
@@ -13,7 +14,7 @@ use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::nurbs::NurbsCurve;
 use feeler_geom::{P2, P3};
 
-/// Parameter that represents a control point in (4.11).
+/// Kind of the parameter that represents a control point in (4.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// Knot with the index of the control point.
@@ -22,25 +23,26 @@ pub enum Guess {
     Middles,
 }
 
-/// Result of Newton's method.
+/// Projection of a point onto a curve or surface by Newton's method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projected<T> {
-    /// Parameter or parameters of the last point.
+    /// Parameter (curve) or parameters (surface) of the last point.
     pub at: T,
-    /// Distance of the last point (mm).
+    /// Distance (mm) of the last point from the projected point.
     pub distance: f64,
-    /// Number of steps.
+    /// Number of steps of Newton's method.
     pub steps: u32,
     /// Number of evaluations of the curve or surface, including those of the guess.
     pub evaluations: u64,
 }
 
-/// Number of samples on each side of the middle knot: n of the text.
+/// Number of samples on each side of the guess, the guess included: n of the text.
 const SAMPLES: u32 = 5;
-/// Maximum number of steps.
+/// Maximum number of steps of Newton's method.
 const MAX_STEPS: u32 = 50;
 
-/// Guess by (4.11) on a curve: the nearest of 2n − 1 samples about it, and the number of evaluations.
+/// Guess of the parameter at which a curve is nearest to `q`: the nearest to `q` of 2n − 1 samples about
+/// the parameter of (4.11). Also the number of evaluations.
 #[must_use]
 pub fn guess(curve: &NurbsCurve, spline: &BezierSpline, q: &P3, kind: Guess) -> (f64, u64) {
     let (points, query) = (PointSet::new(&curve.points), [*q]);
@@ -64,7 +66,7 @@ pub fn guess(curve: &NurbsCurve, spline: &BezierSpline, q: &P3, kind: Guess) -> 
     (best, u64::from(2 * SAMPLES - 1))
 }
 
-/// Algorithm 7 on a curve, with ε₁ = ε₂ = `tolerance`.
+/// Projects `q` onto a curve by Algorithm 7 from the parameter `start`, with ε₁ = ε₂ = `tolerance`.
 #[must_use]
 pub fn on_curve(spline: &BezierSpline, q: &P3, start: f64, tolerance: f64) -> Projected<f64> {
     let (first, last) = spline.range();
@@ -93,7 +95,8 @@ pub fn on_curve(spline: &BezierSpline, q: &P3, start: f64, tolerance: f64) -> Pr
     }
 }
 
-/// Algorithm 7 on a surface, with ε₁ = ε₂ = `tolerance`. Parameters are clamped to the domain.
+/// Projects `q` onto a surface by Algorithm 7 from the parameters `start`, with ε₁ = ε₂ = `tolerance`.
+/// Parameters are clamped to the domain.
 #[must_use]
 pub fn on_surface(grid: &BezierSurface, q: &P3, start: P2, tolerance: f64) -> Projected<P2> {
     let domain = grid.domain();

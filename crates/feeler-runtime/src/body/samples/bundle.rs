@@ -1,4 +1,4 @@
-//! Bundles of normals: bounds of the points on the normals of a piece of a face.
+//! Bundles of normals: bounds of the set of points that lie on a normal of a piece of a face.
 
 use super::{MARGIN, Pole, at};
 use crate::body::Body;
@@ -8,7 +8,8 @@ use feeler_hierarchy::{AreaId, Feature};
 /// Number of pieces of a patch around its pole, each with a cone of normals. More pieces need more tests
 /// for each interval of an edge; with fewer, intervals beside apices are halved more often.
 const PIECES_AROUND: usize = 8;
-/// Number of pieces of a patch from its pole to the opposite side, as for [`PIECES_AROUND`].
+/// Number of pieces of a patch from its pole to the opposite side, with the same effects as
+/// [`PIECES_AROUND`].
 const PIECES_AWAY: usize = 2;
 
 /// A ball around a piece of a face and a cone around its outward normals.
@@ -17,15 +18,16 @@ pub(crate) struct NormalBundle {
     pub center: P3,
     /// Radius (mm) of the ball.
     pub radius: f64,
-    /// Unit vector.
+    /// Unit vector: axis of the cone of outward normals.
     pub axis: V3,
-    /// Upper bound of the sine and lower bound of the cosine of the cone's half-angle.
+    /// Upper bound of the sine of the cone's half-angle. `cos` is a lower bound of its cosine.
     pub sin: f64,
     pub cos: f64,
 }
 
 impl NormalBundle {
-    /// Returns whether no point of a ball lies on a normal of the piece at a signed distance within a range.
+    /// Whether no point of a ball lies on a normal of the piece at a signed distance (mm) between `min`
+    /// and `max`.
     ///
     /// Directions from the piece to the ball differ from the direction between the centres by at most an
     /// angle δ. If the angle between that direction and the axis exceeds the sum of half-angle and δ, the

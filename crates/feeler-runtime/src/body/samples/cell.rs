@@ -4,11 +4,12 @@ use super::CELL_SLACK;
 
 /// Linear model of a function's derivatives over a cell of a patch's grid, per step of the grid.
 pub(super) struct Cell {
-    /// At the corners: first, next in u, next in v, next in both.
+    /// Derivatives by u and v at the corners: the first one, the next in u, the next in v, the next in
+    /// both.
     pub(super) corners: [[f64; 2]; 4],
-    /// First derivatives in the middle.
+    /// First derivatives by u and v in the middle of the cell.
     pub(super) first: [f64; 2],
-    /// Second derivatives: uu, uv, vv.
+    /// Second derivatives of the model: uu, uv, vv.
     pub(super) second: [f64; 3],
 }
 
@@ -27,14 +28,16 @@ impl Cell {
         uu * vv - uv * uv
     }
 
-    /// Smallest and largest derivative at the corners, NaN excluded.
+    /// Smallest and largest value at the corners of the derivative with index `x` (0 for u, 1 for v),
+    /// NaN excluded.
     pub(super) fn range(&self, x: usize) -> (f64, f64) {
         self.corners
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s[x]), hi.max(s[x])))
     }
 
-    /// Whether each of the derivatives may be zero somewhere in the cell.
+    /// Whether each of the two derivatives may be zero somewhere in the cell, not necessarily at one
+    /// point.
     pub(super) fn passes_zero(&self) -> bool {
         (0..2).all(|x| {
             let (lo, hi) = self.range(x);
@@ -43,9 +46,9 @@ impl Cell {
         })
     }
 
-    /// Whether both derivatives may be zero at one point within `reach` steps of the middle, if they
-    /// deviate from the model by at most `slack` of their range. Tests the two combinations of the
-    /// derivatives that depend on only one of the parameters in the model.
+    /// Whether both derivatives may be zero at one point within `reach` grid steps of the middle of the
+    /// cell, if they deviate from the model by at most `slack` times their range. Tests the two
+    /// combinations of the derivatives that depend on only one of the parameters in the model.
     pub(super) fn may_be_critical(&self, reach: f64, slack: f64) -> bool {
         let ([g, h], [uu, uv, vv]) = (self.first, self.second);
         let [of_g, of_h] = [0, 1].map(|x| {

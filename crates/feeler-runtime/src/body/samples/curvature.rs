@@ -24,7 +24,7 @@ pub(crate) struct CurvatureBounds {
     smaller: f64,
     /// Lower bound of the larger principal curvature.
     larger: f64,
-    /// Largest absolute curvature at the middles of the cells.
+    /// Largest absolute normal curvature at the middles of the cells.
     sampled: f64,
 }
 
@@ -81,8 +81,8 @@ impl CurvatureBounds {
         if bound <= estimate { bound } else { estimate }
     }
 
-    /// Smallest and largest signed distance (mm) from the area at which a point can have its nearest point
-    /// in it. The limits are the centres of curvature on both sides.
+    /// Smallest and largest signed distance (mm) from the area of points whose nearest point of the
+    /// surface can lie in the area. The limits are the centres of curvature on both sides.
     pub(crate) fn focal_range(&self) -> [f64; 2] {
         [
             if self.larger > 0.0 { -1.0 / self.larger } else { f64::NEG_INFINITY },
@@ -102,7 +102,8 @@ impl CurvatureBounds {
     }
 }
 
-/// Bounds over one cell, given its first (u, v) and second (uu, uv, vv) derivatives.
+/// Bounds over one cell, given balls around its first (u, v) and second (uu, uv, vv) derivatives.
+/// `outward` is 1 if the natural normal points out of the material, and −1 otherwise.
 fn of_cell(first: &[VectorBall; 2], second: &[VectorBall; 3], outward: f64) -> CurvatureBounds {
     let everything = CurvatureBounds {
         min: f64::NEG_INFINITY,

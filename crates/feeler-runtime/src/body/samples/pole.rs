@@ -16,18 +16,20 @@ const BEYOND_MERIDIANS: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub(crate) struct Pole {
     pub point: P3,
-    /// Unit vector around which the meridians turn.
+    /// Unit vector about which the directions of the meridians turn.
     pub axis: V3,
     /// Index of the parameter that changes along the meridians.
     along: usize,
     /// Value of that parameter at the pole, 0 or 1.
     value: f64,
-    /// Derivatives of the meridians at the grid points of the side, away from the pole.
+    /// Derivatives of the surface along the meridians, away from the pole, at the grid points of the
+    /// side.
     meridians: [V3; SIDE],
 }
 
 impl Pole {
-    /// Returns the pole on a side of a grid; `None` if its meridians do not turn.
+    /// Returns the pole on a side of a grid; `None` if its meridians all have one direction. `along` and
+    /// `is_end` select the side as in `Grid::point_sides`.
     pub(super) fn new(grid: &Grid, along: usize, is_end: bool) -> Option<Self> {
         let points = side(along, is_end);
         let inwards = if is_end { -1.0 } else { 1.0 };

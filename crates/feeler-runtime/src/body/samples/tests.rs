@@ -122,7 +122,7 @@ fn minima_have_a_start_beside_them() {
     for k in 0..20_000 {
         let mut random = |lo: f64, hi: f64| rng.random_range(lo..hi);
         let (x0, y0) = (random(-0.6, 1.6), random(-0.6, 1.6));
-        // The second one is the smaller one.
+        // The smaller one of the two second derivatives; the larger one is 1.
         let second = if k % 3 == 0 { random(1e-4, 1e-2) } else { random(0.05, 1.0) };
         let (sin, cos) = math::sin_cos(random(0.0, 3.2));
         // Straight and bent valleys: ½ (U − κ V²)² + ½ σ V² with rotated axes and a small third-order term.

@@ -9,9 +9,9 @@
 //! as much as separating a few pairs of leaves.
 //!
 //! # Guarantees
-//! The completeness of the pairs never depends on earlier queries: a pair that stays culled by its margin
-//! has no minimum at the pose of the query. The order of the output is irrelevant, because the next step
-//! sorts it.
+//! The completeness of the pairs never depends on earlier queries: a pair of nodes that is not tested
+//! again because its margin is not used up has no minimum at the pose of the query. The order of the
+//! output is irrelevant, because the pairs are sorted before they are solved.
 
 pub(crate) mod brute;
 
@@ -28,7 +28,7 @@ use crate::cull::placed::{PlacedEnvelopes, PlacedTree};
 use feeler_geom::Pose;
 use std::collections::BTreeMap;
 
-/// A pair of areas that may contain a minimum.
+/// An area of A and an area of B that may contain a minimum.
 pub(crate) type LeafPair = AreaPair;
 
 /// Input of an update of the front.
@@ -36,12 +36,12 @@ pub(crate) struct Request<'a> {
     pub a: &'a Body,
     pub b: &'a Body,
     pub pose_ab: &'a Pose,
-    /// Accumulated motion of B.
+    /// Motion of B relative to A, accumulated over the queries of the pair.
     pub moved: &'a AccumulatedMotion,
     pub cull: &'a CullContext,
 }
 
-/// Pairs of nodes of one pair of bodies, kept between queries.
+/// Pairs of nodes at which the last traversal of one pair of bodies stopped, kept between queries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Front {
     tree: PairTree<u32>,
@@ -52,11 +52,11 @@ pub(crate) struct Front {
     envelopes: PlacedEnvelopes,
 }
 
-/// Parameters of culling other than the pose.
+/// Parameters of culling other than the pose. A front is valid as long as they do not change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Parameters {
-    /// Reach and distance beside faces (mm). They are NaN, which differs from every value, before the first
-    /// query.
+    /// Reach and distance beyond concave edges (mm). Before the first query they are NaN, which differs
+    /// from every value.
     lengths: [f64; 2],
     dilations: Dilations,
 }
@@ -67,11 +67,11 @@ impl Default for Parameters {
     }
 }
 
-/// Pairs of features that are solved as wholes, with their indices.
+/// Pairs of features that are solved as wholes, each with an index and a state.
 #[derive(Clone, Debug, Default)]
 struct Wholes {
     numbers: BTreeMap<FeaturePair, u32>,
-    /// Number of the query that set the state, and the state.
+    /// For each index, the number of the query that set the state, and the state.
     states: Vec<(u32, Whole)>,
     query: u32,
 }
@@ -86,11 +86,12 @@ const NO_WHOLE: u32 = u32::MAX;
 /// State of a pair of features that is solved as a whole, within one query.
 #[derive(Clone, Copy, Debug)]
 enum Whole {
-    /// A pair of their areas may contain a minimum; one such pair is sufficient.
+    /// A pair of areas of the two features may contain a minimum, and was added to the output. One such
+    /// pair is sufficient.
     Chosen,
-    /// Their polars contain no opposite directions until B has moved by the margin.
+    /// The polars of the two features contain no opposite directions until B has moved by the margin.
     Incompatible(Margin),
-    /// Neither has been established.
+    /// The polars contain opposite directions, and no pair of areas was added yet.
     Open,
 }
 
@@ -124,7 +125,7 @@ impl Wholes {
 }
 
 impl Front {
-    /// Discards all pairs.
+    /// Discards all pairs, so that the next update starts from the roots.
     pub(crate) fn clear(&mut self) {
         self.tree.clear();
         // Only the tree uses the indices. A moderate number of them is kept to avoid allocations.
@@ -133,8 +134,9 @@ impl Front {
         }
     }
 
-    /// Writes to `out` all pairs of leaves that pass the culling tests, some that passed a few queries ago,
-    /// and for two features that are solved as wholes at least one pair.
+    /// Writes to `out` the pairs of areas that may contain a minimum. These are all pairs of leaves that
+    /// pass the culling tests, and some that passed them a few queries ago. For two features that are
+    /// solved as wholes, `out` contains at least one pair if any pair passes.
     pub(crate) fn update(&mut self, request: &Request<'_>, out: &mut Vec<LeafPair>, stats: &mut Stats) {
         let &Request { a, b, pose_ab, moved, cull } = request;
         out.clear();
@@ -175,7 +177,7 @@ struct Traversal<'a> {
 }
 
 impl<'a> Pairs for Traversal<'a> {
-    /// Index of the pair of features below that is solved as a whole, or [`NO_WHOLE`].
+    /// Index of the pair of features below two nodes if it is solved as a whole, or [`NO_WHOLE`].
     type Note = u32;
 
     fn note(&mut self, (i, j): NodePair) -> u32 {
@@ -241,7 +243,7 @@ impl<'a> Pairs for Traversal<'a> {
         }
         let (Some(i), Some(j)) = (node_a.area(), node_b.area()) else { return Verdict::Open };
         if whole {
-            // One pair of leaves is sufficient.
+            // One pair of leaves is sufficient for the pair of features.
             self.wholes.set(note, Whole::Chosen);
         } else if let Some(margin) = cull.leaves((a, i), (b, j, node_b), hint) {
             return Verdict::Culled(margin.by(node_b.region));

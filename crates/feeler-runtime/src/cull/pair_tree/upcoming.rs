@@ -8,16 +8,16 @@ use crate::cull::motion::{AccumulatedMotion, Deadline};
 #[derive(Clone, Debug, Default)]
 pub(super) struct UpcomingQueue {
     pub(super) soon: Vec<Upcoming>,
-    /// Whether each position is listed in `soon`.
+    /// Whether the pair at each index of the front is listed in `soon`.
     pub(super) is_listed: Vec<bool>,
-    /// Values of the components beyond which other pairs may be due.
+    /// Values of the components of the accumulated motion beyond which unlisted pairs may be due.
     until: Vec<f64>,
-    /// Values of the components in the last traversal.
+    /// Values of the components of the accumulated motion in the last traversal.
     last: Vec<f64>,
 }
 
-/// A position in the front and its deadline, stored together so that entries that are not due are skipped
-/// fast. An entry keeps its deadline until it is removed, unless its pair is gone.
+/// The index of a pair in the front and its deadline, stored together so that entries that are not due
+/// are skipped fast. An entry keeps its deadline until it is removed, unless its pair is gone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Upcoming {
     at: f64,
@@ -25,16 +25,16 @@ pub(super) struct Upcoming {
     component: u16,
 }
 
-/// Number of steps like the last one for which the front is not scanned again. With half or twice as many,
-/// queries of inserted parts take the same number of operations to one part in a hundred.
+/// Number of steps like the last one for which the front is not scanned again. Half or twice this value
+/// changes the number of operations by less than 1 % in queries of inserted parts.
 const STEPS_AHEAD: f64 = 4.0;
-/// Smallest assumed step of a component, in steps of B as a whole, because a component at rest may start to
-/// move. It affects speed only.
+/// Smallest assumed step of a component, as a fraction of the step of B as a whole, because a component
+/// at rest may start to move. It affects speed only.
 const MIN_STEP: f64 = 0.1;
 
-/// Number of positions of the front that are scanned as one block. It affects speed only.
+/// Number of pairs of the front that are scanned as one block. It affects speed only.
 const BLOCK: usize = 64;
-/// Number of positions whose data is prefetched before they are tested, which is a few kilobytes. It
+/// Number of pairs of the front whose data (a few kilobytes) is prefetched before they are tested. It
 /// affects speed only.
 pub(super) const PREFETCHED: usize = 16;
 
@@ -46,7 +46,8 @@ impl UpcomingQueue {
         self.until.clear();
     }
 
-    /// Scans the front, given by its deadlines, if pairs that are not listed may be due.
+    /// Scans the front, given by its deadlines, if pairs that are not listed may be due at the
+    /// accumulated motion `moved`.
     // Not inlined: the code around the call must not change how this loop over a long list is compiled.
     #[inline(never)]
     pub(super) fn renew(&mut self, moved: &AccumulatedMotion, front: &Deadlines) {
@@ -90,7 +91,8 @@ impl UpcomingQueue {
         last.extend_from_slice(reached);
     }
 
-    /// Moves the positions that are due to `out`.
+    /// Moves the entries that are due at the accumulated values `reached` to `out`, as indices in the
+    /// front.
     // Not inlined, like `renew`.
     #[inline(never)]
     pub(super) fn take_due(&mut self, reached: &[f64], out: &mut Vec<u32>) {
@@ -113,7 +115,7 @@ impl UpcomingQueue {
         out.iter().for_each(|place| is_listed[*place as usize] = false);
     }
 
-    /// Adds the pair at a position if it may be due soon.
+    /// Adds the pair at an index of the front if it may be due in the next traversals.
     pub(super) fn add(&mut self, place: usize, Deadline { component, at }: Deadline) {
         let is_soon = self.until.get(usize::from(component)).is_some_and(|until| at <= *until);
         if is_soon && !std::mem::replace(&mut self.is_listed[place], true) {
@@ -122,8 +124,8 @@ impl UpcomingQueue {
     }
 }
 
-/// Deadlines of the pairs of a front, stored separately because most traversals read nothing else of most
-/// pairs.
+/// Deadlines of the pairs of a front: component (`accumulated`) and value (`at`). They are stored
+/// separately because most traversals read nothing else of most pairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deadlines {
     pub(super) accumulated: Vec<u16>,

@@ -1,7 +1,8 @@
 //! Tracing of the intersection curve of two surfaces between the trims of two faces.
 //!
-//! Points are corrected in space, by Newton's method on the signed distances from both surfaces and from
-//! a plane orthogonal to the direction. This needs no parameters, so poles and seams are ordinary points.
+//! Points are corrected in space, by Newton's method on the signed distances from both surfaces and from a
+//! plane perpendicular to the direction of the step. This method does not use parameters, so poles and
+//! seams are ordinary points.
 
 use super::seed::Seed;
 use crate::body::ids::FacePair;
@@ -12,18 +13,20 @@ use feeler_geom::skeleton::{Primitive, signed_distance_form};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{FaceId, Feature};
 
-/// Sine of the angle between the surfaces below which they are tangent. With a larger value, curves end
-/// early; with a smaller one, curves consist of rounding.
+/// Sine of the angle between the surfaces below which they count as tangent. With a larger value, curves
+/// end early; with a smaller one, rounding determines the curves.
 const TANGENT_SINE: f64 = 1e-6;
-/// Length of a step of Newton's method, as a fraction of the size, at which a point is on both surfaces.
-/// A larger value is less exact; with a smaller one, Newton's method never ends.
+/// Length of a step of Newton's method, as a fraction of the size of the larger solid, at which a point
+/// counts as on both surfaces. A larger value is less exact; with a smaller one, Newton's method does not
+/// converge.
 const CONVERGED_STEP: f64 = 1e-12;
 /// Sine of the angle between the surfaces below which neighbouring curves are not distinguished by their
 /// distance, and steps are small. A larger value is slower; with a smaller one, the tracing jumps to
 /// another curve.
 const SMALL_SINE: f64 = 0.02;
-/// Smallest ratio of the sines at two points of a segment, so that steps are small where curves come near
-/// each other. A larger value is slower; with a smaller one, the tracing jumps to another curve.
+/// Smallest ratio of the sines of the angles between the surfaces at two points of a segment, so that
+/// steps are small where curves come near each other. A larger value is slower; with a smaller one, the
+/// tracing jumps to another curve.
 const MIN_SINE_RATIO: f64 = 0.4;
 /// Sine of the angle between the surfaces below which curves count as crossing each other, so that
 /// [`MIN_SINE_RATIO`] does not apply. With a larger value, curves that nearly touch are joined; with a
@@ -32,23 +35,24 @@ const CROSSING_SINE: f64 = 4e-5;
 /// Maximum number of steps of Newton's method. A larger value is slower without a solution; with a
 /// smaller one, points at small angles are lost.
 const MAX_NEWTON_STEPS: usize = 24;
-/// Cosine of the largest change of direction in one step. A larger value takes smaller steps, a smaller
-/// one coarser ones.
+/// Cosine of the largest change of the curve's direction in one step. A larger value takes smaller steps,
+/// a smaller one coarser ones.
 const MIN_TURN_COS: f64 = 0.85;
-/// Value of [`MIN_TURN_COS`] where the sine is below [`SMALL_SINE`]. A larger value takes smaller steps;
-/// with a smaller one, the tracing jumps to another curve.
+/// Replaces [`MIN_TURN_COS`] where the sine of the angle between the surfaces is below [`SMALL_SINE`]. A
+/// larger value takes smaller steps; with a smaller one, the tracing jumps to another curve.
 const MIN_TURN_COS_AT_SMALL_SINE: f64 = 0.998;
-/// Largest deviation at the measured points of a segment, as a fraction of the chord error. With a larger
-/// value, polylines can exceed the chord error between these points; a smaller one adds vertices.
+/// Largest deviation of the curve from a segment at the measured points, as a fraction of the accepted
+/// chord error. With a larger value, the chord error can be exceeded between these points; a smaller one
+/// adds vertices.
 const MAX_MEASURED_DEVIATION: f64 = 0.8;
-/// Smallest step, and distance from a seed at which both directions are tested, as a fraction of the
-/// size. With a larger value, parts of curves are omitted; a smaller one is slower.
+/// Smallest step, and distance from a seed at which both directions are tested, as a fraction of the size
+/// of the larger solid. With a larger value, parts of curves are omitted; a smaller one is slower.
 const MIN_STEP: f64 = 1e-6;
-/// Distance, as a fraction of the size, below which points of a curve are the same. With a larger value,
-/// curves close early; with a smaller one, they never close.
+/// Distance, as a fraction of the size of the larger solid, below which points of a curve are the same.
+/// With a larger value, curves close early; with a smaller one, they never close.
 const SAME_POINT_DISTANCE: f64 = 1e-8;
 
-/// A surface with its face.
+/// One of the two faces, with the closed form of its surface.
 struct Sheet {
     which: Which,
     face: FaceId,
@@ -62,15 +66,15 @@ pub(super) struct Faces<'a> {
     /// Faces of A and of B.
     pub numbers: FacePair,
     sheets: [Sheet; 2],
-    /// Largest step (mm).
+    /// Largest step (mm) along the curve.
     pub max_step: f64,
 }
 
-/// A point of the curve.
+/// A point of the curve, in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub p: P3,
-    /// Unit tangent, in either sense.
+    /// Unit tangent of the curve, in one of its two directions.
     pub t: V3,
     /// Sine of the angle between the surfaces.
     pub sine: f64,
@@ -78,11 +82,11 @@ pub(super) struct Point {
     uv: [P2; 2],
 }
 
-/// Start of a trace.
+/// Start of the tracing of a curve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     at: Point,
-    /// Direction into both faces.
+    /// Unit tangent at `at`, in the direction in which the curve is inside both faces.
     t: V3,
     /// A point of the curve inside both faces, near `at` in this direction.
     pub beside: P3,
@@ -90,16 +94,20 @@ pub(super) struct Start {
     both: bool,
 }
 
-/// Reason why a trace ended.
+/// Reason why the tracing of a curve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
+    /// The curve returned to its first point.
     Closed,
+    /// The curve reached a trim of one of the faces.
     Trim,
+    /// The surfaces are tangent, or the curve could not be followed.
     Tangent,
+    /// The maximum number of vertices was reached.
     Full,
 }
 
-/// Polyline of a curve in the frame of A. A closed one ends with its first point.
+/// Polyline of a curve in the frame of A. A closed polyline ends with its first point.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     pub points: Vec<P3>,
@@ -109,7 +117,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Whether the start of another trace of the same faces is on this curve.
+    /// Whether `start`, from another seed of the same faces, is on this curve.
     pub(super) fn contains(&self, faces: &Faces<'_>, start: &Start) -> bool {
         let p = &start.beside;
         let size = faces.ctx.tol.size;
@@ -151,8 +159,9 @@ impl<'a> Faces<'a> {
         self.ctx.tol.size
     }
 
-    /// Signed distance (mm) from a surface, its unit normal, and parameters. The given parameters are
-    /// returned for surfaces with a closed form.
+    /// Returns the signed distance (mm) of the point `p` (frame of A) from a surface, the unit normal at
+    /// its footpoint, and the parameters of the footpoint. For surfaces with a closed form, the given
+    /// parameters `uv` are returned. `None` on the focal set of the surface.
     fn distance(&self, sheet: &Sheet, p: &P3, uv: P2) -> Option<(f64, V3, P2)> {
         if let Some(primitive) = &sheet.primitive {
             let form = signed_distance_form(primitive, p)?;
@@ -168,8 +177,9 @@ impl<'a> Faces<'a> {
         Some((value, if is_a { n } else { ctx.pose_ab * n }, uv))
     }
 
-    /// Point of both surfaces near `p`: in the plane through `p` orthogonal to `along`, or without
-    /// `along` the nearest one. `None` if Newton's method fails or the surfaces are tangent.
+    /// Returns a point of both surfaces near the point `p` (frame of A): in the plane through `p`
+    /// perpendicular to `along` or, without `along`, about the nearest one. `uv` are start parameters.
+    /// `None` if Newton's method fails or the surfaces are tangent.
     pub(super) fn onto(&self, p: &P3, along: Option<&V3>, mut uv: [P2; 2]) -> Option<Point> {
         let (mut q, mut last) = (*p, f64::INFINITY);
         for _ in 0..MAX_NEWTON_STEPS {
@@ -200,7 +210,7 @@ impl<'a> Faces<'a> {
         None
     }
 
-    /// Whether a point of the curve is on both faces. A point on a trim is on the face.
+    /// Whether a point of the curve is on both faces, trims included.
     fn inside(&self, at: &Point) -> bool {
         let ctx = self.ctx;
         self.sheets.iter().zip(at.uv).all(|(sheet, hint)| {
@@ -212,7 +222,8 @@ impl<'a> Faces<'a> {
         })
     }
 
-    /// Directions of the curve from a seed into both faces.
+    /// Returns the starts of the tracing from a seed: one for each direction in which the curve is inside
+    /// both faces, or a single one for both directions if the seed itself is inside.
     pub(super) fn starts(&self, seed: &Seed) -> Vec<Start> {
         let Some(at) = self.onto(&seed.p, None, seed.uv) else { return Vec::new() };
         let reach = MIN_STEP * self.size();
@@ -232,7 +243,8 @@ impl<'a> Faces<'a> {
         out
     }
 
-    /// Traces the curve from a start in one or both directions. `stops` are points where edges pass,
+    /// Traces the curve from a start in one or both directions. `stops` are points at which edges pass
+    /// through the other face, `chord` (mm) is the accepted distance of the curve from the polyline, and
     /// `left` is the number of vertices that remain.
     pub(super) fn trace(
         &self,

@@ -1,8 +1,9 @@
 //! Curves in which the boundaries of two interfering solids intersect, and the pairs of faces that intersect.
 //!
-//! A curve of two faces is closed, or has ends at points where an edge of one face passes through the
-//! other face. Points on curves of both kinds are found as in the verdict, with the surfaces instead of
-//! their levels ([`seeds`]). Each curve is traced from such a point ([`march`]).
+//! A crossing curve of two faces is closed, or has ends at points where an edge of one face passes through
+//! the other face. Points on curves of both kinds are found as in the verdict ([`seeds`]), but on the
+//! surfaces themselves instead of levels inside the material. Each curve is traced from such a point
+//! ([`march`]).
 //!
 //! # Deviations
 //! Nearly tangent faces have no sharp curve, so such points are omitted and reported in
@@ -35,7 +36,7 @@ const MAX_VERTICES: usize = 1_000_000;
 impl ContactPair {
     /// Computes all pairs of a face of A and a face of B that intersect, sorted by index, each with the
     /// parameters of a point of their intersection. Empty unless the status at these poses is
-    /// [`Status::Interfering`], and if one solid contains the other.
+    /// [`Status::Interfering`]; also empty if one solid contains the other without crossing its boundary.
     ///
     /// Faces that only touch or coincide do not count. The search takes the time of a few queries. The
     /// results of the last query of this pair do not change.
@@ -61,10 +62,10 @@ impl ContactPair {
     /// [`Status::Interfering`].
     ///
     /// # Guarantees
-    /// Vertices are on both surfaces up to 1e-9 of the size. Points of a curve are at most `chord` (mm)
-    /// from its polyline, as measured at three points of each segment. Curves end at the trims of both
-    /// faces. If an edge lies in the other face, the faces of the edge report its curve. Points where a
-    /// curve could not be traced are in [`Crossings::left_out`].
+    /// Vertices are on both surfaces up to 1e-9 of the size of the larger solid. Points of a curve are at
+    /// most `chord` (mm) from its polyline, as measured at three points of each segment. Curves end at the
+    /// trims of both faces. If an edge lies in a face of the other solid, the faces that the edge joins
+    /// report its curve. Points where a curve could not be traced are in [`Crossings::left_out`].
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`], and [`QueryError::ChordError`] if `chord` is not a finite length
@@ -145,13 +146,13 @@ impl ContactPair {
     }
 }
 
-/// Faces of A and of B with their parameters at a point (frame of A).
+/// Returns a face of A and a face of B with the parameters of their points nearest to `p` (frame of A).
 fn faces_at(ctx: &Context<'_>, [a, b]: FacePair, p: &P3) -> (FeatureRef, FeatureRef) {
     (place_on_face(ctx.a, a, p), place_on_face(ctx.b, b, &(ctx.pose_ba * p)))
 }
 
 impl End {
-    /// Reason why tracing stopped before the end of the curve; `None` at the end of the curve or of a face.
+    /// Reason why the tracing stopped within both faces; `None` if the curve is closed or ends at a trim.
     fn reason(self) -> Option<&'static str> {
         match self {
             Self::Closed | Self::Trim => None,

@@ -6,19 +6,20 @@ use feeler_geom::{P2, P3, V3};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seed {
     pub p: P3,
-    /// Whether an edge passes through the other face here.
+    /// Whether an edge of one face passes through the other face at this point.
     pub at_edge: bool,
-    /// Unit tangent of the curve, in either sense.
+    /// Unit tangent of the curve, in one of its two directions.
     pub t: V3,
-    /// Sine of the angle between the surfaces.
+    /// Sine of the angle between the two surfaces at this point.
     pub sine: f64,
-    /// Parameters on both surfaces; the origin if they are not known.
+    /// Parameters on the surfaces of A and B; the origin if they are not known.
     pub uv: [P2; 2],
 }
 
 impl Seed {
-    /// Whether this seed makes another one superfluous: they are the same point up to `same` (mm), or
-    /// `other` is within `nearby` (mm) in the direction of both tangents and not at an edge.
+    /// Whether this seed makes the seed `other` superfluous: they are the same point up to `same` (mm), or
+    /// `other` is not at an edge and lies within `nearby` (mm) along the curve, in the direction of both
+    /// tangents.
     pub(super) fn replaces(&self, other: &Self, same: f64, nearby: f64) -> bool {
         let d = other.p - self.p;
         let length = d.norm();

@@ -1,5 +1,5 @@
-//! Points on all crossing curves of two faces: points where trims pass through the other surface, and
-//! points on each closed curve.
+//! Seeds of all crossing curves of two faces: points where the trims of one face pass through the surface
+//! of the other one, and points on each closed curve.
 
 use super::march::Faces;
 use super::seed::Seed;
@@ -16,26 +16,26 @@ use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Maximum number of cells of all searches of two solids. A larger value is slower in unresolvable cases;
-/// with a smaller one, curves are incomplete.
+/// Maximum number of cells (rectangles or intervals of parameters) that all searches for two solids
+/// examine. A larger value is slower in unresolvable cases; with a smaller one, curves are incomplete.
 pub(super) const TOTAL_BUDGET: u32 = 1_000_000;
-/// Maximum number of cells of one search. A larger value lets one search use up [`TOTAL_BUDGET`]; with a
-/// smaller one, curves are incomplete.
+/// Maximum number of cells (rectangles or intervals of parameters) that one search examines. A larger
+/// value lets one search use up [`TOTAL_BUDGET`]; with a smaller one, curves are incomplete.
 const SEARCH_BUDGET: u32 = 50_000;
-/// Distance from a surface, in tolerances, at which a cell counts as crossing it: cells of trims, and of
-/// areas. A larger value finds points several times, a smaller one needs more cells.
+/// Distance from a surface, in tolerances, at which a cell counts as crossing it: for intervals of trims,
+/// and for rectangles of areas. A larger value finds points several times, a smaller one needs more cells.
 const CELL_SLACK: [f64; 2] = [1e-2, 0.5];
-/// Distance, as a fraction of the size, below which seeds are the same point. A larger value loses a
-/// curve; a smaller one traces a curve twice.
+/// Distance, as a fraction of the size of the larger solid, below which seeds are the same point. A larger
+/// value loses a curve; a smaller one traces a curve twice.
 const SAME_SEED_DISTANCE: f64 = 1e-7;
-/// Distance, in longest steps, below which seeds on one curve replace each other. A larger value loses a
-/// curve; a smaller one is slower.
+/// Distance, as a fraction of the longest step of the tracing, below which a seed replaces another seed of
+/// the same curve. A larger value loses a curve; a smaller one is slower.
 const SAME_CURVE_DISTANCE: f64 = 0.1;
-/// Maximum number of seeds of one pair of faces: at trims, and elsewhere. A larger value is slower; with
-/// a smaller one, curves are incomplete.
+/// Maximum number of seeds of one pair of faces: at trims, and elsewhere. A larger value is slower; with a
+/// smaller one, curves are incomplete.
 const MAX_SEEDS: [usize; 2] = [4000, 500];
-/// Sine of the smallest angle between an edge and the curve at which the edge passes through it. A larger
-/// value misses ends of curves; a smaller one adds ends due to rounding.
+/// Sine of the smallest angle between an edge and a crossing curve at which the edge counts as an end of
+/// the curve. A larger value misses ends of curves; a smaller one adds ends due to rounding.
 const MIN_EDGE_SINE: f64 = 0.05;
 
 /// Seeds of one pair of faces.
@@ -48,7 +48,8 @@ pub(super) struct Seeds {
     pub unfinished: Option<P3>,
 }
 
-/// Finds all seeds of a pair of faces. `areas` are the pairs of their areas that can intersect.
+/// Finds all seeds of a pair of faces. `areas` are the pairs of their areas that can intersect. The number
+/// of cells that the searches examine is subtracted from `budget`.
 pub(super) fn find(faces: &Faces<'_>, areas: &[AreaPair], budget: &mut u32) -> Seeds {
     let mut finder = Finder { faces, areas, budget, found: Seeds::default(), doubtful: None, at_edges: 0 };
     finder.search_trims(Which::A);
@@ -77,8 +78,8 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Runs a search near a point (frame of A) with at most [`SEARCH_BUDGET`] cells, which are charged to the
-    /// total budget.
+    /// Runs the search `run` near the point `at` (frame of A) with at most [`SEARCH_BUDGET`] cells, which
+    /// are charged to the total budget.
     fn search(&mut self, at: P3, run: impl FnOnce(&mut Self, &mut u32) -> Search) {
         let given = SEARCH_BUDGET.min(*self.budget);
         let mut left = given;
@@ -89,8 +90,9 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds a point near a crossing (frame of A) as a seed, with the direction of the edge that passes
-    /// there. Returns `true` if the maximum number of seeds is reached.
+    /// Adds a seed on the crossing curve near the point `p` (frame of A). `edge` is the direction of the
+    /// edge that passes through the other face there, if any; `uv` are the parameters on both surfaces.
+    /// Returns `true` if the maximum number of seeds is reached.
     fn add_seed(&mut self, p: P3, edge: Option<V3>, uv: [P2; 2]) -> bool {
         let tol = &self.faces.ctx.tol;
         match self.faces.onto(&p, None, uv) {
@@ -121,7 +123,7 @@ impl Finder<'_> {
         self.faces.ctx.primitive(which, Feature::Face(self.faces.numbers[which as usize]))
     }
 
-    /// Searches for points where trims of one face pass through the other surface.
+    /// Searches for points where trims of the face of `own` pass through the surface of the other face.
     fn search_trims(&mut self, own: Which) {
         let ctx = self.faces.ctx;
         let other = own.other();
@@ -175,7 +177,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Searches for at least one point on each closed curve; other curves can get points, too.
+    /// Searches for at least one point on each closed crossing curve. Points on other curves can be found,
+    /// too.
     fn search_areas(&mut self) {
         let ctx = self.faces.ctx;
         let (a, b) = (self.primitive(Which::A), self.primitive(Which::B));
@@ -203,8 +206,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Searches for points where areas of one face pass through the closed form of the other one (frame
-    /// of A).
+    /// Searches for points where areas of the face of `own` pass through the closed form `form` of the
+    /// other face's surface (frame of A).
     fn through_form(&mut self, own: Which, form: &Primitive) {
         let ctx = self.faces.ctx;
         let primitive = if own == Which::A { *form } else { form.transformed(&ctx.pose_ba) };
@@ -232,7 +235,7 @@ impl Finder<'_> {
     }
 }
 
-/// Point and derivative of a trim in the frame of its solid.
+/// Point of a trim at the parameter `s` and its derivative by `s`, in the frame of the solid of the trim.
 fn along(surface: &feeler_geom::Surface, piece: &TrimPiece, s: f64) -> (P3, V3) {
     let (p, du, dv) = surface.first_derivs(piece.eval(s));
     let d = piece.derivative(s);

@@ -1,10 +1,10 @@
-//! Tests whether a direction in the polars of two features of revolution can be that of a critical pair,
-//! or of a pair along the valley of small distances through it.
+//! Tests whether the direction of a critical pair of two features of revolution, or of a pair along the
+//! valley of small distances through it, can lie in the polars of both features.
 //!
-//! The border of a fillet that joins its neighbours smoothly has a polar of nearly one angle to the axis,
-//! and a fillet that of a part of its meridian: most critical pairs of whole circles and tori have a
-//! different angle. Along a valley of nearly coaxial circles, both footpoints turn about the axes, and the
-//! angle hardly changes.
+//! If a fillet joins its neighbours smoothly, all directions in the polar of its border have nearly the same
+//! angle to the axis. Directions in the polar of the fillet have the angles of a part of its meridian. Most
+//! critical pairs of the whole circles and tori have other angles. Along a valley of nearly coaxial circles,
+//! both footpoints turn about the axes, and the angle hardly changes.
 //!
 //! # Source
 //! MATH §2 (polars), §3 (skeletons). With `w = h n` from one circle's point to the other's and axes z, z'
@@ -24,21 +24,22 @@ use feeler_geom::{Frame, P3, V3};
 /// minima.
 const FIRST_ORDER_FACTOR: f64 = 2.0;
 
-/// Largest ratio of lengths that is used as an angle, with [`FIRST_ORDER_FACTOR`]. A larger value excludes
-/// minima wrongly; a smaller one takes more solves.
+/// Largest ratio of two lengths that, times [`FIRST_ORDER_FACTOR`], is used as an upper bound of an angle
+/// (rad). A larger value excludes minima wrongly; a smaller one takes more solves.
 const MAX_ANGLE_RATIO: f64 = 0.5;
 
-/// Whether a minimum within the distance `reach` (mm) of a critical pair, along the features, can have its
-/// direction in both polars. `false` is certain up to the measured deviations of the features from their
-/// canonical ones.
+/// Whether a minimum within the distance `reach` (mm, along the features) of the critical pair `c` can have
+/// its direction in the polars of both features. `false` is certain for the measured deviations of the
+/// features from their canonical ones.
 pub(super) fn may_hold(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical, reach: f64) -> bool {
     let Some(spread) = spread((a, b), c, reach, ctx.tol.same) else { return true };
     in_zone(ctx, (Which::A, a.feature), &c.n, spread[0])
         && in_zone(ctx, (Which::B, b.feature), &-c.n, spread[1])
 }
 
-/// Angles (rad) by which the angles between the direction and the axes of A and B can change within the
-/// distance `reach`, if points are exact to `same` (mm); `None` if they are not bounded.
+/// Upper bounds (rad) of the changes of two angles within the distance `reach` (mm) of the critical pair `c`:
+/// those between the direction of a pair and the axes of A's and B's feature. Points are exact to `same`
+/// (mm). `None` if the changes cannot be bounded.
 fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Option<[f64; 2]> {
     let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
     let (deviation, turn) = (off(|n| n.deviation) + same, off(|n| n.angle));
@@ -82,8 +83,10 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
     }
 }
 
-/// Largest change, per unit of displacement, of the distance from the circle of `frame` along another one,
-/// whose centre is `x` from this one's; `p` is the point on it.
+/// Upper bound of the change, per unit of displacement along the circle of `other`, of the distance from the
+/// circle of `frame`. `x` is the vector (mm) from the centre of `frame` to that of `other`, `p` the vector
+/// from the centre of `frame` to the point on the circle of `other`, and `tilt` the sine of the angle between
+/// the axes.
 fn along(frame: &Frame, x: &V3, tilt: f64, p: &V3, other: &Frame) -> f64 {
     let height = p.dot(&frame.z);
     let rho = (p - frame.z * height).norm();
@@ -91,7 +94,7 @@ fn along(frame: &Frame, x: &V3, tilt: f64, p: &V3, other: &Frame) -> f64 {
     FIRST_ORDER_FACTOR * (off + height.abs() * tilt) / rho + tilt
 }
 
-/// Largest change of an angle if its cosine, near `cos`, changes by `change`.
+/// Upper bound (rad) of the change of an angle with a cosine of `cos` if the cosine changes by `change`.
 fn angle_of(cos: f64, change: f64) -> f64 {
     let max_cos = (cos + change).min(1.0);
     let sin = (1.0 - max_cos * max_cos).sqrt();
@@ -99,9 +102,9 @@ fn angle_of(cos: f64, change: f64) -> f64 {
     (change / sin).min((2.0 * change).sqrt() * FIRST_ORDER_FACTOR)
 }
 
-/// Largest change of the angle between the axis of `frame` and the normals of a cone, cylinder or plane
-/// within the distance `reach` from `p`: normals keep their angle to their own axis. `None` for a sphere,
-/// whose normals have no axis.
+/// Upper bound (rad) of the change of the angle between the axis of `frame` and the normals of the cone,
+/// cylinder or plane `line` within the distance `reach` (mm) of its point `p`. It is small because the
+/// normals keep their angle to their own axis. `None` for spheres and tori, which have no such axis.
 fn turned(line: &Primitive, frame: &Frame, p: &P3, reach: f64) -> Option<f64> {
     match line {
         Primitive::Line { origin, dir, .. } => {
@@ -129,7 +132,7 @@ mod tests {
         Shape { feature: Feature::Face(FaceId(0)), primitive, near: None }
     }
 
-    /// Angle between a direction and an axis.
+    /// Angle (rad) between the unit direction `n` and `axis`.
     fn angle(n: &V3, axis: &V3) -> f64 {
         math::atan2(n.cross(axis).norm(), n.dot(axis))
     }
