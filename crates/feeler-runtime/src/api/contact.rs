@@ -53,8 +53,8 @@ pub struct FeatureRef {
 pub struct Contact {
     /// Signed distance between the footpoints (mm). It is negative if the solids penetrate each other here.
     ///
-    /// Its lower limit is [`Tolerances::least_distance`](crate::Tolerances::least_distance), for solids
-    /// that do not interfere [`Tolerances::least_distance_apart`](crate::Tolerances::least_distance_apart),
+    /// Its lower limit is [`Tolerances::min_distance`](crate::Tolerances::min_distance), for solids
+    /// that do not interfere [`Tolerances::min_distance_apart`](crate::Tolerances::min_distance_apart),
     /// or minus [`QueryOptions::penetration`](crate::QueryOptions::penetration) if that is deeper.
     pub distance: f64,
     /// `distance` minus both dilations (mm).

@@ -87,7 +87,7 @@ impl<'a, const N: usize> Pair<'a, N> {
     /// Whether distance, directions and positions exclude a minimum.
     fn is_excluded(&self, over: &CellBounds, s: f64, near: Option<&PotentialBounds>) -> bool {
         let (tol, reach) = (&self.ctx.tol, over.reach);
-        if s - reach > self.ctx.d_max + tol.tol || s + reach < tol.least_distance() {
+        if s - reach > self.ctx.d_max + tol.tol || s + reach < tol.min_distance() {
             return true;
         }
         let known = near.filter(|n| n.spread < 1.0 && (!self.is_thin() || s - reach > 2.0 * tol.tol));

@@ -100,7 +100,7 @@ pub(crate) fn along_family(
                     }
                     let along = Path { set, point: &point, leader: Leader::Family(leading), ends_only: true };
                     // The ends carry the loads of a line, unless one solid ends at a pressed border.
-                    if options.load_bearing && d >= set.ctx.tol.least_distance() {
+                    if options.load_bearing && d >= set.ctx.tol.min_distance() {
                         let before = out.len();
                         walk(&along, (lo, hi), options, out);
                         if out.len() > before {

@@ -159,7 +159,7 @@ fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &Seeds)
 
 /// Whether a sample is pressed more deeply than solids that do not interfere can be.
 fn is_pressed(ctx: &Context<'_>, sample: &Sample) -> bool {
-    sample.pair.distance < ctx.tol.least_distance()
+    sample.pair.distance < ctx.tol.min_distance()
 }
 
 /// Thins out the samples of free-form features in conformal contact, which have one for every pair of

@@ -224,7 +224,7 @@ impl PointMinima {
     /// the shortest way out. The coordinates must be within the limits of [`Boundary::can_reach`].
     pub fn query(&mut self, boundary: &Boundary, p: &P3, reach: f64) -> &[PointMinimum] {
         let mut near = std::mem::take(&mut self.near);
-        let radius = Self::least_radius(boundary, reach);
+        let radius = Self::required_radius(boundary, reach);
         self.places(boundary, p, radius, &mut near);
         self.solve(boundary, p, reach, radius, &near);
         self.near = near;
@@ -246,12 +246,12 @@ impl PointMinima {
     /// Radius (mm) within which [`PointMinima::solve`] needs all parts of the boundary: slightly more than
     /// the reach.
     #[must_use]
-    pub fn least_radius(boundary: &Boundary, reach: f64) -> f64 {
+    pub fn required_radius(boundary: &Boundary, reach: f64) -> f64 {
         reach + 2.0 * boundary.slack
     }
 
     /// Computes the minima of `p` within `reach` (mm), given all parts of the boundary within `radius` (mm)
-    /// of `p`, which must be at least [`PointMinima::least_radius`]. Parts beyond the radius are searched
+    /// of `p`, which must be at least [`PointMinima::required_radius`]. Parts beyond the radius are searched
     /// only if the given ones do not determine whether `p` is inside. The result is the same for every such
     /// radius.
     pub fn solve(
@@ -270,16 +270,16 @@ impl PointMinima {
         }
         let mut nearest = NearestSides::of(&self.found);
         // For a nearest point below this distance, an equally near point on the other side is known, too.
-        if nearest.standing(boundary.slack).distance > radius - boundary.slack {
+        if nearest.position(boundary.slack).distance > radius - boundary.slack {
             nearest = self.search_nearest(&ctx);
         }
-        let standing = self.confirmed(&ctx, nearest);
-        self.select(&ctx, standing, reach);
-        standing
+        let position = self.confirmed(&ctx, nearest);
+        self.select(&ctx, position, reach);
+        position
     }
 
     /// Computes the distance of `p` from the boundary and its side only.
-    pub fn standing(&mut self, boundary: &Boundary, p: &P3) -> PointPosition {
+    pub fn position(&mut self, boundary: &Boundary, p: &P3) -> PointPosition {
         let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         self.minima.clear();
         let nearest = self.search_nearest(&ctx);
@@ -292,15 +292,15 @@ impl PointMinima {
     /// side.
     fn confirmed(&mut self, ctx: &Context<'_>, nearest: NearestSides) -> PointPosition {
         let slack = ctx.places.slack;
-        let standing = nearest.standing(slack);
-        let needs_rays = standing.is_inside || (nearest.is_tied(slack) && !ctx.body.is_sheet());
-        if !needs_rays || standing.distance <= ctx.places.tol.tol {
-            return standing;
+        let position = nearest.position(slack);
+        let needs_rays = position.is_inside || (nearest.is_tied(slack) && !ctx.body.is_sheet());
+        if !needs_rays || position.distance <= ctx.places.tol.tol {
+            return position;
         }
         match contains(ctx.body, &ctx.p, ctx.places.tol.trim, &mut self.rays) {
-            Some(false) if standing.is_inside => PointPosition { distance: 0.0, is_inside: false },
+            Some(false) if position.is_inside => PointPosition { distance: 0.0, is_inside: false },
             Some(true) => PointPosition { distance: nearest.inside, is_inside: true },
-            _ => standing,
+            _ => position,
         }
     }
 
@@ -324,9 +324,9 @@ impl PointMinima {
         NearestSides::of(found)
     }
 
-    fn select(&mut self, ctx: &Context<'_>, standing: PointPosition, reach: f64) {
+    fn select(&mut self, ctx: &Context<'_>, position: PointPosition, reach: f64) {
         let Self { found, minima, .. } = self;
-        if standing.is_inside {
+        if position.is_inside {
             let inside = found.iter().filter(|f| f.from == ApproachSide::Inside).map(|f| f.minimum);
             let key = |m: &PointMinimum| m.distance.abs();
             minima.extend(inside.min_by(|a, b| key(a).total_cmp(&key(b)).then(a.id.cmp(&b.id))));
@@ -382,7 +382,7 @@ impl NearestSides {
     }
 
     /// The nearest boundary point determines the side: for a point outside, it is a minimum from outside.
-    fn standing(self, slack: f64) -> PointPosition {
+    fn position(self, slack: f64) -> PointPosition {
         let Self { outside, inside } = self;
         let is_inside = outside > inside + slack || (outside.is_infinite() && inside.is_finite());
         PointPosition { distance: if is_inside { inside } else { outside.min(inside) }, is_inside }

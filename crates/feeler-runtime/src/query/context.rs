@@ -45,13 +45,13 @@ impl Context<'_> {
 
     /// Whether minima deeper than those of touching solids are reported.
     pub(crate) fn presses(&self) -> bool {
-        self.least < self.tol.least_distance_apart()
+        self.least < self.tol.min_distance_apart()
     }
 
     /// Largest distance (mm) beyond a concave edge at which a footpoint of a pair at this distance still
     /// counts as on its face.
     pub(crate) fn beside(&self, distance: f64) -> f64 {
-        if distance < self.tol.least_distance() { -self.least } else { 0.0 }
+        if distance < self.tol.min_distance() { -self.least } else { 0.0 }
     }
 
     /// The solid that comes first wherever the order matters. It is the same solid if the roles of A and B
