@@ -90,10 +90,10 @@ fn walk(a: &Arc<Body>, b: &Arc<Body>, seed: u64) -> Seen {
                 Translation3::from(pose.translation.vector + shaken.translation.vector),
                 shaken.rotation * pose.rotation,
             );
-            if following.go_on(a, b, &Pose::identity(), &pose, &options).expect("finite") {
+            if following.follow(a, b, &Pose::identity(), &pose, &options).expect("finite") {
                 seen.followed += 1;
             } else {
-                following.ask(&mut pair, &Pose::identity(), &pose, &options).expect("finite");
+                following.query(&mut pair, &Pose::identity(), &pose, &options).expect("finite");
                 seen.updated += 1;
             }
             let (expected, is_strict) = queried(&mut reference, &pose, &options);
@@ -194,7 +194,7 @@ fn flush_contacts_are_tracked_at_rest() {
         let at = middle - turn * middle + across + V3::z() * (high - 0.01);
         let pose = Pose::from_parts(Translation3::from(at), turn);
         let mut following = ContactFollower::default();
-        following.ask(&mut pair, &here, &pose, &options).expect("a query");
+        following.query(&mut pair, &here, &pose, &options).expect("a query");
         let first: Vec<u64> = following.contacts().iter().map(|c| c.id).collect();
         assert!(first.len() > 3 && following.contacts().iter().all(|c| c.is_flat), "{k}: {}", first.len());
         assert!(following.contacts().iter().all(|c| (c.distance + 0.01).abs() < 1e-9));
@@ -202,15 +202,15 @@ fn flush_contacts_are_tracked_at_rest() {
         let tilt = UnitQuaternion::from_scaled_axis(direction(&mut rng) * 1e-8);
         let by = direction(&mut rng) * (1e-8 * size);
         let moved = Pose::from_parts(Translation3::from(at + by), tilt * turn);
-        assert!(following.go_on(&block, &block, &here, &moved, &options).expect("a pose"), "{k}");
+        assert!(following.follow(&block, &block, &here, &moved, &options).expect("a pose"), "{k}");
         for contact in following.contacts() {
             let depth = (moved * contact.local_b).z - bounds.max.z;
             assert!((contact.distance - depth).abs() < 1e-12 * size, "{k}: {} {depth}", contact.distance);
         }
         // After a larger motion a new query is needed; the contacts keep their identities.
         let moved = Pose::from_parts(Translation3::from(at + V3::x() * (1e-5 * size)), turn);
-        assert!(!following.go_on(&block, &block, &here, &moved, &options).expect("a pose"), "{k}");
-        following.ask(&mut pair, &here, &moved, &options).expect("a query");
+        assert!(!following.follow(&block, &block, &here, &moved, &options).expect("a pose"), "{k}");
+        following.query(&mut pair, &here, &moved, &options).expect("a query");
         let mut again: Vec<u64> = following.contacts().iter().map(|c| c.id).collect();
         again.sort_unstable();
         assert_eq!(again, first, "{k}");

@@ -291,9 +291,9 @@ fn followed(
     let here = Pose::identity();
     let options = FollowOptions { reach, penetration: reach, stride: 0.02 * RADIUS };
     let mut following = ContactFollower::default();
-    following.ask(&mut ContactPair::new(a.body.clone(), b.body.clone()), &here, pose, &options)?;
+    following.query(&mut ContactPair::new(a.body.clone(), b.body.clone()), &here, pose, &options)?;
     let (before, clock) = (patch_evaluations(), cpu_seconds());
-    let is_followed = following.go_on(&a.body, &b.body, &here, next, &options)?;
+    let is_followed = following.follow(&a.body, &b.body, &here, next, &options)?;
     let (seconds, evaluations) = (cpu_seconds() - clock, patch_evaluations() - before);
     let min_gap = following.contacts().iter().map(|c| c.distance).fold(f64::INFINITY, f64::min);
     if !is_followed || (min_gap - gap).abs() > MAX_GAP_DIFFERENCE {

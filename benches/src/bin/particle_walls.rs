@@ -154,7 +154,7 @@ fn speed(n: usize, steps: usize, files: &[PathBuf]) -> Fallible<()> {
             let boundary = Boundary::new(body.clone());
             let mut query = PointMinima::new();
             let mut near: Vec<Sphere> = spheres.clone();
-            near.retain(|s| query.standing(&boundary, &s.center).distance <= s.radius + reach);
+            near.retain(|s| query.position(&boundary, &s.center).distance <= s.radius + reach);
             near.truncate(10_000);
             let (_, all_near, _) = timed(&wall, &mut near, reach, steps);
             let shapes: Vec<_> = near.iter().take(1000).map(shape_of).collect();
@@ -200,7 +200,7 @@ fn spheres_about(body: &Arc<Body>, n: usize) -> Vec<Sphere> {
     let mut out = Vec::with_capacity(n);
     while out.len() < n {
         let p = center + V3::from_fn(|i, _| half[i] * rng.random_range(-1.0..1.0));
-        let standing = query.standing(&boundary, &p);
+        let standing = query.position(&boundary, &p);
         if standing.is_inside || standing.distance < 0.95 * radius {
             continue;
         }

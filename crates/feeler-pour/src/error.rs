@@ -168,7 +168,8 @@ impl<T, E: Into<PourError>> Within<T> for Result<T, E> {
 /// Returns [`PourError::Value`] from the function unless a condition holds.
 macro_rules! ensure {
     ($condition:expr, $key:expr, $($problem:tt)+) => {
-        if !$condition {
+        let holds: bool = $condition;
+        if !holds {
             return Err($crate::error::PourError::value($key, format!($($problem)+)));
         }
     };

@@ -110,7 +110,7 @@ impl LastQuery {
             pose_ba: self.pose_ab.inverse(),
             tol,
             d_max: self.options.d_max,
-            least: tol.least_distance(),
+            least: tol.min_distance(),
             quasi_angle: self.options.quasi_angle,
             cull: None,
         }
@@ -555,7 +555,7 @@ impl QueryState {
             pose_ba: pose_ab.inverse(),
             tol: self.tolerances,
             d_max: options.d_max,
-            least: self.tolerances.least_distance_apart().min(-options.penetration),
+            least: self.tolerances.min_distance_apart().min(-options.penetration),
             quasi_angle: options.quasi_angle,
             cull: (!options.diagnostics().brute_force).then(|| {
                 let cull = CullContext::new(pose_ab, &self.tolerances, options);
@@ -761,7 +761,7 @@ fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
 /// Whether a minimum is not a quasi-minimum and its signed distance is at most the tolerance and at least
 /// [`Tolerances::least_distance`](crate::Tolerances::least_distance).
 fn touches(ctx: &Context<'_>, x: &Accepted) -> bool {
-    x.distance <= ctx.tol.tol && x.distance >= ctx.tol.least_distance() && x.kind != ContactKind::Quasi
+    x.distance <= ctx.tol.tol && x.distance >= ctx.tol.min_distance() && x.kind != ContactKind::Quasi
 }
 
 /// Writes the verdict in world coordinates to `out`. `near` is whether the smallest distance of a minimum,

@@ -260,16 +260,16 @@ fn followed_contacts() {
     for k in 3..=300 {
         let far = at(0.0, 0.0, power_of_ten(k));
         let mut following = ContactFollower::default();
-        following.ask(&mut pair, &Pose::identity(), &far, &options).expect("separated");
+        following.query(&mut pair, &Pose::identity(), &far, &options).expect("separated");
         assert!(following.contacts().is_empty(), "1e{k}");
         // This motion is larger than the stride.
         let here = turned(2.3, 0.0, 0.0, 10.0, 20.0, 0.0);
-        assert_eq!(following.go_on(&a, &a, &Pose::identity(), &here, &options), Ok(false), "1e{k}");
+        assert_eq!(following.follow(&a, &a, &Pose::identity(), &here, &options), Ok(false), "1e{k}");
         let [pose_a, pose_b] = [Pose::identity(), here].map(|p| with_offset(p, far.translation.vector));
-        following.ask(&mut pair, &pose_a, &pose_b, &options).expect("near");
+        following.query(&mut pair, &pose_a, &pose_b, &options).expect("near");
         assert_eq!(following.contacts().len(), 1, "1e{k}");
         let wide = FollowOptions { reach: 2e300, ..options };
-        let result = following.ask(&mut pair, &Pose::identity(), &far, &wide);
+        let result = following.query(&mut pair, &Pose::identity(), &far, &wide);
         assert_eq!(result.is_err(), k > 8, "1e{k}");
         for (reach, is_refused) in [(0.05, false), (2e300, k > 8)] {
             let options = TrackerOptions { reach, ..TrackerOptions::default() };

@@ -246,7 +246,7 @@ fn contacts_do_not_outlive_the_interference() {
             let found = pair.query(&Pose::identity(), &pose, &pressed(0.05)).expect("finite poses");
             let deepest = found.first().map_or(0.0, |l| l.distance);
             let is_apart = pair.status() != Some(Status::Interfering);
-            let limit = pair.tolerances().least_distance_apart();
+            let limit = pair.tolerances().min_distance_apart();
             assert!(!is_apart || deepest >= limit, "{:?} at {deepest}: {pose}", pair.status());
             ended += u32::from(is_apart);
             continued += u32::from(!is_apart && deepest < 0.0);

@@ -251,14 +251,15 @@ fn radii_and_what_touching_means() {
 /// `benches/src/bin/convex_campaign.rs` tests many more pairs.
 #[test]
 fn hard_pairs_against_exact_distances() {
-    use crate::reference::cases::{CaseRandom, KINDS, hard_pair, judge};
+    use crate::reference::cases::{CaseRandom, KINDS, compare_with_exact, hard_pair};
     let mut rng = CaseRandom(36);
     for round in 0..30_000 {
         let kind = round % KINDS.len();
         let (a, b) = hard_pair(&mut rng, kind);
         let answer =
             distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &DistanceRequest::default());
-        let verdict = judge(&a, &b, &answer).unwrap_or_else(|e| panic!("{}: {e} {a:?} {b:?}", KINDS[kind]));
+        let verdict = compare_with_exact(&a, &b, &answer)
+            .unwrap_or_else(|e| panic!("{}: {e} {a:?} {b:?}", KINDS[kind]));
         // Below the rounding of a coordinate, a relative error is meaningless.
         let fine = verdict.relative < 1e-12 || verdict.to_size < f64::EPSILON;
         assert!(fine, "{}: {verdict:?} {a:?} {b:?}", KINDS[kind]);
@@ -268,7 +269,7 @@ fn hard_pairs_against_exact_distances() {
 /// Regression tests: pairs on which earlier versions failed.
 #[test]
 fn worst_cases() {
-    use crate::reference::cases::judge;
+    use crate::reference::cases::compare_with_exact;
     // The weights of the needle's vertices once ended a search with an error of 2e-9.
     let a = [
         [0.938088719470223, -0.453404366730102, 0.17334220534923261],
@@ -326,7 +327,7 @@ fn worst_cases() {
     {
         let answer =
             distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &DistanceRequest::default());
-        let verdict = judge(&a, &b, &answer).unwrap();
+        let verdict = compare_with_exact(&a, &b, &answer).unwrap();
         assert!(verdict.relative < 1e-12 || verdict.to_size < f64::EPSILON, "{verdict:?} {answer:?}");
     }
 }

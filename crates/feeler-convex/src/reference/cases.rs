@@ -170,7 +170,7 @@ pub struct CaseErrors {
 ///
 /// # Errors
 /// A message with the reason why the result is wrong.
-pub fn judge(a: &[P3], b: &[P3], answer: &crate::DistanceResult) -> Result<CaseErrors, String> {
+pub fn compare_with_exact(a: &[P3], b: &[P3], answer: &crate::DistanceResult) -> Result<CaseErrors, String> {
     use crate::DistanceOutcome;
     let size = a.iter().chain(b).fold(0.0, |m: f64, p| m.max(p.coords.amax()));
     let unit = crate::power_of_two(-crate::exponent(size).clamp(-1000, 1000));

@@ -22,13 +22,13 @@ impl<'g> Eroded<'g> {
     ///
     /// # Errors
     /// Returns an error if the depth is negative or not finite, or above
-    /// [`Grain::least_radius`](super::Grain::least_radius), up to which the result is proven to be
-    /// correct.
+    /// [`Grain::min_curvature_radius`](super::Grain::min_curvature_radius), up to which the result is
+    /// proven to be correct.
     pub fn new(placed: Placed<'g>, by: f64) -> Result<Self, GrainError> {
         if !(by >= 0.0 && by.is_finite()) {
             return Err(GrainError::ErosionDepth(by));
         }
-        let proven = placed.grain.least_radius();
+        let proven = placed.grain.min_curvature_radius();
         if by > proven {
             return Err(GrainError::Erosion { requested: by, proven });
         }

@@ -53,7 +53,7 @@ impl Grain {
     /// without its layer, is 0 if an exponent is above 1, because such shapes have tips or ridges. It is
     /// exact for balls.
     #[must_use]
-    pub fn least_radius(&self) -> f64 {
+    pub fn min_curvature_radius(&self) -> f64 {
         let [p1, p2] = self.power;
         if p1 < 2.0 || p2 < 2.0 {
             return self.dilation;

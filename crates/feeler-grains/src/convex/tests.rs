@@ -181,7 +181,7 @@ fn balls_from_within_stay_inside() {
             let clearance = g.shape().support(&m).point.coords.dot(&m) - center.dot(&m);
             assert!(clearance >= radius - 1e-13, "{g:?} {n:?}: {radius} {clearance}");
         }
-        assert!(radius >= g.least_radius() * (1.0 - 1e-12), "{g:?} {n:?}");
+        assert!(radius >= g.min_curvature_radius() * (1.0 - 1e-12), "{g:?} {n:?}");
         assert!(
             (g.dilated(0.5).expect("thick").ball_at(&s) - radius).abs() < 1e-15,
             "layers are not counted"
@@ -189,7 +189,7 @@ fn balls_from_within_stay_inside() {
     }
     assert!(large > 1000, "{large}");
     let ellipsoid = Grain::superellipsoid(V3::new(1.0, 2.0, 3.0), [1.0, 1.0]).expect("a grain");
-    assert!((ellipsoid.least_radius() - 1.0 / 3.0).abs() < 1e-15);
+    assert!((ellipsoid.min_curvature_radius() - 1.0 / 3.0).abs() < 1e-15);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn dilation_reverts_erosion() {
     let mut rng = SmallRng::seed_from_u64(9);
     for _ in 0..200 {
         let g = grain(&mut rng, 0.4..1.0);
-        let by = g.least_radius() * 0.99;
+        let by = g.min_curvature_radius() * 0.99;
         assert!(by > 1e-3, "{by} {g:?}");
         let p = Placed::new(&g, &pose(&mut rng, V3::zeros())).expect("finite");
         let eroded = Eroded::new(p, by).expect("below the bound");
@@ -217,7 +217,7 @@ fn dilation_reverts_erosion() {
             let (pm, pn) = (eroded.support(&m).point, eroded.support(&n).point);
             assert!((pn - pm).dot(&m) <= 1e-12, "{g:?} {m:?} {n:?}");
         }
-        let message = Eroded::new(p, g.least_radius() * 1.01).expect_err("too deep").to_string();
+        let message = Eroded::new(p, g.min_curvature_radius() * 1.01).expect_err("too deep").to_string();
         assert!(message.contains("erode by at most that"), "{message}");
     }
     let sharp = Grain::superellipsoid(V3::repeat(1.0), [1.2, 1.0]).expect("a grain");

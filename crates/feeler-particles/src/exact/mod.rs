@@ -203,17 +203,17 @@ impl ExactWall {
         if cache.is_clear(local.center(), near) || !self.boundary.can_reach(local.center(), near)? {
             return Ok(());
         }
-        let standing = self.minima(local.center(), near, cache, batch);
+        let position = self.minima(local.center(), near, cache, batch);
         let into_world = |c: WallContact| WallContact {
             point: self.pose * c.point,
             normal: self.pose.rotation * c.normal,
             ..c
         };
         let Batch { query, places, contacts, shapes, .. } = batch;
-        if standing.is_inside {
+        if position.is_inside {
             let out = query.minima().iter().map(|m| local.way_out(m)).filter(|c| c.gap <= reach);
             contacts.extend(out.map(into_world));
-        } else if standing.distance <= near {
+        } else if position.distance <= near {
             contacts.extend(local.contacts(&self.boundary, reach, places, shapes).map(into_world));
         }
         Ok(())
@@ -257,7 +257,7 @@ impl ExactWall {
     /// enough.
     fn minima(&self, p: &P3, near: f64, cache: &mut ProximityCache, batch: &mut Batch) -> PointPosition {
         let boundary = &*self.boundary;
-        let least = PointMinima::least_radius(boundary, near);
+        let least = PointMinima::required_radius(boundary, near);
         let Batch { query, places, .. } = batch;
         let mut radius = cache.listed_radius(p);
         let is_known = radius >= least;
@@ -268,10 +268,10 @@ impl ExactWall {
             radius = least + LIST_MARGIN * near;
             query.places(boundary, p, radius, places);
         }
-        let standing = query.solve(boundary, p, near, radius, places);
+        let position = query.solve(boundary, p, near, radius, places);
         // The tolerance of the model is subtracted from the clearance.
-        let clear = standing.distance - PointMinima::least_radius(boundary, 0.0);
-        if standing.is_inside || standing.distance <= near {
+        let clear = position.distance - PointMinima::required_radius(boundary, 0.0);
+        if position.is_inside || position.distance <= near {
             if !is_known {
                 cache.set(p, 0.0, radius, places);
             }
@@ -281,7 +281,7 @@ impl ExactWall {
         } else {
             cache.set(p, clear, radius, places);
         }
-        standing
+        position
     }
 }
 

@@ -25,7 +25,7 @@ impl PairQueries {
         [(a, pose_a), (b, pose_b)]: [(&Arc<Body>, &Pose); 2],
     ) -> Result<(), QueryError> {
         let options = options(a, b);
-        if tracked.go_on(a, b, pose_a, pose_b, &options)? {
+        if tracked.follow(a, b, pose_a, pose_b, &options)? {
             return Ok(());
         }
         let is_same = |p: &ContactPair| Arc::ptr_eq(p.body_a(), a) && Arc::ptr_eq(p.body_b(), b);
@@ -36,7 +36,7 @@ impl PairQueries {
             self.pairs.push(ContactPair::new(Arc::clone(a), Arc::clone(b)));
             self.pairs.len() - 1
         });
-        tracked.ask(&mut self.pairs[known], pose_a, pose_b, &options)
+        tracked.query(&mut self.pairs[known], pose_a, pose_b, &options)
     }
 }
 

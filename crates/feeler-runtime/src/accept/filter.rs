@@ -83,7 +83,7 @@ pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Op
 /// feature is a face and one is a vertex. Such features are never pressed into each other.
 pub(crate) fn is_impossible(ctx: &Context<'_>, c: &Candidate) -> bool {
     let has = |is: fn(&Feature) -> bool| is(&c.feature_a) || is(&c.feature_b);
-    c.distance < ctx.tol.least_distance()
+    c.distance < ctx.tol.min_distance()
         && has(|f| matches!(f, Feature::Vertex(_)))
         && !has(|f| matches!(f, Feature::Face(_)))
 }

@@ -113,7 +113,7 @@ impl Tolerances {
     /// depth of two tolerances. Solids at smaller depths are in contact. No pose lies between the two
     /// cases.
     #[must_use]
-    pub fn least_distance(&self) -> f64 {
+    pub fn min_distance(&self) -> f64 {
         MIN_DISTANCE * self.tol
     }
 
@@ -122,7 +122,7 @@ impl Tolerances {
     /// A sharp edge or tip must be pressed in by several tolerances before it has a point farther than one
     /// tolerance inside the other solid; a tip of half angle α by 1 + 1/sin α.
     #[must_use]
-    pub fn least_distance_apart(&self) -> f64 {
+    pub fn min_distance_apart(&self) -> f64 {
         MIN_DISTANCE_APART * self.tol
     }
 

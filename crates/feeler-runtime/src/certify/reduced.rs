@@ -103,7 +103,7 @@ impl<'a, const N: usize> Pair<'a, N> {
     /// feature, `near` the bounds of the potential over the cell, if they exist.
     fn is_excluded(&self, over: &CellBounds, s: f64, near: Option<&PotentialBounds>) -> bool {
         let (tol, reach) = (&self.ctx.tol, over.reach);
-        if s - reach > self.ctx.d_max + tol.tol || s + reach < tol.least_distance() {
+        if s - reach > self.ctx.d_max + tol.tol || s + reach < tol.min_distance() {
             return true;
         }
         let known = near.filter(|n| n.spread < 1.0 && (!self.is_thin() || s - reach > 2.0 * tol.tol));

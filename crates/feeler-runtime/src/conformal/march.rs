@@ -105,7 +105,7 @@ pub(crate) fn along_family(
                     let along = Path { set, point: &point, leader: Leader::Family(leading), ends_only: true };
                     // The ends of a line carry its loads, unless the line is pressed and one solid ends
                     // there.
-                    if options.load_bearing && d >= set.ctx.tol.least_distance() {
+                    if options.load_bearing && d >= set.ctx.tol.min_distance() {
                         let before = out.len();
                         walk(&along, (lo, hi), options, out);
                         if out.len() > before {

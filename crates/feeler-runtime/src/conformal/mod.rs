@@ -166,7 +166,7 @@ fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &Seeds)
 /// Whether the distance of a sample is more negative than the tolerances allow for solids that do not
 /// interfere.
 fn is_pressed(ctx: &Context<'_>, sample: &Sample) -> bool {
-    sample.pair.distance < ctx.tol.least_distance()
+    sample.pair.distance < ctx.tol.min_distance()
 }
 
 /// Thins out the samples of free-form features in conformal contact, of which there is one for every pair

@@ -236,7 +236,7 @@ impl PointMinima {
     /// coordinates of `p`.
     pub fn query(&mut self, boundary: &Boundary, p: &P3, reach: f64) -> &[PointMinimum] {
         let mut near = std::mem::take(&mut self.near);
-        let radius = Self::least_radius(boundary, reach);
+        let radius = Self::required_radius(boundary, reach);
         self.places(boundary, p, radius, &mut near);
         self.solve(boundary, p, reach, radius, &near);
         self.near = near;
@@ -259,12 +259,12 @@ impl PointMinima {
     /// Smallest radius (mm) around a point within which [`PointMinima::solve`] needs all parts of the
     /// boundary. It slightly exceeds `reach` (mm).
     #[must_use]
-    pub fn least_radius(boundary: &Boundary, reach: f64) -> f64 {
+    pub fn required_radius(boundary: &Boundary, reach: f64) -> f64 {
         reach + 2.0 * boundary.slack
     }
 
     /// Computes the minima of `p` within `reach` (mm), given all parts of the boundary within `radius` (mm)
-    /// of `p`, which must be at least [`PointMinima::least_radius`]. Parts beyond the radius are searched
+    /// of `p`, which must be at least [`PointMinima::required_radius`]. Parts beyond the radius are searched
     /// only if the given ones do not determine whether `p` is inside. The result is the same for every such
     /// radius.
     pub fn solve(
@@ -284,17 +284,17 @@ impl PointMinima {
         let mut nearest = NearestSides::of(&self.found);
         // If the nearest point is closer than this distance, `near` also contains any equally near point
         // of the other side.
-        if nearest.standing(boundary.slack).distance > radius - boundary.slack {
+        if nearest.position(boundary.slack).distance > radius - boundary.slack {
             nearest = self.search_nearest(&ctx);
         }
-        let standing = self.confirmed(&ctx, nearest);
-        self.select(&ctx, standing, reach);
-        standing
+        let position = self.confirmed(&ctx, nearest);
+        self.select(&ctx, position, reach);
+        position
     }
 
     /// Computes only the distance of `p` (frame of the solid) from the boundary, and its side. The list
     /// of minima is cleared.
-    pub fn standing(&mut self, boundary: &Boundary, p: &P3) -> PointPosition {
+    pub fn position(&mut self, boundary: &Boundary, p: &P3) -> PointPosition {
         let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         self.minima.clear();
         let nearest = self.search_nearest(&ctx);
@@ -307,15 +307,15 @@ impl PointMinima {
     /// are equally near, as at the end of a slit, only rays determine the side.
     fn confirmed(&mut self, ctx: &Context<'_>, nearest: NearestSides) -> PointPosition {
         let slack = ctx.places.slack;
-        let standing = nearest.standing(slack);
-        let needs_rays = standing.is_inside || (nearest.is_tied(slack) && !ctx.body.is_sheet());
-        if !needs_rays || standing.distance <= ctx.places.tol.tol {
-            return standing;
+        let position = nearest.position(slack);
+        let needs_rays = position.is_inside || (nearest.is_tied(slack) && !ctx.body.is_sheet());
+        if !needs_rays || position.distance <= ctx.places.tol.tol {
+            return position;
         }
         match contains(ctx.body, &ctx.p, ctx.places.tol.trim, &mut self.rays) {
-            Some(false) if standing.is_inside => PointPosition { distance: 0.0, is_inside: false },
+            Some(false) if position.is_inside => PointPosition { distance: 0.0, is_inside: false },
             Some(true) => PointPosition { distance: nearest.inside, is_inside: true },
-            _ => standing,
+            _ => position,
         }
     }
 
@@ -339,9 +339,9 @@ impl PointMinima {
         NearestSides::of(found)
     }
 
-    fn select(&mut self, ctx: &Context<'_>, standing: PointPosition, reach: f64) {
+    fn select(&mut self, ctx: &Context<'_>, position: PointPosition, reach: f64) {
         let Self { found, minima, .. } = self;
-        if standing.is_inside {
+        if position.is_inside {
             let inside = found.iter().filter(|f| f.from == ApproachSide::Inside).map(|f| f.minimum);
             let key = |m: &PointMinimum| m.distance.abs();
             minima.extend(inside.min_by(|a, b| key(a).total_cmp(&key(b)).then(a.id.cmp(&b.id))));
@@ -399,7 +399,7 @@ impl NearestSides {
 
     /// Distance and side by the nearest boundary point: if the point is outside, that is a minimum from
     /// outside. `slack` (mm) is the uncertainty of the distances.
-    fn standing(self, slack: f64) -> PointPosition {
+    fn position(self, slack: f64) -> PointPosition {
         let Self { outside, inside } = self;
         let is_inside = outside > inside + slack || (outside.is_infinite() && inside.is_finite());
         PointPosition { distance: if is_inside { inside } else { outside.min(inside) }, is_inside }

@@ -48,13 +48,13 @@ impl Context<'_> {
     /// Whether minima are reported that are deeper than those of touching solids, because
     /// [`QueryOptions::penetration`](crate::QueryOptions::penetration) is larger.
     pub(crate) fn presses(&self) -> bool {
-        self.least < self.tol.least_distance_apart()
+        self.least < self.tol.min_distance_apart()
     }
 
     /// Largest distance (mm) beyond a concave edge at which a footpoint still counts as on its face, for
     /// a pair of footpoints at the signed `distance` (mm).
     pub(crate) fn beside(&self, distance: f64) -> f64 {
-        if distance < self.tol.least_distance() { -self.least } else { 0.0 }
+        if distance < self.tol.min_distance() { -self.least } else { 0.0 }
     }
 
     /// The solid that is treated first in steps whose result depends on the order of the solids.

@@ -43,7 +43,7 @@ fn context<'a>(
         pose_ba: pose_ab.inverse(),
         tol,
         d_max: options.d_max,
-        least: tol.least_distance_apart(),
+        least: tol.min_distance_apart(),
         quasi_angle: 0.0,
         cull: None,
     }))

@@ -154,7 +154,7 @@ pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t:
         // If the edges are pressed, the distance is negative along the opposite direction. A vertex and an
         // edge are contacts only down to the tolerances.
         let is_vertex = matches!(pair.canonical, Feature::Vertex(_));
-        if d <= if is_vertex { -ctx.tol.least_distance() } else { -ctx.least } {
+        if d <= if is_vertex { -ctx.tol.min_distance() } else { -ctx.least } {
             add(-n);
         }
         return;

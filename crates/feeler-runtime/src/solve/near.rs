@@ -275,7 +275,7 @@ fn decided(
         if unsigned && c.distance < -ctx.tol.tol {
             continue;
         }
-        let is_pressed = c.distance < ctx.tol.least_distance();
+        let is_pressed = c.distance < ctx.tol.min_distance();
         let c = &Critical { distance: if is_pressed { c.distance } else { c.distance.max(0.0) }, ..*c };
         // The second order of a distance above this cannot be distinguished from zero.
         if curvature * c.distance > MIN_ORDER {

@@ -150,7 +150,7 @@ fn beside_polars(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Ac
     let between = c.p_b - c.p_a;
     let n = farthest_direction(&constraints, step.rotation + ctx.tol.angle, &between)?;
     let distance = between.dot(&n);
-    if !(ctx.tol.least_distance() <= distance && distance <= ctx.d_max) {
+    if !(ctx.tol.min_distance() <= distance && distance <= ctx.d_max) {
         return None;
     }
     let slack = |which, feature| match feature {

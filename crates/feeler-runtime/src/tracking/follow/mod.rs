@@ -88,8 +88,8 @@ pub struct FollowedContact {
 /// let mut following = ContactFollower::default();
 /// for _ in 0..1000 {
 ///     let there = step();
-///     if !following.go_on(&a, &b, &here, &there, &options)? {
-///         following.ask(&mut pair, &here, &there, &options)?;
+///     if !following.follow(&a, &b, &here, &there, &options)? {
+///         following.query(&mut pair, &here, &there, &options)?;
 ///     }
 ///     let _deepest = following.contacts().iter().map(|c| c.distance).fold(0.0, f64::min);
 /// }
@@ -158,14 +158,14 @@ impl ContactFollower {
     }
 
     /// Moves the contacts to other poses, which take each solid's own coordinates to the world. Returns
-    /// `false` and leaves the contacts unchanged if a query ([`ContactFollower::ask`]) is required:
+    /// `false` and leaves the contacts unchanged if a query ([`ContactFollower::query`]) is required:
     /// before the first query, after a displacement of more than the stride, and if a contact has left
     /// its features.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite, or if rounding of the coordinates exceeds a tenth of the
     /// tolerance and there are contacts.
-    pub fn go_on(
+    pub fn follow(
         &mut self,
         a: &Body,
         b: &Body,
@@ -194,7 +194,7 @@ impl ContactFollower {
             tol,
             // A contact within the reach and the stride has moved by at most another stride.
             d_max: options.reach + 2.0 * options.stride,
-            least: tol.least_distance_apart().min(-options.penetration - 2.0 * options.stride),
+            least: tol.min_distance_apart().min(-options.penetration - 2.0 * options.stride),
             quasi_angle: 0.0,
             cull: None,
         };
@@ -221,7 +221,7 @@ impl ContactFollower {
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`]. After an error, the list of contacts is empty.
-    pub fn ask(
+    pub fn query(
         &mut self,
         pair: &mut ContactPair,
         pose_a: &Pose,

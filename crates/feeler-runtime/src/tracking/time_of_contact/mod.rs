@@ -50,13 +50,13 @@ pub struct PassageOptions {
     /// query computes a verdict.
     pub query: QueryOptions,
     /// Maximum number of queries; the motion after the last one is undecided.
-    pub most_queries: u32,
+    pub max_queries: u32,
 }
 
 impl Default for PassageOptions {
     fn default() -> Self {
         let query = QueryOptions { d_max: 0.0, ..QueryOptions::default() };
-        Self { distance: 0.0, query, most_queries: DEFAULT_MAX_QUERIES }
+        Self { distance: 0.0, query, max_queries: DEFAULT_MAX_QUERIES }
     }
 }
 
@@ -108,7 +108,7 @@ pub struct Passage {
     pub pairs: u64,
 }
 
-/// Default of [`PassageOptions::most_queries`]. A larger value takes longer before a motion is undecided;
+/// Default of [`PassageOptions::max_queries`]. A larger value takes longer before a motion is undecided;
 /// a smaller one leaves motions along surfaces undecided.
 const DEFAULT_MAX_QUERIES: u32 = 10_000;
 /// Default range of queries beyond the limit, in sizes of both solids. A larger value makes queries
@@ -216,7 +216,7 @@ struct Advancement<'a> {
     options: QueryOptions,
     /// Distance (mm) that counts as contact.
     limit: f64,
-    most_queries: u32,
+    max_queries: u32,
     /// End of the longer path.
     end: f64,
     passage: Passage,
@@ -278,7 +278,7 @@ impl<'a> Advancement<'a> {
             paths,
             options: query,
             limit: options.distance,
-            most_queries: options.most_queries,
+            max_queries: options.max_queries,
             end,
             passage,
             work: Workspace::default(),
@@ -393,7 +393,7 @@ impl<'a> Advancement<'a> {
             {
                 return Ok(self.contact(c));
             }
-            if self.passage.queries >= self.most_queries {
+            if self.passage.queries >= self.max_queries {
                 return Ok(PassageOutcome::Undecided(sample.time));
             }
             if clearance <= tolerances.tol && !std::mem::replace(&mut is_touching, true) {
