@@ -58,7 +58,7 @@ pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
         }
     }
     let Ok(flat) = Polytope::new(&points) else { return root.obb.corners().to_vec() };
-    // A planar sheet gets a thickness, so that it has an inside; rounding of its coordinates is none.
+    // A planar sheet gets a thickness, so that it has an inside; rounding does not count as one.
     let thick =
         if inner_distance(&flat, &points, size) <= FLAT * size { SHEET_HALF_THICKNESS * size } else { 0.0 };
     let mut extents: BTreeMap<[u32; 3], Option<Extent>> = BTreeMap::new();

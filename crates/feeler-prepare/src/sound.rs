@@ -187,8 +187,8 @@ fn lines(h: &Hierarchy, size: f64) -> Result<Option<SmallFault>, Unsound> {
         if sums.lines >= LINE_LIMITS.1 || areas.is_empty() {
             break;
         }
-        // The starts are spread over all areas, not taken in their order: small faces have as many as large
-        // ones, so that faults of either are found.
+        // The starts are spread over all areas, not taken in their order. Small faces get the same number as
+        // large ones, so that faults of either are found.
         let (f, rect) = &areas[scattered(k, areas.len())];
         let face = &h.faces[f.index()];
         let Some(uv) = face.trim.sample_inside(rect) else { continue };
