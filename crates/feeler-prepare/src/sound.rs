@@ -21,9 +21,9 @@ use line::{Crossing, Line, Target};
 /// Maximum number of lines that are tried, and number of conclusive lines after which no more are tried.
 const LINE_LIMITS: (u64, u32) = (96, 24);
 
-/// Number of open lines from which the fault is measured ([`measure`]). A single line can hit a small fault
-/// of the model that does no harm.
-const MIN_OPEN_LINES: u32 = 2;
+/// Maximum fraction of the inside that lines find enclosed twice before that is measured ([`measure`]). With a larger
+/// value overlaps are missed; with a smaller one, threads are measured in vain.
+const MEASURED_OVERLAP: f64 = 0.01;
 
 /// Like [`LINE_LIMITS`], for the lines that measure a fault: they start in proportion to area.
 const MEASURE_LIMITS: (u64, u32) = (20_000, 400);
@@ -118,12 +118,14 @@ pub(crate) struct SmallFault {
     pub(crate) face: u64,
 }
 
-/// Share of lines beyond which faces back to back are the fault that is reported.
-const MIN_REPORTED_EMPTY: f64 = 0.05;
+/// Shares beyond which a fault is reported: of lines that meet faces back to back, of open lines, and of the volume
+/// that is enclosed twice. With larger values faults are hidden; with smaller ones there are warnings of tangent
+/// faces and threads.
+const MIN_REPORTED: (f64, f64, f64) = (0.05, 0.0, 0.005);
 
 impl std::fmt::Display for SmallFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.empty > MIN_REPORTED_EMPTY {
+        if self.empty > MIN_REPORTED.0 {
             return write!(
                 f,
                 "faces lie back to back without material between them, for example face #{} (about {:.0} % \
@@ -187,8 +189,8 @@ fn lines(h: &Hierarchy, size: f64) -> Result<Option<SmallFault>, Unsound> {
         if sums.lines >= LINE_LIMITS.1 || areas.is_empty() {
             break;
         }
-        // The starts are spread over all areas, not taken in their order: small faces have as many as large
-        // ones, so that faults of either are found.
+        // The starts are spread over all areas, not taken in their order. Small faces get the same number as
+        // large ones, so that faults of either are found.
         let (f, rect) = &areas[scattered(k, areas.len())];
         let face = &h.faces[f.index()];
         let Some(uv) = face.trim.sample_inside(rect) else { continue };
@@ -246,7 +248,10 @@ fn measure(target: &Target<'_>, areas: &[(FaceId, Rect)], tie: f64) -> Result<Op
         return Err(Unsound::Covered { percent: 100.0 * share, face });
     }
     let twice = sums.covered_twice / sums.inside.max(f64::MIN_POSITIVE);
-    Ok(Some(SmallFault { empty: f64::from(empty) / f64::from(lines), open: share, twice, face }))
+    let fault = SmallFault { empty: f64::from(empty) / f64::from(lines), open: share, twice, face };
+    let is_reported =
+        fault.empty > MIN_REPORTED.0 || fault.open > MIN_REPORTED.1 || fault.twice > MIN_REPORTED.2;
+    Ok(is_reported.then_some(fault))
 }
 
 /// Returns whether the vector areas of all faces add up to nothing, as those of a closed boundary do, apart
@@ -296,9 +301,7 @@ impl Sums {
 
     /// Whether lines have found nothing that has to be measured.
     fn is_fine(&self) -> bool {
-        self.open < MIN_OPEN_LINES
-            && self.covered_twice <= MAX_OVERLAP * self.inside
-            && 4 * self.empty <= self.lines
+        self.open == 0 && self.covered_twice <= MEASURED_OVERLAP * self.inside && 4 * self.empty <= self.lines
     }
 
     /// Adds the crossings of a line. Crossings closer than `tie` (mm) are at the same point.

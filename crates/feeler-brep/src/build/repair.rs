@@ -630,7 +630,7 @@ fn join(draft: &mut Draft, i: usize, j: usize) {
         while seen.insert(at) {
             ring.push(of(at).clone());
             at = next(at);
-            // Over a common edge, the walk goes on along the other face.
+            // Over a common edge, the walk continues along the other face.
             for _ in 0..all.len() {
                 match twin(at) {
                     Some(other) => at = next(other),

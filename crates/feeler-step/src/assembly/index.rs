@@ -360,7 +360,7 @@ impl Documents {
     }
 }
 
-/// Adds names of files that are not yet in a list. Entity ids and placeholders are no names.
+/// Adds names of files that are not yet in a list. Entity ids and placeholders are skipped.
 fn add_names<'a>(to: &mut Vec<String>, names: impl IntoIterator<Item = &'a str>) {
     for name in names {
         let name = name.trim();
@@ -370,7 +370,7 @@ fn add_names<'a>(to: &mut Vec<String>, names: impl IntoIterator<Item = &'a str>)
     }
 }
 
-/// Returns whether a text can be the name of a file: entity ids and placeholders are no names.
+/// Returns whether a text can be the name of a file, which entity ids and placeholders cannot.
 fn is_file_name(text: &str) -> bool {
     let is_id = text.strip_prefix('#').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     text.chars().any(char::is_alphanumeric) && !is_id && !text.eq_ignore_ascii_case("none")

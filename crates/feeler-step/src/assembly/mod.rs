@@ -188,7 +188,7 @@ fn hidden_items(entities: &Entities) -> BTreeSet<u64> {
     out
 }
 
-/// Leaves out the solids that the file hides, if the user wants so, or tells how many there are.
+/// Leaves out the solids that the file hides, if the user wants so, or reports their number.
 fn hidden_solids(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
     let hidden = hidden_items(index.entities);
     if hidden.is_empty() {
