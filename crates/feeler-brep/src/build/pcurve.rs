@@ -810,7 +810,8 @@ fn limited(mut tangent: V2, [a, b]: [&Joint; 2], samples: &[Sample; 5], tol: f64
             .fold(0.0, |m: f64, s| m.max(if k == 0 { s.jacobian.0.norm() } else { s.jacobian.1.norm() }));
         let reach = MAX_TANGENT * (hi - lo);
         if (hi - lo) * speed <= tol {
-            tangent[k] = tangent[k].clamp(-reach, reach);
+            // `f64::clamp` would panic without a number.
+            tangent[k] = tangent[k].max(-reach).min(reach);
         } else if tangent[k] != 0.0 {
             most = most.min(reach / tangent[k].abs());
         }
