@@ -18,6 +18,7 @@ pub fn closed_surface(name: &str, grid: BezierSurface) -> SolidSource {
         surface_deviation: 0.0,
         outward: true,
         either_way: false,
+        outer_sheet: None,
         loops: Vec::new(),
     };
     SolidSource { name: name.to_owned(), faces: vec![face], ..SolidSource::default() }

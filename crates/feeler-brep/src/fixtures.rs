@@ -82,6 +82,7 @@ impl SourceBuilder {
             surface_deviation: 0.0,
             outward,
             either_way: false,
+            outer_sheet: None,
             loops,
         });
         index(self.faces.len() - 1)

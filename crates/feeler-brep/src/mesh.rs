@@ -324,6 +324,7 @@ impl Welded {
                     surface_deviation: 0.0,
                     outward: true,
                     either_way: false,
+                    outer_sheet: None,
                     loops: vec![LoopSource::Edges(loop_)],
                 });
             }

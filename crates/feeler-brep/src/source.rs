@@ -63,6 +63,8 @@ pub struct FaceSource {
     /// Whether `outward` is a guess, because the file does not define the direction of the surface's
     /// normal.
     pub either_way: bool,
+    /// Whether the face is on the outer sheet of a spindle torus; `None` if the source does not say it.
+    pub outer_sheet: Option<bool>,
     /// Loops; none for a whole closed surface such as a sphere or a torus.
     pub loops: Vec<LoopSource>,
 }

@@ -81,6 +81,7 @@ pub fn solid_source(name: &str, solid: &truck::Solid) -> Result<SolidSource, Tru
                 surface_deviation: 0.0,
                 outward: f.orientation == natural,
                 either_way: false,
+                outer_sheet: None,
                 loops: loops.collect(),
             });
         }

@@ -230,7 +230,7 @@ fn slivers<'a>(
             return None;
         }
         let at = curve.point(curve.project(&surface.point(p), t0, t1));
-        let q = surface.invert(&at, Some(p), None);
+        let q = surface.invert(&at, Some(p), Some(&cells.rect));
         let near = |d: f64, period: Option<f64>| period.map_or(d, |t| d - t * (d / t).round());
         Some(P2::new(p.x + near(q.x - p.x, period[0]), p.y + near(q.y - p.y, period[1])))
     };

@@ -278,6 +278,7 @@ impl SolidReader<'_> {
             surface_deviation: read.deviation,
             outward: (read.same_normal == same_sense) == forward,
             either_way: read.either_way,
+            outer_sheet: read.outer_sheet,
             loops,
         });
         Ok(())

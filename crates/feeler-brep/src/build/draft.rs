@@ -54,6 +54,8 @@ pub(super) struct Face {
     pub(super) surface: Surface,
     pub(super) surface_deviation: f64,
     pub(super) outward: bool,
+    /// Stated sheet of a spindle torus; see [`FaceSource::outer_sheet`](crate::source::FaceSource).
+    pub(super) outer_sheet: Option<bool>,
     pub(super) loops: Vec<Vec<Use>>,
     pub(super) vertex_loops: Vec<u32>,
     pub(super) singular: Vec<Singular>,

@@ -245,6 +245,7 @@ fn face(f: &crate::source::FaceSource, parts: &[Vec<(u32, bool)>], merged: &[u32
         surface: f.surface.clone(),
         surface_deviation: f.surface_deviation,
         outward: f.outward,
+        outer_sheet: f.outer_sheet,
         loops,
         vertex_loops,
         singular: vec![],

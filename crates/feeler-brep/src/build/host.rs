@@ -7,6 +7,11 @@ use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
 
 use super::singular::{Singular, inner_sheet, spindle_angle};
 
+/// Distance of the edges from the stated sheet of a spindle torus, relative to the solid's size, beyond which
+/// the other sheet is tried. A larger value keeps wrong statements, a smaller one changes sheets that inexact
+/// edges confuse.
+const FAR_SHEET: f64 = 1e-3;
+
 /// A surface with the data that work in its parameter plane needs.
 #[derive(Clone, Debug)]
 pub(super) struct Host<'a> {
@@ -22,11 +27,12 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Creates the host of a surface. `near` returns points of the face, which select the sheet of a spindle
-    /// torus.
+    /// Creates the host of a surface. `outer_sheet` is the stated sheet of a spindle torus, and `near` returns
+    /// points of the face, which select the sheet if it is not stated or wrong.
     pub(super) fn new(
         surface: &'a Surface,
         singular: &[Singular],
+        outer_sheet: Option<bool>,
         near: &dyn Fn() -> Vec<P3>,
         size: f64,
     ) -> Self {
@@ -43,14 +49,18 @@ impl<'a> Host<'a> {
             host.v_period = None;
             let near = near();
             let sheets = [(-tip, tip), (tip, TAU - tip)];
-            // The largest distance tells the sheets apart where the face is near one of the tips, which both
-            // sheets share. Within the gaps of the edges the outer sheet is the common one.
+            // The sheets share their tips, so the largest distance tells them apart.
             let [outer, inner] = sheets.map(|(v0, v1)| {
                 let sheet = Rect { v0, v1, ..host.natural };
                 let off = |p: &P3| (surface.point(surface.invert(p, None, Some(&sheet))) - p).norm();
                 near.iter().map(off).fold(0.0, f64::max)
             });
-            let is_inner = inner < 0.5 * outer;
+            let is_wrong = |own: f64, other: f64| own > FAR_SHEET * size && other < 0.5 * own;
+            let is_inner = match outer_sheet {
+                Some(true) => is_wrong(outer, inner),
+                Some(false) => !is_wrong(inner, outer),
+                None => inner < 0.5 * outer,
+            };
             (host.natural.v0, host.natural.v1) = sheets[usize::from(is_inner)];
             if is_inner {
                 inner_sheet(&mut host.singular);

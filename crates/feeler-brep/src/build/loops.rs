@@ -1,12 +1,11 @@
 //! Loops in the parameter plane: the pcurves of each loop form a continuous, unwrapped walk with closed
 //! corners.
 
-use feeler_geom::{P2, Surface, V2};
+use feeler_geom::{P2, V2};
 
 use super::draft::{Draft, Edge, Face, Use};
 use super::host::{Host, push};
 use super::pcurve::{FitLimits, Known, Pcurve, fit, measure};
-use super::singular::Singular;
 use super::{BuildOptions, Problem, Report};
 
 /// Tolerances of one solid (mm).
@@ -38,16 +37,10 @@ const MAX_WEAK: f64 = 1e-5;
 
 /// Creates the host of a face.
 pub(super) fn host<'a>(draft: &Draft, face: &'a Face) -> Host<'a> {
-    host_of(&draft.edges, &face.surface, &face.singular, &face.loops, draft.size)
+    host_of(&draft.edges, face, &face.loops, draft.size)
 }
 
-fn host_of<'a>(
-    edges: &[Edge],
-    surface: &'a Surface,
-    singular: &[Singular],
-    loops: &[Vec<Use>],
-    size: f64,
-) -> Host<'a> {
+fn host_of<'a>(edges: &[Edge], face: &'a Face, loops: &[Vec<Use>], size: f64) -> Host<'a> {
     let near = || {
         let at = |u: &Use| {
             let e = &edges[u.edge as usize];
@@ -55,7 +48,7 @@ fn host_of<'a>(
         };
         loops.iter().flatten().flat_map(at).collect()
     };
-    Host::new(surface, singular, &near, size)
+    Host::new(&face.surface, &face.singular, face.outer_sheet, &near, size)
 }
 
 /// Fits a pcurve to every use that has none yet.
@@ -66,7 +59,7 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
             continue;
         }
         let mut loops = std::mem::take(&mut face.loops);
-        let host = host_of(&draft.edges, &face.surface, &face.singular, &loops, draft.size);
+        let host = host_of(&draft.edges, face, &loops, draft.size);
         for ring in &mut loops {
             for k in 0..ring.len() {
                 if ring[k].pcurve.is_some() {
@@ -115,7 +108,7 @@ pub(super) fn assemble_face(
     report: &mut Report,
 ) {
     let mut loops = std::mem::take(&mut face.loops);
-    let host = host_of(edges, &face.surface, &face.singular, &loops, size);
+    let host = host_of(edges, face, &loops, size);
     for ring in &mut loops {
         for u in ring.iter_mut() {
             let Some(p) = u.pcurve.as_mut() else { continue };

@@ -131,7 +131,7 @@ pub(super) struct FitLimits {
     /// Distance (mm) that points of the file may be off: a parameter line that is shorter counts as a point
     /// for an edge that ends there.
     pub(super) weak_tol: f64,
-    /// Distance (mm) within which an edge that changes sides follows the seam of a closed patch.
+    /// Distance (mm) within which an edge with its ends on the seam of a closed patch follows the seam.
     pub(super) seam_tol: f64,
     /// Maximum number of halvings of a span between two breaks of the curve.
     pub(super) max_depth: u32,
@@ -300,6 +300,8 @@ struct Trace<'a> {
     jumped: Cell<bool>,
     /// Number of searches until now.
     searches: Cell<u32>,
+    /// Number of spans that may still be halved beyond the maximum depth.
+    extra_splits: Cell<u32>,
 }
 
 /// Stretch at an end of an edge on which one parameter is not determined, because the surface is nearly a
@@ -325,6 +327,17 @@ impl Weak {
         uv
     }
 }
+
+/// Number of spans of an edge that may be halved beyond the maximum depth, because their error is more than
+/// [`FAR_OFF`] times the tolerance. A larger value allows more pieces of edges with noise, with a smaller one
+/// trimming curves deviate near almost collapsed corners.
+const MAX_EXTRA_SPLITS: u32 = 100;
+/// Error of a span, relative to the tolerance, beyond which it is halved further; see [`MAX_EXTRA_SPLITS`].
+/// With a smaller value noise uses up the number of splits, with a larger one trimming curves deviate more.
+const FAR_OFF: f64 = 4.0;
+/// Shortest span that is halved, relative to the edge. A larger value leaves errors near almost collapsed
+/// corners, a smaller one halves spans whose ends differ by rounding.
+const MIN_SPAN: f64 = 1e-10;
 
 /// Number of halvings by which the inner end of a weak stretch is found between two samples. With a larger
 /// value the end is more exact, which has no effect on the fit; a smaller one takes the parameter from
@@ -380,6 +393,7 @@ impl<'a> Trace<'a> {
             usual: Cell::new(10.0 * limits.tol),
             jumped: Cell::new(false),
             searches: Cell::new(0),
+            extra_splits: Cell::new(MAX_EXTRA_SPLITS),
         };
         let start = known.and_then(|k| trace.at_known_end(&ts, k));
         let from_end = start.is_some();
@@ -408,7 +422,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Returns a side of parameter `k`, if the surface closes there without a period and the edge follows the
-    /// seam. An edge beside the seam is on one side, one that winds about it on both.
+    /// seam. An edge that changes sides, or ends on the seam, may be farther from it.
     fn followed_seam(&self, k: usize, limits: &FitLimits) -> Option<f64> {
         let r = &self.host.natural;
         let (closed, lo, hi) =
@@ -420,13 +434,14 @@ impl<'a> Trace<'a> {
         let n_high = self.nodes.iter().filter(|n| is_high(n.1)).count();
         let changes = n_high > 0 && n_high < self.nodes.len();
         let near = 4.0 * self.off_surface.max(limits.tol);
-        let near = if changes { near.max(limits.seam_tol) } else { near };
         let surface = self.host.surface;
         let off = |uv: P2| {
             let mut on_side = uv;
             on_side[k] = if is_high(uv) { hi } else { lo };
             (surface.point(on_side) - surface.point(uv)).norm()
         };
+        let ends_there = [self.nodes.first(), self.nodes.last()].iter().flatten().all(|n| off(n.1) <= near);
+        let near = if changes || ends_there { near.max(limits.seam_tol) } else { near };
         let follows = self.nodes.iter().all(|n| off(n.1) <= near);
         // A short edge that touches the seam has no direction of its own.
         let first = surface.point(self.nodes[0].1);
@@ -651,6 +666,10 @@ impl<'a> Trace<'a> {
         }
     }
 
+    fn length(&self) -> f64 {
+        self.range.1 - self.range.0
+    }
+
     fn singular_end(&self, t: f64) -> bool {
         let at = |a: f64| t.to_bits() == a.to_bits();
         (at(self.range.0) && self.singular[0].is_some()) || (at(self.range.1) && self.singular[1].is_some())
@@ -726,6 +745,15 @@ impl<'a> Trace<'a> {
         if matches!(self.host.surface, Surface::Bezier(_)) && (error <= limits.tol || depth == 0) {
             error = self.error_in_space(&control, &samples);
         }
+        // Beside a side that is nearly a point, a parameter may change over a tiny part of the edge.
+        let extra = self.extra_splits.get();
+        let depth = if depth == 0 && extra > 0 && error > FAR_OFF * limits.tol && h > MIN_SPAN * self.length()
+        {
+            self.extra_splits.set(extra - 1);
+            1
+        } else {
+            depth
+        };
         if depth == 0 && error > limits.tol {
             let chord = straight(a.uv, b.uv);
             let other = self.error_in_space(&chord, &samples.map(|s| Sample { s: s.fraction, ..s }));
@@ -781,7 +809,8 @@ fn limited(mut tangent: V2, [a, b]: [&Joint; 2], samples: &[Sample; 5], tol: f64
             .fold(0.0, |m: f64, s| m.max(if k == 0 { s.jacobian.0.norm() } else { s.jacobian.1.norm() }));
         let reach = MAX_TANGENT * (hi - lo);
         if (hi - lo) * speed <= tol {
-            tangent[k] = tangent[k].clamp(-reach, reach);
+            // `f64::clamp` would panic without a number.
+            tangent[k] = tangent[k].max(-reach).min(reach);
         } else if tangent[k] != 0.0 {
             most = most.min(reach / tangent[k].abs());
         }

@@ -11,7 +11,9 @@ use feeler_geom::mass::FaceIntegrals;
 use feeler_geom::{Curve, P3, Rect, Surface, V3};
 
 use super::draft::{Draft, Face, Use};
+use super::loops;
 use super::pcurve::{Piece, cubic, foot_on_curve};
+use super::singular::spindle_angle;
 
 /// Gauss–Legendre nodes and weights on `[0, 1]`.
 const NODES: [(f64, f64); 4] = [
@@ -25,13 +27,22 @@ const NODES: [(f64, f64); 4] = [
 /// `least` (mm) are left out.
 pub(super) fn to_edges(draft: &Draft, face: &Face, reference: &P3, least: f64) -> FaceIntegrals {
     let mut sums = FaceIntegrals::default();
+    let sheet = spindle_angle(&face.surface).map(|_| loops::host(draft, face).natural);
     for u in face.loops.iter().flatten() {
-        to_edge(draft, face, u, reference, least, &mut sums);
+        to_edge(draft, (face, sheet.as_ref()), u, reference, least, &mut sums);
     }
     sums
 }
 
-fn to_edge(draft: &Draft, face: &Face, u: &Use, reference: &P3, least: f64, sums: &mut FaceIntegrals) {
+/// Adds the strip along one edge. `sheet` is the rectangle of the face's sheet of a spindle torus.
+fn to_edge(
+    draft: &Draft,
+    (face, sheet): (&Face, Option<&Rect>),
+    u: &Use,
+    reference: &P3,
+    least: f64,
+    sums: &mut FaceIntegrals,
+) {
     let Some(pcurve) = u.pcurve.as_ref().filter(|p| p.deviation() > least) else { return };
     let edge = &draft.edges[u.edge as usize];
     let sign = if u.forward { 1.0 } else { -1.0 };
@@ -54,7 +65,7 @@ fn to_edge(draft: &Draft, face: &Face, u: &Use, reference: &P3, least: f64, sums
             }
             let to = edge.curve.point(foot);
             let from =
-                if projected { face.surface.point(face.surface.invert(&to, Some(uv), None)) } else { p };
+                if projected { face.surface.point(face.surface.invert(&to, Some(uv), sheet)) } else { p };
             let along = (du * velocity.x + dv * velocity.y) * (sign * weight);
             add(sums, &(nalgebra::center(&from, &to) - reference), &(to - from).cross(&along));
         }

@@ -80,6 +80,8 @@ pub(crate) struct ReadSurface {
     /// Whether the file leaves open which half of a profile that crosses its axis is revolved, so that
     /// the normal can be the opposite one.
     pub(crate) either_way: bool,
+    /// Whether a spindle torus is its outer sheet; `None` for other surfaces.
+    pub(crate) outer_sheet: Option<bool>,
 }
 
 impl ReadSurface {
@@ -88,7 +90,7 @@ impl ReadSurface {
     }
 
     pub(super) fn with_normal(surface: Surface, same_normal: bool) -> Self {
-        Self { surface, same_normal, deviation: 0.0, either_way: false }
+        Self { surface, same_normal, deviation: 0.0, either_way: false, outer_sheet: None }
     }
 }
 
@@ -153,7 +155,9 @@ impl Geometry<'_> {
         let major = self.length(r, 2, "major_radius")?;
         let minor = self.positive_length(r, 3, "minor_radius")?;
         if major > 0.0 {
-            return Ok(ReadSurface::exact(Surface::Torus { frame, major, minor }));
+            let outer_sheet = r.logical(4).filter(|_| r.name == "DEGENERATE_TOROIDAL_SURFACE");
+            let torus = Surface::Torus { frame, major, minor };
+            return Ok(ReadSurface { outer_sheet, ..ReadSurface::exact(torus) });
         }
         if major == 0.0 {
             // The centre of the tube is on the axis, so that v is the latitude of a sphere.
@@ -195,6 +199,7 @@ impl Geometry<'_> {
                     same_normal: basis.same_normal,
                     deviation,
                     either_way: basis.either_way,
+                    outer_sheet: basis.outer_sheet,
                 });
             }
             Surface::Plane { frame } => Some((
@@ -223,6 +228,7 @@ impl Geometry<'_> {
                 same_normal: basis.same_normal == same,
                 deviation: basis.deviation,
                 either_way: basis.either_way,
+                outer_sheet: basis.outer_sheet,
             }),
             None => {
                 bad(r.id, "is an OFFSET_SURFACE that collapses to a curve or a point; check its distance")
