@@ -135,6 +135,7 @@ fn faces_that_walk_their_edges_to_and_fro_are_left_out() {
                 surface_deviation: 0.0,
                 outward: true,
                 either_way: false,
+                outer_sheet: None,
                 loops,
             });
             let solid = built(&with);
