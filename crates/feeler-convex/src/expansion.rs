@@ -32,7 +32,7 @@ pub(crate) fn depth_of_contact<A: Support + ?Sized, B: Support + ?Sized>(
 #[derive(Clone, Copy)]
 pub(crate) struct Plane {
     pub height: f64,
-    /// Unit normal, outward from the difference B − A.
+    /// Unit normal of the plane, pointing away from the difference B − A.
     pub normal: V3,
 }
 

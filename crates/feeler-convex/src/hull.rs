@@ -16,7 +16,7 @@ use robust::Coord3D;
 /// Triangle with corners counter-clockwise as seen from outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facet {
-    /// Indices of the corners.
+    /// Indices of the three corners among the hull's points.
     pub(crate) v: [u32; 3],
     /// `across[k]` is the index of the facet on the other side of the edge from corner k to the next
     /// corner.
@@ -39,7 +39,7 @@ pub(crate) struct GrowingHull {
     horizon: Vec<(u32, u32, u32)>,
 }
 
-/// Index that marks the absence of a facet.
+/// Value of a facet index that stands for the absence of a facet.
 const NO_FACET: u32 = u32::MAX;
 
 /// Returns a number with an exact sign: positive if `d` is on the side of the plane from which `a`, `b`,

@@ -68,10 +68,10 @@ pub struct Penetration {
     pub lower_bound: f64,
     /// Unit vector, pointing from A to B, of the translation of B that separates the shapes.
     pub direction: V3,
-    /// Point of A that is deepest in B. `point_a − point_b` equals `depth · direction`, up to the
-    /// tolerance.
+    /// Point of A that is deepest in B (mm, common frame). `point_a − point_b` equals `depth ·
+    /// direction`, up to the tolerance.
     pub point_a: P3,
-    /// Point of B that is deepest in A.
+    /// Point of B that is deepest in A (mm, common frame).
     pub point_b: P3,
     /// Number of evaluated support points of the difference of both shapes.
     pub iterations: u32,

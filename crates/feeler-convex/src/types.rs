@@ -7,7 +7,7 @@ use feeler_geom::{P3, V3};
 /// Start of a GJK search.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Start {
-    /// Start from the centres of the shapes.
+    /// Start along the direction from A's centre to B's centre.
     #[default]
     Cold,
     /// Start from a guess of the direction from A to B; like `Cold` if the vector is zero or not finite.
@@ -64,9 +64,9 @@ impl Default for DistanceRequest {
 /// Pair of support points with its weight in the closest points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WitnessVertex {
-    /// Point on A's core.
+    /// Support point on A's core.
     pub a: SupportPoint,
-    /// Point on B's core.
+    /// Support point on B's core.
     pub b: SupportPoint,
     /// Barycentric weight of this pair, > 0. The weights of all pairs of a witness sum to 1 up to
     /// rounding.

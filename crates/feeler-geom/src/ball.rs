@@ -64,7 +64,7 @@ impl VectorBall {
         (self.center.norm() + self.radius) * (1.0 + ROUND)
     }
 
-    /// The ball enlarged by a radius ≥ 0.
+    /// The ball with its radius enlarged by `by` (≥ 0).
     #[must_use]
     pub fn widened(&self, by: f64) -> Self {
         Self::rounded(self.center, self.radius + by, 0.0)

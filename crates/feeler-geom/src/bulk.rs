@@ -11,7 +11,7 @@ use serde::ser::Serializer;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A record of fixed size in bytes.
+/// A value that is stored in a fixed number of bytes.
 pub trait Record: Sized {
     /// Size of a record in bytes.
     const SIZE: usize;
@@ -24,7 +24,7 @@ pub trait Record: Sized {
     fn take(from: &mut Bytes<'_>) -> Option<Self>;
 }
 
-/// Cursor over the bytes that are still to be read.
+/// Cursor over the bytes from which records are still to be read.
 #[derive(Debug)]
 pub struct Bytes<'a>(&'a [u8]);
 

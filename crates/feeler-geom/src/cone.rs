@@ -29,7 +29,8 @@ use arrayvec::ArrayVec;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PolyCone {
-    /// Unit generators in order around the cone.
+    /// Unit generators in counter-clockwise order around the cone, as seen from outside; empty for the
+    /// cone of all directions.
     pub generators: ArrayVec<V3, 4>,
 }
 

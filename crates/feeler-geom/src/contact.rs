@@ -77,7 +77,7 @@ impl SideShape {
     }
 }
 
-/// Outcome of the second-order test.
+/// Outcome of the second-order test of a critical pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SecondOrder {
     /// The pair is a strict local minimum of the distance.

@@ -5,7 +5,7 @@ use crate::{P3, V3};
 /// A point of a curve with the first two derivatives with respect to the curve's parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveDerivs {
-    /// The point (mm).
+    /// The point of the curve (mm).
     pub p: P3,
     /// First derivative with respect to the parameter.
     pub d1: V3,
@@ -16,7 +16,7 @@ pub struct CurveDerivs {
 /// A point of a surface with the partial derivatives with respect to u and v up to second order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceDerivs {
-    /// The point (mm).
+    /// The point of the surface (mm).
     pub p: P3,
     /// First derivative ∂/∂u.
     pub du: V3,

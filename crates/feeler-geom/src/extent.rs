@@ -187,7 +187,7 @@ struct Cell {
     net: Vec<Height>,
     rect: Rect,
     size: [usize; 2],
-    /// Whether the whole cell is in the trimmed domain.
+    /// Whether all points of the cell are known to be in the trimmed domain.
     whole: bool,
     halvings: u32,
 }

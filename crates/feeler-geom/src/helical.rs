@@ -36,11 +36,11 @@ pub struct Helical {
 /// A point in cylindrical coordinates about the screw axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylindrical {
-    /// Distance from the axis (mm).
+    /// Distance from the screw axis (mm).
     pub radius: f64,
     /// Angle (rad) from the frame's x axis, between −π and π.
     pub angle: f64,
-    /// Coordinate along the axis (mm).
+    /// Coordinate along the screw axis (mm), from the frame's origin.
     pub height: f64,
 }
 

@@ -28,10 +28,10 @@ pub enum CodecError {
     /// The bytes begin with another magic number.
     #[error("begins with other bytes: it is another kind of data")]
     Magic,
-    /// The data has another version.
+    /// The data has another version of the same magic number.
     #[error("has version {found}; this program reads version {supported}")]
     Version {
-        /// Version of the data.
+        /// Version that the data states.
         found: u8,
         /// Version that this program reads.
         supported: u8,
@@ -39,7 +39,7 @@ pub enum CodecError {
     /// The bytes end within the header.
     #[error("ends after {0} bytes")]
     Truncated(usize),
-    /// The checksum does not match.
+    /// The checksum in the header differs from that of the bytes.
     #[error("is damaged: its checksum is wrong")]
     Checksum,
     /// The checksum is right, but the bytes are not a value of the expected type.

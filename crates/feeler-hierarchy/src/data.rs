@@ -17,7 +17,7 @@ pub struct Model {
     pub input_hash: u64,
     /// Options with which the solids were prepared.
     pub options: Options,
-    /// Distinct solids.
+    /// Distinct solids with their features and trees.
     pub solids: Vec<Hierarchy>,
     /// Placed solids; several instances may refer to one solid.
     pub instances: Vec<Instance>,
@@ -127,7 +127,7 @@ pub struct Component {
     pub instances: Vec<u32>,
 }
 
-/// Options of the preparation.
+/// Options of the preparation of solids.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// Maximum apex angle (rad) of the cone of normals of an area. For free-form faces, and for edges
@@ -254,11 +254,11 @@ pub struct Face {
 /// samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NearCanonical<T> {
-    /// The canonical surface or curve.
+    /// The canonical surface or curve that the free form follows closely.
     pub shape: T,
     /// Whether the outward normal is the natural normal `∂u × ∂v` of a surface; `true` for curves.
     pub outward: bool,
-    /// Largest distance (mm) between both shapes.
+    /// Largest distance (mm) between the canonical shape and the free form.
     pub deviation: f64,
     /// Largest angle (rad) between the normals of the surfaces, or between the tangents of the curves.
     pub angle: f64,
@@ -306,7 +306,7 @@ pub struct Span {
 /// One of the two faces beside a supermaximal edge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdjacentFace {
-    /// Index of the supermaximal face.
+    /// Index of the supermaximal face on this side of the edge.
     pub face: FaceId,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
     pub forward: bool,
@@ -359,7 +359,7 @@ pub struct Area {
     pub cone: PolyCone,
 }
 
-/// A node of the hierarchy.
+/// A node of the tree over the areas of a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Box that contains all areas below the node, in the frame of the solid.

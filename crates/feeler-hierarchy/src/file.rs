@@ -51,21 +51,21 @@ const MAGIC: [u8; 8] = *b"FEELER\r\n";
 const HEADER_LEN: usize = 64;
 /// Position of the checksum in the header, counted in words of eight bytes from 0.
 const CHECKSUM_WORD: usize = 3;
-/// Width of a scalar in bytes.
+/// Width in bytes of the floating-point numbers in a file, as stated by its header.
 const SCALAR_WIDTH: u16 = 8;
-/// Code of the length unit millimetre.
+/// Code of the length unit millimetre in the header.
 const UNIT_MM: u16 = 1;
 
 /// Reason why a file cannot be read or written. A failed write leaves an existing file at the path
 /// unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// An error concerning the file at this path.
+    /// An error that concerns a file, with its path.
     #[error("{}: {source}", path.display())]
     At {
         /// Path of the file.
         path: PathBuf,
-        /// Error that concerns the file.
+        /// The error itself.
         source: Box<FileError>,
     },
     /// An operation of the file system failed.
@@ -79,7 +79,7 @@ pub enum FileError {
     /// The first bytes are not those of a feeler file.
     #[error("not a feeler file (prepare a STEP file with `feeler preprocess`)")]
     NotFeeler,
-    /// The magic shows that line ends were translated.
+    /// The magic number shows that line ends were translated.
     #[error("damaged by a transfer in text mode; copy the file again in binary mode")]
     TextMode,
     /// The file was written by a later release.
@@ -107,10 +107,10 @@ pub enum FileError {
     /// The file ends too early.
     #[error("truncated at byte {at} of {expected}; copy the file again, or prepare the input again")]
     Truncated {
-        /// Length of the file.
+        /// Length of the file (bytes).
         at: u64,
-        /// Length of the file that the header states, or the length of a header if the file is shorter
-        /// than a header.
+        /// Length of the file (bytes) that the header states, or the length of a header if the file is
+        /// shorter than a header.
         expected: u64,
     },
     /// There are bytes after the end of the payload.
@@ -118,9 +118,9 @@ pub enum FileError {
         "{extra} unexpected bytes after byte {expected}; copy the file again, or prepare the input again"
     )]
     Trailing {
-        /// Length of the file that the header states.
+        /// Length of the file (bytes) that the header states.
         expected: u64,
-        /// Number of bytes after that length.
+        /// Number of bytes beyond the length that the header states.
         extra: u64,
     },
     /// Some byte has changed since the file was written.
@@ -137,9 +137,9 @@ pub enum FileError {
     /// A header field has an unsupported value.
     #[error("header: unsupported {field} {value}")]
     Header {
-        /// Name of the field.
+        /// Name of the header field.
         field: &'static str,
-        /// Value of the field.
+        /// Value of the header field.
         value: u64,
     },
     /// The payload is not an encoded model although its checksum is correct.
@@ -214,7 +214,7 @@ pub fn encoded_size(hierarchy: &Hierarchy) -> usize {
     codec::encoded_size(hierarchy)
 }
 
-/// Decoded header fields.
+/// Decoded fields of a file's header; the module documentation lists their meaning.
 struct Header {
     payload: u64,
     checksum: u64,

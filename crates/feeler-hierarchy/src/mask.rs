@@ -65,11 +65,11 @@ pub enum FeatureType {
     ConcaveTorus,
     /// Straight edge.
     StraightEdge,
-    /// Any other edge.
+    /// Any edge that is not straight.
     CurvedEdge,
     /// Vertex.
     Vertex,
-    /// Any other surface.
+    /// Any surface that is not canonical.
     FreeForm,
 }
 
@@ -89,13 +89,13 @@ const fn union(types: &[T]) -> u16 {
     bits
 }
 
-/// Bits of all types.
+/// Union of the bits of all types.
 const ALL: u16 = (1 << NUM_TYPES) - 1;
 /// Types that are convex in one direction and straight in the other (cylinders, cones, straight edges).
 const CONVEX_RULED: u16 = union(&[T::ConvexCylinder, T::ConvexCone, T::StraightEdge]);
 /// Types that are concave in one direction and straight in the other (bores and conical holes).
 const CONCAVE_RULED: u16 = union(&[T::ConcaveCylinder, T::ConcaveCone]);
-/// Types that curve convexly in every direction.
+/// Types with positive curvature in every direction (convex spheres, vertices).
 const ROUND: u16 = union(&[T::ConvexSphere, T::Vertex]);
 /// Bit of planes.
 const PLANE: u16 = T::Plane.bit();

@@ -31,7 +31,7 @@ const AXIS_TOL: f64 = 1e-6;
 /// period keeps about half of its digits; a larger value leaves fewer.
 const MAX_PERIODS: f64 = 1e9;
 
-/// A defect of a model and its location.
+/// A defect of a decoded model and its location in the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {what}")]
 pub struct IllFormed {

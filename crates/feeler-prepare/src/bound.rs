@@ -64,11 +64,11 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
 /// Candidate axes of the box of a leaf.
 #[derive(Clone, Copy, Debug)]
 enum Axes {
-    /// The best axes; no others are tried.
+    /// The optimal axes; no others are tried.
     Best([V3; 3]),
     /// Axes to try in addition to the world axes and the principal axes.
     Try([V3; 3]),
-    /// No candidate axes.
+    /// Only the world axes and the principal axes are tried.
     Unknown,
 }
 

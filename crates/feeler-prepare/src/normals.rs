@@ -31,7 +31,7 @@ pub(crate) struct SideNormals {
 pub(crate) struct PieceOfEdge<'a> {
     pub(crate) solid: &'a Solid,
     pub(crate) edge: &'a EdgeGroup,
-    /// Points whose convex hull contains the piece.
+    /// Points whose convex hull contains the piece of the edge.
     pub(crate) hull: &'a [P3],
     pub(crate) t0: f64,
     pub(crate) t1: f64,

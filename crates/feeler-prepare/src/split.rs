@@ -176,9 +176,9 @@ fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
 struct Halving<'a> {
     surface: &'a Surface,
     flatness: f64,
-    /// Maximum number of halvings of one patch.
+    /// Maximum number of halvings of one Bézier patch.
     max_halvings: u32,
-    /// Number of rectangles beyond which the recursion stops.
+    /// Number of rectangles of one face beyond which the recursion stops.
     max_rects: usize,
 }
 

@@ -100,7 +100,7 @@ struct Body {
     /// Maximum distance of a point of the shape from `middle` (mm).
     reach: f64,
     pose: Pose,
-    /// Current position of `middle` in the world.
+    /// Current position of the body's `middle` in the world.
     center: P3,
     /// Accumulated upper bound of the path length, due to rotation about `middle` alone, of the body's
     /// points (mm).

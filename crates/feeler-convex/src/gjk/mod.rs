@@ -110,11 +110,12 @@ fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
 
 /// Reason why the search loop ended.
 enum End {
-    /// The distance cannot be reduced further.
+    /// The distance is accurate within the request, or cannot be reduced further.
     Converged,
-    /// The nearest point is the origin up to rounding, and the simplex is not a tetrahedron around it.
+    /// The cores touch or intersect: the simplex's nearest point is the origin up to rounding, and the
+    /// simplex is not a tetrahedron around the origin.
     Contact,
-    /// The simplex is a tetrahedron around the origin.
+    /// The cores intersect: the simplex is a tetrahedron around the origin.
     Inside,
     Beyond,
     Exhausted,

@@ -35,7 +35,7 @@ impl CaseRandom {
         V3::from_fn(|_, _| self.between(-1.0, 1.0))
     }
 
-    /// Returns ten to a power in [lo, hi).
+    /// Returns ten to the power of a number in [lo, hi).
     pub fn decades(&mut self, lo: f64, hi: f64) -> f64 {
         feeler_geom::math::powf(10.0, self.between(lo, hi))
     }

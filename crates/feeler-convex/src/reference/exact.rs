@@ -25,7 +25,7 @@ impl Twofold {
         Self(s, lo - (s - hi))
     }
 
-    /// Returns the nearest double.
+    /// Returns the double nearest to the number.
     #[must_use]
     pub const fn value(self) -> f64 {
         self.0
@@ -112,7 +112,7 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// Returns the width of the interval.
+    /// Returns the width of the interval; 0 if the bounds agree or are reversed by rounding.
     #[must_use]
     pub fn width(&self) -> f64 {
         (self.upper - self.lower).value().max(0.0)

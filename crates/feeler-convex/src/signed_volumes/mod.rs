@@ -36,7 +36,7 @@ pub enum Signs {
 /// Known order of a simplex's vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Newest {
-    /// Unknown order: all faces are candidates.
+    /// The order is unknown, so all faces of the simplex are candidates.
     #[default]
     Unknown,
     /// The last vertex was added to a simplex with a known nearest point and lies beyond that point, in
@@ -55,7 +55,7 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// Returns the nearest point.
+    /// Returns the point of the simplex nearest to the origin.
     #[must_use]
     pub const fn point(&self) -> V3 {
         self.point

@@ -57,7 +57,7 @@ impl Support for Ball {
     }
 }
 
-/// A capsule: all points within a radius of a segment.
+/// A capsule: all points within the radius of a segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
     ends: [P3; 2],

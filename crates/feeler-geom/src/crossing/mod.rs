@@ -35,7 +35,7 @@ pub use patches::{Shifted, curve_through_patch, patch_through_patch};
 
 use crate::{P2, P3, Pose, Rect, Surface, V3};
 
-/// Outcome of a search.
+/// Outcome of a search for crossings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
     /// All crossings were reported.
@@ -52,7 +52,7 @@ pub enum Search {
 pub struct Arc<F> {
     /// Returns the point (mm) and the first derivative at a parameter.
     pub eval: F,
-    /// Range of the parameter.
+    /// Start and end of the parameter's range.
     pub range: [f64; 2],
     /// Upper bound of the length of the first derivative over the range.
     pub speed: f64,

@@ -12,7 +12,7 @@ use nalgebra::Matrix3;
 pub struct Shifted<'a> {
     /// Patch before the displacement.
     pub patch: Patch<'a>,
-    /// Length (mm) of the displacement.
+    /// Length (mm) by which each point is displaced against its outward normal.
     pub by: f64,
     /// Distance (mm, positive) within which a whole cell counts as a crossing, like
     /// [`Level::slack`](super::Level::slack).

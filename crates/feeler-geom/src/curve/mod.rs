@@ -17,43 +17,44 @@ use crate::bezier::BezierSpline;
 use crate::frame::unit;
 use crate::{Aabb, Frame, P3, Pose, RevolutionCone, V3, VectorBall, math};
 
-/// A curve with its ISO 10303-42 parametrisation (angles in radians).
+/// A curve with its ISO 10303-42 parametrisation by t (angles in radians). In the formulas, `o`, `x` and
+/// `y` are the origin (mm) and the axes of the curve's frame.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Curve {
-    /// `origin + t dir`, with `dir` of unit length and `t` in mm.
+    /// Line `origin + t dir`, with `dir` of unit length and `t` in mm.
     Line {
-        /// Point at `t = 0`.
+        /// Point of the line at `t = 0` (mm).
         origin: P3,
-        /// Unit direction.
+        /// Unit direction of the line.
         dir: V3,
     },
-    /// `o + r (cos t x + sin t y)`, with `o`, `x` and `y` those of the frame.
+    /// Circle `o + r (cos t x + sin t y)`.
     Circle {
-        /// Centre and axes; `z` is the axis of rotation.
+        /// Centre `o` and axes of the circle; `z` is its axis of rotation.
         frame: Frame,
         /// Radius r (mm), > 0.
         radius: f64,
     },
-    /// `o + a cos t x + b sin t y`.
+    /// Ellipse `o + a cos t x + b sin t y`.
     Ellipse {
-        /// Centre and axes.
+        /// Centre `o` and axes of the ellipse; `z` is normal to its plane.
         frame: Frame,
         /// Semi-axis a along `x` (mm), > 0.
         semi_x: f64,
         /// Semi-axis b along `y` (mm), > 0.
         semi_y: f64,
     },
-    /// `o + f t² x + 2 f t y`.
+    /// Parabola `o + f t² x + 2 f t y`.
     Parabola {
-        /// Vertex, axis of symmetry `x` and the direction `y` perpendicular to it.
+        /// Vertex `o`, axis of symmetry `x` and the direction `y` perpendicular to it.
         frame: Frame,
         /// Distance f of the focus from the vertex (mm), > 0.
         focal: f64,
     },
-    /// `o + a cosh t x + b sinh t y`.
+    /// Branch of a hyperbola, `o + a cosh t x + b sinh t y`.
     Hyperbola {
-        /// Centre and axes.
+        /// Centre `o` and axes of the hyperbola; its vertex is at `o + a x`.
         frame: Frame,
         /// Semi-axis a along `x` (mm), > 0.
         semi: f64,

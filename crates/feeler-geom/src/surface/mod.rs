@@ -22,7 +22,9 @@ use crate::bezier::BezierSurface;
 use crate::frame::{complete_basis, unit};
 use crate::{Aabb, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, VectorBall, math};
 
-/// A surface. Its *natural* normal is `∂u × ∂v`, normalised.
+/// A surface with parameters (u, v). Its *natural* normal is `∂u × ∂v`, normalised. In the formulas,
+/// `o`, `x`, `y` and `z` are the origin (mm) and the axes of the surface's frame, and angles are in
+/// radians.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Surface {

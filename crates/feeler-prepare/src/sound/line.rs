@@ -31,7 +31,7 @@ const MAX_HALVINGS: u32 = 24;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) origin: P3,
-    /// Direction of unit length.
+    /// Unit direction of the line.
     pub(super) dir: V3,
 }
 

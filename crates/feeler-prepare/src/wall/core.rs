@@ -13,14 +13,14 @@ use feeler_geom::{Curve, Obb, P3, Rect, Surface, V3, math};
 /// themselves. A wall between two cells has the thickness `ρ_a + ρ_b + (o_a - o_b) · n`, whichever points
 /// are used. This is exact for curved surfaces, where bounds by flat cells are not.
 pub(super) struct Core {
-    /// Box around the points o.
+    /// Box around the points o, in the frame of the solid.
     pub(super) centers: Obb,
     /// Axis of a cylinder, along which the points o may be shifted without changing the thickness.
     pub(super) axis: Option<V3>,
     /// Whether the offset perpendicular to n is zero except along the axis, so that two such points
     /// differ by a multiple of n.
     pub(super) exact: bool,
-    /// Signed radius ρ (mm).
+    /// Signed radius ρ (mm): positive if the outward normal points away from the points o.
     pub(super) radius: f64,
 }
 

@@ -11,8 +11,7 @@
 //!
 //! # Guarantees
 //! No two minima of one query share an identity. In the first query, minima are numbered by their
-//! distance.
-//! Identities are a deterministic function of the sequence of queries.
+//! distance. Identities are a deterministic function of the sequence of queries.
 
 use crate::api::contact::FeatureKind;
 use crate::query::Accepted;

@@ -6,13 +6,13 @@
 //!
 //! # Guarantees
 //! Minima are roots of the objective's derivative by the edge's parameter. The interval is halved once in
-//! any case. A piece of it is dropped if
-//! it is short compared with its distance from the points at which the objective has no derivatives, and
-//! if the cubic through the derivative's values and slopes at its ends stays away from zero by several
-//! times its own bend and by the largest change that the third derivative of the curve allows within the
-//! area. Other pieces are halved until the signs of the first two derivatives at the ends, and that
-//! change, allow at most one root, or until [`MAX_HALVINGS`] is reached: two roots within a 512th of an
-//! area can be missed. Roots are bisected with Newton steps to round-off.
+//! any case. A piece of it is dropped if it is short compared with its distance from the points at which
+//! the objective has no derivatives, and if the cubic through the derivative's values and slopes at its
+//! ends stays away from zero by several times its own bend and by the largest change that the third
+//! derivative of the curve allows within the area. Other pieces are halved until the signs of the first
+//! two derivatives at the ends, and that change, allow at most one root, or until [`MAX_HALVINGS`] is
+//! reached: two roots within a 512th of an area can be missed. Roots are bisected with Newton steps to
+//! round-off.
 
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};

@@ -362,7 +362,7 @@ impl Search<'_> {
         };
         let width = y - x;
         let length = self.speed * width;
-        // Footpoints beyond one border belong to the neighbour. If the interval is short compared with the
+        // Footpoints beyond one border belong to the next area. If the interval is short compared with the
         // patch, the footpoints between the ends are close to the cubic through those at the ends, and so
         // between its control points. Otherwise the speeds at the ends bound their range.
         let is_short_for_patch = length * LENGTHS_PER_RADIUS <= self.grid.radius;

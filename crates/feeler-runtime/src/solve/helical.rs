@@ -19,7 +19,7 @@
 //! spread: twice the deviations of both features and twice the tolerance. The lowest member of a set is
 //! the lowest point between the neighbours of its lowest station; ripples elsewhere are lower by at most
 //! the deviations of both features. For a tracker, only the samples, which are within the spread, are
-//! members of a set. Deterministic; samples do not depend on culling.
+//! members of a set. The results are deterministic, and samples do not depend on culling.
 
 use super::Solved;
 use crate::api::contact::{ContactKind, Stats};

@@ -23,7 +23,7 @@ pub(crate) struct Eval<const N: usize> {
     pub hess: SMatrix<f64, N, N>,
     /// Length in space (mm) of a unit step along each parameter.
     pub len: SVector<f64, N>,
-    /// Rounding of the value.
+    /// Upper bound of the rounding of `f`.
     pub noise: f64,
 }
 

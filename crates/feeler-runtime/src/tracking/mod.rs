@@ -1,5 +1,5 @@
-//! Results over time: scenes of many bodies, contacts of a pair for a step of a simulator, contacts
-//! tracked without queries, and the time of contact of a motion.
+//! Results over time: scenes of many bodies, contacts of a pair of bodies for a step of a simulator,
+//! contacts tracked without queries, and the time of contact of a motion.
 
 pub(crate) mod follow;
 pub(crate) mod scene;

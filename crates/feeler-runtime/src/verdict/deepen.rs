@@ -26,7 +26,7 @@ const MAX_SAMPLES_TO_DEEPEN: u32 = 100;
 /// number takes longer at contacts; a smaller one misses points inside both solids in sharp tips.
 const MAX_SAMPLES_TO_REACH: u32 = 48;
 /// Number of samples whose directions are stored; older ones are replaced. A larger number takes longer
-/// for each step; a smaller one forgets sides of a ridge.
+/// for each step; with a smaller one, directions that are needed at a ridge are forgotten.
 const STORED_SAMPLES: usize = 32;
 /// Slope of [`DepthSample::value`] (change per mm) below which no direction counts as leading to larger
 /// values. A larger value ends the ascent early; with a smaller one, rounding determines the directions of

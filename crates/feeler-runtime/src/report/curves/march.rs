@@ -265,7 +265,8 @@ impl<'a> Faces<'a> {
         (trace, ends)
     }
 
-    /// Traces the curve in one direction and appends its points.
+    /// Traces the curve from a start in the direction `direction` and appends its points to `trace`. The
+    /// other arguments are those of [`Faces::trace`].
     fn follow(
         &self,
         start: &Start,
@@ -317,8 +318,9 @@ impl<'a> Faces<'a> {
         }
     }
 
-    /// Segment of the polyline; `None` if the curve changes its direction too much over it or exceeds the
-    /// chord error.
+    /// Returns the segment of the polyline from the point `from` in the direction `t` over about the
+    /// length `step` (mm). `None` if the curve changes its direction too much over it, or if its distance
+    /// from the segment exceeds the accepted chord error `chord` (mm).
     fn segment(&self, from: &Point, t: &V3, step: f64, chord: f64) -> Option<Segment> {
         let to = from.p + t * step;
         let end = self.onto(&to, Some(t), from.uv)?;
@@ -352,7 +354,8 @@ impl<'a> Faces<'a> {
         (sag <= MAX_MEASURED_DEVIATION * chord).then_some(Segment { from: *from, end, t: onward, sag })
     }
 
-    /// Point at which the curve leaves one of the faces, between a point of both faces and a point outside.
+    /// Bisects for the point at which the curve leaves one of the faces, between the point `inside` of
+    /// both faces and the point `beyond` outside (frame of A).
     fn border(&self, inside: &Point, beyond: &P3) -> Point {
         let d = beyond - inside.p;
         let (mut best, mut low, mut high) = (*inside, 0.0, 1.0);
@@ -366,12 +369,13 @@ impl<'a> Faces<'a> {
         best
     }
 
-    /// Point at which the curve leaves one of the faces within a segment; `None` if it does not.
+    /// Returns the point (frame of A) at which the curve leaves one of the faces within a segment; `None`
+    /// if it does not. `stops` are points at which edges pass through the other face.
     fn exit(&self, segment: &Segment, stops: &[P3]) -> Option<P3> {
         let d = segment.end.p - segment.from.p;
         let at = |s: f64| self.onto(&(segment.from.p + d * s), Some(&d), segment.from.uv);
         let mut samples = vec![0.25, 0.5, 0.75, 1.0];
-        // Samples before and beyond each edge that passes.
+        // Samples before and after each point at which an edge passes.
         let near = 2.0 * segment.sag + 10.0 * SAME_POINT_DISTANCE * self.size();
         let mut cuts: Vec<f64> = stops
             .iter()

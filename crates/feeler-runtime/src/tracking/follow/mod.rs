@@ -1,20 +1,20 @@
 //! Contacts of two solids that move little from step to step, tracked without queries.
 //!
-//! A query searches all pairs of features, although most contacts of the next step are those of the last
-//! one. [`ContactFollower`] stores the minima of a query and updates each of them by Newton's method on
-//! its own two features, as long as no other contact can have come within the reach. It is designed for
-//! simulations of many solids: a contact takes at most a fiftieth of the time of a query, and a few
-//! hundred bytes.
+//! A query searches all pairs of features, although most contacts of a step are those of the previous
+//! step. [`Following`] stores the minima of a query and updates each of them by Newton's method on its own
+//! two features, as long as no other contact can have come within the reach ([`FollowOptions::reach`]). It
+//! is designed for simulations of many solids: a contact takes at most a fiftieth of the time of a query,
+//! and a few hundred bytes.
 //!
 //! # Guarantees
-//! A query with the reach `reach + stride` finds every minimum within it. Distances change by at most the
-//! displacement of points of B, so while that displacement is at most the stride, no other minimum can be
-//! within the reach. If the query finds no contact, the same holds for the displacement that its
-//! clearance allows. Tracked contacts pass the same tests of trims, polars and curvature as those of a
-//! query. If a contact fails them, or passes on to another feature, a new query is required. Corners of
-//! flat contacts are not isolated minima, so they are kept only for motions within the tolerance. A
-//! minimum that arises within the reach, because one minimum splits into two as surfaces conform more
-//! closely, is reported up to a stride late.
+//! A query up to the distance `reach + stride` finds every minimum within it. Distances change by at most
+//! the displacement of points of B, so while that displacement is at most [`FollowOptions::stride`], no
+//! other minimum can be within the reach. If the query finds no contact, B can move by the distance of the
+//! nearest minimum beyond the reach. Tracked contacts pass the same tests of trims, polars and curvature
+//! as those of a query. If a contact fails them, or passes on to another feature, a new query is required.
+//! Corners of flat contacts are not isolated minima, so they are kept only for motions within the
+//! tolerance. A minimum that arises within the reach, because one minimum splits into two as surfaces
+//! conform more closely, is reported up to a stride late.
 //!
 //! # Source
 //! MATH §8 (critical pairs), §10 (identities).
@@ -38,8 +38,9 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature, VertexId};
 pub struct FollowOptions {
     /// Distance (mm) up to which all minima are reported.
     pub reach: f64,
-    /// Depth (mm) down to which all contacts are reported. The query searches one stride deeper, as far
-    /// as [`QueryOptions::penetration`](crate::QueryOptions::penetration) allows.
+    /// Depth (mm) down to which all contacts are reported. Queries search for contacts deeper by one
+    /// `stride`, unless this exceeds the limit of
+    /// [`QueryOptions::penetration`](crate::QueryOptions::penetration).
     pub penetration: f64,
     /// Displacement (mm) of points of B in the frame of A after which a new query is required. A larger
     /// stride makes queries rarer and each of them slower.
@@ -73,8 +74,9 @@ pub struct FollowedContact {
 
 /// Contacts of a pair of solids, tracked from pose to pose with as few queries as possible.
 ///
-/// All contacts within the options' reach and depth are reported at each pose, with one exception: a
-/// minimum that arises within the reach because surfaces conform more closely is reported up to a stride
+/// All contacts with distances up to [`FollowOptions::reach`] and depths down to
+/// [`FollowOptions::penetration`] are reported at each pose. There is one exception: a minimum that arises
+/// within the reach because surfaces conform more closely is reported up to [`FollowOptions::stride`]
 /// late.
 ///
 /// ```no_run
@@ -100,17 +102,18 @@ pub struct FollowedContact {
 pub struct ContactFollower {
     last_query: Option<LastQuery>,
     contacts: Vec<FollowedContact>,
+    /// Identity of the next new contact.
     next: u64,
 }
 
 /// Pose of the last query of a pair, and the displacement for which its contacts suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LastQuery {
-    /// Pose of B in the frame of A.
+    /// Pose of B in the frame of A at the query.
     pub pose: Pose,
-    /// Displacement (mm) of points of B from this pose up to which the contacts suffice. It is the
-    /// stride, or more if no contact was near, or the tolerance if a contact is flat. It is negative if
-    /// each pose requires a query.
+    /// Displacement (mm) of points of B from this pose up to which the contacts suffice. It is
+    /// [`FollowOptions::stride`], or more if no contact was near, or the tolerance if a contact is flat.
+    /// It is negative if each pose requires a query.
     pub free: f64,
 }
 
@@ -119,19 +122,20 @@ pub struct LastQuery {
 /// flat contacts get new identities, so that friction starts anew.
 const MAX_FOOTPOINT_RUN: f64 = 10.0;
 /// Displacement of a footpoint, as a fraction of the smaller solid's size, that is allowed in addition to
-/// [`MAX_FOOTPOINT_RUN`], because footpoints of flat contacts move even if B hardly does. The effects of
-/// larger and smaller values are the same.
+/// [`MAX_FOOTPOINT_RUN`], because footpoints of flat contacts move even if B hardly does. A larger and a
+/// smaller value have the effects of [`MAX_FOOTPOINT_RUN`].
 const FOOTPOINT_RUN_AT_REST: f64 = 1e-3;
-/// Weight of the larger one of the displacements of both footpoints when contacts are matched. With a
-/// larger value, contacts that slide or roll get new identities; with a smaller one, corners in two
-/// contacts exchange identities.
+/// Weight of the larger one of the displacements of both footpoints, relative to the smaller one, when
+/// contacts are matched. With a larger value, contacts that slide or roll get new identities; with a
+/// smaller one, contacts that share a corner exchange identities.
 const LARGER_RUN_WEIGHT: f64 = 0.01;
-/// Cosine of the largest angle between normals of a contact that continues. With a larger value, friction
-/// starts anew at edges; with a smaller one, a contact continues with the friction of another one.
+/// Cosine of the largest angle between the normals of a contact in two successive queries. With a larger
+/// value, friction starts anew at edges; with a smaller one, a contact continues with the friction of
+/// another one.
 const MIN_NORMAL_COS: f64 = 0.5;
 
 impl ContactFollower {
-    /// Contacts at the last pose, in the order of the last query, which sorts them by distance.
+    /// Contacts at the last pose, in ascending order of their distances at the last query.
     #[must_use]
     pub fn contacts(&self) -> &[FollowedContact] {
         &self.contacts
@@ -175,8 +179,8 @@ impl ContactFollower {
     ) -> Result<bool, QueryError> {
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let Some(last) = &self.last_query else { return Ok(false) };
-        // `<=`, so that a pair at rest is queried once even if the stride is 0; false for a motion that
-        // overflows.
+        // The comparison is `<=`, so that a pair at rest is queried once even if the stride is 0. It is
+        // false if the motion overflows.
         let is_within = displacement(&last.pose, &pose_ab, b) <= last.free;
         if !is_within {
             return Ok(false);
@@ -292,9 +296,9 @@ impl ContactFollower {
     }
 }
 
-/// Distance beyond the reach, in strides, up to which a query searches. If it finds nothing, B can move
-/// that far without another query. A larger value makes queries slower; a smaller one causes more of
-/// them.
+/// Distance beyond [`FollowOptions::reach`], as a multiple of [`FollowOptions::stride`], up to which a
+/// query searches. If it finds nothing, B can move by that distance without another query. A larger value
+/// makes queries slower; a smaller one causes more queries.
 const SEARCH_STRIDES: f64 = 4.0;
 
 /// Largest depth of a query, as a fraction of the sum of both minimum thicknesses. Queries refuse 0.5 and
@@ -306,17 +310,20 @@ const MAX_WALL_PART: f64 = 0.49;
 /// [`continued_id`]; a smaller one causes more queries.
 const MAX_CONTACTS: usize = 64;
 
-/// Largest displacement (mm) of a point of B between two poses of B in the frame of A.
+/// Upper bound of the displacement (mm) of a point of B between two poses of B in the frame of A.
 fn displacement(before: &Pose, now: &Pose, b: &Body) -> f64 {
     let moved = before.inv_mul(now);
-    // Twice the sine of half the angle, for points up to the corner of B's box.
+    // The rotation displaces a point by 2 sin(angle / 2) times its distance from B's origin.
     moved.translation.vector.norm() + 2.0 * moved.rotation.imag().norm() * b.reach()
 }
 
-/// Identity of the contact of the last query that a new contact continues: the nearest one with a similar
-/// normal that no other contact has `taken`. If a contact slides, one of its footpoints stays in place on
-/// its solid; if it rolls, neither does. If a corner is in two contacts, the other footpoint
-/// distinguishes them.
+/// Returns the identity of the contact in `before` that a new contact continues; `None` if it continues no
+/// contact. It continues the nearest contact with a similar normal that no other contact has continued
+/// (bits of `taken`) and whose footpoints are at most `run` (mm) away. `at` are the footpoints on A and B,
+/// each in the frame of its solid; `normal` is in the frame of A.
+///
+/// If a contact slides, one of its footpoints stays in place on its solid; if it rolls, neither does. If a
+/// corner is in two contacts, the footpoints on the other solid distinguish them.
 fn continued_id(
     before: &[FollowedContact],
     taken: &mut u64,
@@ -336,13 +343,13 @@ fn continued_id(
     Some(id)
 }
 
-/// A corner of a flat contact at another pose within the tolerance: its footpoints stay in place on both
-/// solids.
+/// Returns a corner of a flat contact at another pose, after a displacement within the tolerance: its
+/// footpoints stay in place on both solids.
 fn moved_flat(pose_ab: &Pose, known: &FollowedContact) -> FollowedContact {
     FollowedContact { distance: known.normal.dot(&(pose_ab * known.local_b - known.local_a)), ..*known }
 }
 
-/// A contact at another pose; `None` if it is not a minimum of its features any more.
+/// Returns a contact at another pose; `None` if it is not a strict minimum of its features any more.
 fn moved(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact> {
     // A saved state can belong to another solid.
     let exists = |body: &Body, (kind, index): (FeatureKind, u32)| {

@@ -1,9 +1,9 @@
-//! Critical pair of two features near a known one, by Newton's method on equations that are regular at
-//! contact.
+//! Computes the critical pair of two features near a known one, by Newton's method on equations that are
+//! regular at contact.
 //!
 //! Let w be the vector from the footpoint p to the footpoint q. If p is on a face with the normal n, the
-//! equations are w·∂p = 0 and n·∂q = 0 for derivatives along the features. Without a face, w is
-//! orthogonal to both features.
+//! equations are w·∂p = 0 and n·∂q = 0 for the derivatives of the points along their features. If neither
+//! feature is a face, w is orthogonal to both features.
 //!
 //! # Source
 //! MATH §8.
@@ -16,19 +16,19 @@ use feeler_geom::{P3, Pose, V3, math};
 use feeler_hierarchy::Feature;
 use nalgebra::{Matrix2, Matrix4, Vector4};
 
-/// Maximum number of steps of Newton's method, which doubles the number of digits in each step from a
-/// stride away. With a smaller value, large motions require queries; a larger one has no effect on
+/// Maximum number of steps of Newton's method. Starting a stride away, each step doubles the number of
+/// correct digits. With a smaller value, large motions require queries; a larger one has no effect on
 /// regular contacts.
 const MAX_STEPS: u32 = 10;
-/// Length of a step, as a fraction of the size, that ends the iteration. A larger value loses digits; a
-/// smaller one takes steps of rounding.
+/// Length of a step, as a fraction of the larger solid's size, at which the iteration ends. A larger value
+/// loses digits; a smaller one takes steps of rounding.
 const CONVERGED_STEP: f64 = 1e-14;
-/// Largest length of the last step, as a fraction of the size, of a solution. A larger value accepts
-/// inexact contacts; with a smaller one, flat contacts require queries.
+/// Largest length of the final step, as a fraction of the larger solid's size, at which its result is
+/// accepted. A larger value accepts inexact contacts; with a smaller one, flat contacts require queries.
 const MAX_LAST_STEP: f64 = 1e-11;
-/// Largest displacement of a footpoint from one pose to the next, as a fraction of the size. With a
-/// larger value, other minima of the same faces are found; with a smaller one, flat contacts require
-/// queries.
+/// Largest displacement of a footpoint from one pose to the next, as a fraction of the larger solid's
+/// size. With a larger value, other minima of the same faces are found; with a smaller one, flat contacts
+/// require queries.
 const MAX_RUN: f64 = 0.1;
 
 /// Point of a feature in A's frame with its derivatives with respect to the parameters. A vertex has no
@@ -36,9 +36,11 @@ const MAX_RUN: f64 = 0.1;
 #[derive(Clone, Copy, Debug)]
 struct Jet {
     p: P3,
+    /// Number of parameters of the feature.
     parameters: usize,
+    /// First derivatives by u and v.
     first: [V3; 2],
-    /// Derivatives uu, uv and vv.
+    /// Second derivatives uu, uv and vv.
     second: [V3; 3],
 }
 
@@ -68,8 +70,8 @@ impl Jet {
     }
 }
 
-/// Critical pair of a contact's features near its last position; `None` if Newton's method does not
-/// converge there.
+/// Returns the critical pair of a contact's features near the footpoints of `known`; `None` if Newton's
+/// method does not converge there.
 pub(super) fn critical_pair(ctx: &Context<'_>, known: &FollowedContact) -> Option<Candidate> {
     let [fa, fb] = known.features.map(feature);
     let (mut uv_a, mut uv_b) = (known.uv[0], known.uv[1]);
@@ -111,7 +113,9 @@ pub(super) fn critical_pair(ctx: &Context<'_>, known: &FollowedContact) -> Optio
     candidate(ctx, known, (fa, uv_a), (fb, uv_b))
 }
 
-/// Step of Newton's method: the values to subtract from the parameters of the first and the second feature.
+/// Computes a step of Newton's method: the values to subtract from the two parameters of the feature `s`
+/// and from those of the feature `o`. If one feature is a face, it must be `s`. `None` if the equations
+/// are singular.
 fn step(s: &Jet, o: &Jet) -> Option<Vector4<f64>> {
     let w = o.p - s.p;
     let is_face = s.parameters == 2;
@@ -145,7 +149,7 @@ fn step(s: &Jet, o: &Jet) -> Option<Vector4<f64>> {
     j.lu().solve(&f)
 }
 
-/// Displacement (mm) of a footpoint in a step of parameters.
+/// Displacement (mm) of a footpoint if its parameters change by `x`, to first order.
 fn run(jet: &Jet, x: [f64; 2]) -> f64 {
     (jet.first[0] * x[0] + jet.first[1] * x[1]).norm()
 }
@@ -187,11 +191,13 @@ fn candidate(
     })
 }
 
-/// Largest offset of the other footpoint from the normal, as a fraction of the distance. A larger value
-/// accepts pairs that are not critical; a smaller one loses minima at large distances.
+/// Largest distance of the footpoint on B from the normal line through the footpoint on A, as a fraction
+/// of the distance between them. A larger value accepts pairs that are not critical; a smaller one loses
+/// minima at large distances.
 const MAX_OFFSET: f64 = 1e-6;
 
-/// Curvatures (1/mm) of the gap between two faces at a contact; infinite without two faces, and at poles.
+/// Smallest and largest curvature (1/mm) of the gap between two faces at a contact; infinite unless both
+/// features are faces, and at poles.
 pub(super) fn gap_curvatures([a, b]: [&Body; 2], pose_ab: &Pose, contact: &FollowedContact) -> [f64; 2] {
     let [fa, fb] = contact.features.map(feature);
     let a = Jet::new(a, None, fa, contact.uv[0]);
@@ -208,8 +214,8 @@ pub(super) fn gap_curvatures([a, b]: [&Body; 2], pose_ab: &Pose, contact: &Follo
     }
 }
 
-/// Second derivatives of a surface's height along `n` over the plane orthogonal to it; `None` without a
-/// surface and at degenerate points.
+/// Second derivatives (1/mm) of a surface's height along `n` over the plane that the unit vectors `x` and
+/// `y` orthogonal to `n` span. `None` if the feature is not a face, and at degenerate points.
 fn height(jet: &Jet, n: &V3, (x, y): &(V3, V3)) -> Option<Matrix2<f64>> {
     if jet.parameters < 2 {
         return None;

@@ -15,7 +15,7 @@ pub struct BodyOptions {
     /// Largest gap (mm) of the contacts that are reported; `None` for the value of the scene. The larger
     /// value of the two bodies of a pair applies.
     pub d_max: Option<f64>,
-    /// Implicit dilation (mm), added to the dilation of the scene.
+    /// Thickness (mm) by which the body is dilated, added to the dilation of the scene.
     pub dilation: f64,
     /// Whether the body never moves. Pairs of two fixed bodies are not queried.
     pub fixed: bool,
@@ -26,7 +26,9 @@ pub struct BodyOptions {
 pub struct PairOptions {
     /// Largest gap (mm) of the contacts that are reported; `None` for the value of the bodies.
     pub d_max: Option<f64>,
-    /// Implicit dilations (mm), added to those of the scene; `None` for the values of the bodies.
+    /// Thicknesses (mm) by which the two bodies are dilated, in the order in which
+    /// [`Scene::set_pair_options`](super::Scene::set_pair_options) names them. They are added to those of
+    /// the scene; `None` for the values of the bodies.
     pub dilation: Option<[f64; 2]>,
     /// Whether the pair is never queried.
     pub ignored: bool,
@@ -45,7 +47,7 @@ impl PairOptions {
         self.dilation.into_iter().flatten().try_for_each(check_dilation)
     }
 
-    /// Options for the pair with its bodies swapped.
+    /// The same options with the two bodies in the opposite order.
     pub(super) fn swapped(self) -> Self {
         Self { dilation: self.dilation.map(|[a, b]| [b, a]), ..self }
     }
@@ -59,7 +61,7 @@ fn check_dilation(dilation: f64) -> Result<(), SceneError> {
     if dilation.is_finite() { Ok(()) } else { Err(SceneError::Dilation(dilation)) }
 }
 
-/// A body: one solid, or several that move as one.
+/// A body of a scene: one solid, or several solids that move as one.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) id: BodyId,

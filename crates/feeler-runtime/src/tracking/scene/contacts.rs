@@ -28,13 +28,13 @@ pub enum EventKind {
 /// Change of one contact in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactEvent {
-    /// Kind of the change.
+    /// Whether the contact began, persisted or ended.
     pub kind: EventKind,
     /// The bodies in ascending order.
     pub bodies: [BodyId; 2],
     /// Indices of the solids in these bodies.
     pub parts: [u32; 2],
-    /// [`Contact::id`].
+    /// Identity of the contact: its [`Contact::id`].
     pub id: u64,
     /// Index of the contact in [`Scene::contacts`](super::Scene::contacts); `None` if it has ended.
     pub contact: Option<usize>,
@@ -47,12 +47,13 @@ pub(super) struct PairIds {
     pub(super) parts: [u32; 2],
 }
 
-/// The contacts of the last step.
+/// The contacts of the current step of a scene, with their changes since the previous step.
 #[derive(Debug, Default)]
 pub(super) struct Contacts {
     now: Vec<SceneContact>,
     /// Pair, identity and index in `now` of each contact, in ascending order.
     ids: Vec<(PairIds, u64, usize)>,
+    /// `ids` of the previous step.
     last_ids: Vec<(PairIds, u64, usize)>,
     events: Vec<ContactEvent>,
 }

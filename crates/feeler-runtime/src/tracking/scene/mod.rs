@@ -51,7 +51,7 @@ pub enum SceneError {
     /// A pose of a body, or of a solid in it, contains a number that is NaN or infinite.
     #[error("the pose of body {} is not finite; give finite millimetres and a unit quaternion", .0.0)]
     Pose(BodyId),
-    /// `d_max` is negative or not finite.
+    /// `d_max` of the scene, of a body or of a pair is negative or not finite.
     #[error("d_max of the scene is {0}; give a finite distance of 0 mm or more")]
     DMax(f64),
     /// A dilation is not finite.
@@ -117,9 +117,11 @@ pub struct Scene {
     /// Solids by their index in the broad phase, with their world poses.
     parts: Vec<(PartRef, Pose)>,
     slots: BTreeMap<[PartRef; 2], Slot>,
+    /// Number of steps in which pairs were queried.
     steps: u64,
     /// Whether the bodies, poses or options have changed since the last step.
     changed: bool,
+    /// Pairs of solids to be queried or tracked in this step, in ascending order.
     wanted: Vec<[PartRef; 2]>,
     contacts: Contacts,
     trackers: Trackers,
@@ -130,11 +132,13 @@ pub struct Scene {
 struct Slot {
     pair: ContactPair,
     options: QueryOptions,
+    /// World poses of both solids.
     poses: [Pose; 2],
     /// Relative pose without the rounding of `poses`.
     pose_ab: Result<Pose, QueryError>,
-    /// Last step in which the pair was near.
+    /// Number of the last step in which the pair was near.
     near_at: u64,
+    /// Error of the last query.
     error: Option<QueryError>,
 }
 
@@ -284,7 +288,8 @@ impl Scene {
         self.set_reach()
     }
 
-    /// Sets the options of a pair, which replace those of its bodies. Default options restore them.
+    /// Sets the options of a pair, which replace those of its bodies. Default options restore those of the
+    /// bodies.
     ///
     /// # Errors
     /// [`SceneError::NoBody`]; [`SceneError::NoPair`] for one body twice; [`SceneError::DMax`] or
@@ -424,14 +429,15 @@ impl Scene {
         self.bodies.binary_search_by_key(&id, |e| e.id).map_err(|_| SceneError::NoBody(id))
     }
 
-    /// Two different existing bodies in ascending order.
+    /// Returns the identifiers of two bodies in ascending order, or an error if a body does not exist or
+    /// both are the same.
     fn pair(&self, a: BodyId, b: BodyId) -> Result<[BodyId; 2], SceneError> {
         self.position(a)?;
         self.position(b)?;
         if a == b { Err(SceneError::NoPair(a)) } else { Ok([a.min(b), a.max(b)]) }
     }
 
-    /// Sets the range of the broad phase to the largest one that any body or pair needs.
+    /// Sets the range of the broad phase to the largest distance that any body, pair or tracker needs.
     fn set_reach(&mut self) -> Result<(), SceneError> {
         let (bodies, pairs) = (self.bodies.iter().map(|e| &e.options), self.pair_options.values());
         let d_max = bodies.clone().filter_map(|o| o.d_max).chain(pairs.clone().filter_map(|o| o.d_max));
@@ -441,7 +447,7 @@ impl Scene {
         Ok(self.broad.set_request(reach(d_max + 2.0 * thick.fold(thickest, f64::max)))?)
     }
 
-    /// Query options of a pair of bodies.
+    /// Query options of a pair of bodies, from the options of the scene, the bodies and the pair.
     fn options_of(&self, [a, b]: [&Entry; 2]) -> QueryOptions {
         let own = self.pair_options.get(&[a.id, b.id]).copied().unwrap_or_default();
         let of_body = |e: &Entry| e.options.d_max.unwrap_or(self.options.d_max);
@@ -549,21 +555,21 @@ impl Scene {
     }
 }
 
-/// Relative pose of two solids, given the poses of their bodies and the poses of the solids in these. The
-/// offset that both bodies share is removed first, because the poses in the bodies would be lost in the
-/// rounding of a large one.
+/// Relative pose of two solids, given the world poses of their bodies and the poses of the solids in the
+/// frames of the bodies. The offset that both bodies share is removed first, because the poses of the
+/// solids would be lost in the rounding of a large offset.
 fn relative_part_pose([a, b]: [&Pose; 2], [local_a, local_b]: [&Pose; 2]) -> Result<Pose, QueryError> {
     let [a, b] = without_common_offset(a, b)?;
     relative_pose(&(a * local_a), &(b * local_b))
 }
 
-/// Range of the broad phase for gaps up to `d_max` (mm). It reports pairs up to twice as far, so that few
-/// exact distances are computed.
+/// Range of the broad phase for gaps up to `d_max` (mm). Pairs with gaps up to twice as large are
+/// reported, so that few exact distances are computed.
 fn reach(d_max: f64) -> BroadPhaseRequest {
     BroadPhaseRequest { d_max, margin: d_max }
 }
 
-/// Rank of a status; the highest one of all pairs of solids is that of two bodies.
+/// Rank of a status. The status of two bodies is that with the highest rank among their pairs of solids.
 fn severity(status: Status) -> u8 {
     match status {
         Status::Separated => 0,
@@ -573,11 +579,12 @@ fn severity(status: Status) -> u8 {
     }
 }
 
-/// Hull of a body, dilated because footpoints can lie outside it by the deviation of edges and rounding.
+/// Hull of a body, dilated because footpoints can lie outside the hull by the deviation of edges and
+/// rounding.
 #[derive(Debug)]
 struct DilatedHull {
     body: Arc<Body>,
-    /// Hull of the body; the broad phase needs one, bodies outside scenes can be without.
+    /// Hull of the body. The broad phase requires one; a body outside a scene can be without a hull.
     hull: Arc<Polytope>,
 }
 

@@ -13,16 +13,17 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Trackers {
     slots: BTreeMap<[PartRef; 2], Slot>,
+    /// Number of calls of [`Scene::track`].
     steps: u64,
-    /// Gap (mm) up to which pairs are near, a power of two or 0.
+    /// Gap (mm) up to which pairs count as near, a power of two or 0.
     pub(super) gap: f64,
     /// Sums of the counters of removed trackers.
     removed: TrackerCounts,
 }
 
-/// Smallest part of the range of near pairs that a step must need for the range to remain as large. Each
-/// change makes the broad phase search anew, so a larger value causes more searches. With a smaller one,
-/// pairs that are far apart get trackers.
+/// Smallest ratio of the gap that a step needs to the current range of near pairs at which this range is
+/// kept. Each change of the range makes the broad phase search anew, so a larger value causes more
+/// searches. With a smaller one, pairs that are far apart get trackers.
 const MIN_GAP_USED: f64 = 0.125;
 
 /// A pair of solids with its tracker.
@@ -31,9 +32,11 @@ struct Slot {
     tracker: ContactTracker,
     /// Poses of both solids in the world.
     poses: [Pose; 2],
+    /// Relative pose without the rounding of `poses`.
     pose_ab: Result<Pose, QueryError>,
+    /// Bound of the relative motion in the step.
     bound: StepBound,
-    /// Last step in which the pair was near.
+    /// Number of the last step in which the pair was near.
     near_at: u64,
     result: Result<Update, QueryError>,
 }
@@ -45,7 +48,7 @@ pub struct TrackedPair<'a> {
     pub bodies: [BodyId; 2],
     /// Indices of the solids in these bodies.
     pub parts: [u32; 2],
-    /// Report of the update.
+    /// Result of the tracker's update in the last [`Scene::track`].
     pub update: Update,
     /// Tracker with the contacts and the status of the pair. Solid A belongs to the body with the smaller
     /// identifier. Poses of the tracker are relative to A.
@@ -57,7 +60,7 @@ pub struct TrackedPair<'a> {
 }
 
 impl Trackers {
-    /// Removes the pairs of a body.
+    /// Removes the pairs of a body; their counters are kept.
     pub(super) fn remove(&mut self, id: BodyId) {
         self.retain(|[a, b], _| a.body != id && b.body != id);
     }
@@ -100,7 +103,7 @@ impl Trackers {
 
 impl Scene {
     /// Finds the near pairs at the current poses, and computes for each of them the contacts that suffice
-    /// for the coming step, in parallel. `bounds` returns upper bounds of the motion of a body in this
+    /// for the next step, in parallel. `bounds` returns upper bounds of the motion of a body in this
     /// step relative to the world: its rotation (rad) and the displacement (mm) of any of its points. The
     /// bound of a pair is the sum of the bounds of its bodies, rounded up to powers of two.
     ///
@@ -133,7 +136,7 @@ impl Scene {
         let thick = options.dilations.iter().fold(0.0, |sum: f64, d| sum + d.max(0.0));
         self.set_tracked_gap(options.reach + 2.0 * farthest + thick)?;
         self.find_near()?;
-        // `wanted` now contains pairs of this step, so the next query must search for its own.
+        // `wanted` now contains the pairs to be tracked, so the next query must search for its own pairs.
         self.changed = true;
         self.trackers.steps += 1;
         self.place_trackers(options, &bounds);
@@ -209,7 +212,7 @@ impl Scene {
         Ok(true)
     }
 
-    /// Extends the range of the broad phase to pairs with gaps up to `gap` (mm).
+    /// Sets the range of the broad phase so that pairs with gaps up to `gap` (mm) are near.
     fn set_tracked_gap(&mut self, gap: f64) -> Result<(), SceneError> {
         let before = self.trackers.gap;
         if gap <= before && gap >= MIN_GAP_USED * before {

@@ -1,5 +1,5 @@
 //! Bounds of the closing speed: the rate at which the distance of a minimum with a footpoint in a given
-//! area can decrease.
+//! area of either solid can decrease.
 //!
 //! The distance of a minimum with footpoints p and q and the direction n from A to B changes at the rate
 //! `n · v(q)`, where v is the velocity field of B relative to A. Since q − p is parallel to n, `n · v(q)
@@ -18,10 +18,12 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Twist, V3};
 use feeler_hierarchy::AreaId;
 
-/// Bounds of the closing speed (mm per unit of time); negative if the distance grows.
+/// Bounds of the rate at which a distance decreases (mm per unit of time); negative if the distance grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ClosingSpeed {
+    /// Lower bound.
     pub min: f64,
+    /// Upper bound.
     pub max: f64,
 }
 
@@ -29,8 +31,9 @@ pub(crate) struct ClosingSpeed {
 /// motions; with a smaller one, bounds are not proved.
 const DIRECTION_ROUNDING: f64 = 1e-9;
 
-/// Velocity field of a solid relative to the other one. With the outward direction n of a point of this
-/// solid, `n · field` is the speed at which the point approaches the other solid along n.
+/// Velocity field of the solid `which` relative to the other one; `field` is that of B relative to A. With
+/// the outward direction n of a point of the solid, `n · field` is the speed at which the point approaches
+/// the other solid along n.
 pub(crate) fn towards(field: &Twist, which: Which) -> Twist {
     match which {
         Which::A => -*field,
@@ -38,8 +41,8 @@ pub(crate) fn towards(field: &Twist, which: Which) -> Twist {
     }
 }
 
-/// Upper bound of the closing speed of all areas below a node. `field` is the result of [`towards`] in
-/// the frame of the solid.
+/// Upper bound of the closing speed (mm per unit of time) of all areas below a node. `field` is the result
+/// of [`towards`] in the frame of the node's solid.
 pub(crate) fn max_below_node(node: &TreeNode, field: &Twist) -> f64 {
     let x = field.at(&node.obb.center);
     let over_box = spread(&node.obb, &field.w);
@@ -57,7 +60,8 @@ pub(crate) fn max_below_node(node: &TreeNode, field: &Twist) -> f64 {
     max + over_box + allowance(node, field, length + over_box)
 }
 
-/// Bounds of the closing speed of the area of a leaf.
+/// Bounds of the closing speed of the area of the leaf `node`. `field` is the result of [`towards`] in the
+/// frame of `body`.
 pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist) -> ClosingSpeed {
     let data = &body.features()[body.feature_of(area).index()];
     let cone = &body.area(area).cone.generators;
@@ -107,13 +111,14 @@ pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist)
     ClosingSpeed { min: closing.min - spare, max: closing.max + spare }
 }
 
-/// Field without the rotation about a line.
+/// Velocity field minus its rotation about the line through `origin` in the unit direction `dir`.
 fn without_rotation(field: &Twist, origin: &P3, dir: &V3) -> Twist {
     *field + Twist::rotation(origin, dir * -dir.dot(&field.w))
 }
 
-/// Increase of a bound for footpoints outside the box and directions outside the cone, by the allowance
-/// of the node.
+/// Increase (mm per unit of time) of a bound of the closing speed for footpoints outside the box and
+/// directions outside the cone of a node, up to the allowance of the node. `speed` is an upper bound of
+/// the field's length.
 fn allowance(node: &TreeNode, field: &Twist, speed: f64) -> f64 {
     let (length, angle) = (f64::from(node.allowance.length), f64::from(node.allowance.angle));
     speed * (angle + DIRECTION_ROUNDING) + field.w.norm() * length

@@ -45,11 +45,11 @@ pub struct PassageOptions {
     /// Distance (mm) that counts as contact, at least 0.
     pub distance: f64,
     /// Options of the queries. `d_max` (mm) is the range of the queries beyond `distance`; 0 selects a
-    /// fiftieth of the sum of both sizes. Anything farther counts as being at the end of the range.
-    /// `quasi_angle`, `penetration`, the dilations and `detect_interference` are ignored, because every
-    /// query computes a verdict.
+    /// fiftieth of the sum of both sizes. Solids that are farther apart count as being at the end of the
+    /// range. `quasi_angle`, `penetration` and the dilations are ignored. `detect_interference` is
+    /// ignored, too, because every query computes a verdict.
     pub query: QueryOptions,
-    /// Maximum number of queries; the motion after the last one is undecided.
+    /// Maximum number of queries; the motion after the last query is undecided.
     pub max_queries: u32,
 }
 
@@ -65,9 +65,10 @@ impl Default for PassageOptions {
 pub struct FirstContact {
     /// Time of the contact, in the unit of the paths.
     pub time: f64,
-    /// The minimum that reaches the distance, in world coordinates at that time.
+    /// The minimum whose distance falls to [`PassageOptions::distance`], in world coordinates at that
+    /// time.
     pub minimum: Contact,
-    /// Speed (mm per unit of time) at which the distance decreases there.
+    /// Speed (mm per unit of time) at which the distance of this minimum decreases at that time.
     pub closing: f64,
     /// Whether the solids only graze each other: the distance comes within the tolerance of the query
     /// ([`Tolerances::tol`](crate::Tolerances::tol)) and grows again, or it decreases at less than 1e-4 of
@@ -79,14 +80,14 @@ pub struct FirstContact {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one outcome per motion")]
 pub enum PassageOutcome {
-    /// The distance is proved to stay above the limit until the end.
+    /// The distance is proved to stay above [`PassageOptions::distance`] until the end of the motion.
     Free,
-    /// The distance falls to the limit, and is proved to stay above it before.
+    /// The distance falls to [`PassageOptions::distance`], and is proved to stay above it before.
     Contact(FirstContact),
     /// The motion starts in contact and was in contact at all sampled times.
     InContact,
-    /// The distance is proved to stay above the limit until this time. The rest of the motion could not
-    /// be decided, for example because the maximum number of queries was reached.
+    /// The distance is proved to stay above [`PassageOptions::distance`] until this time. The rest of the
+    /// motion could not be decided, for example because the maximum number of queries was reached.
     Undecided(f64),
 }
 
@@ -95,10 +96,11 @@ pub enum PassageOutcome {
 pub struct Passage {
     /// Outcome of the motion.
     pub outcome: PassageOutcome,
-    /// Relation of the solids at time 0.
+    /// Relation of the solids at time 0; `None` if the query there computed no verdict.
     pub start: Option<Status>,
-    /// Time at which the solids leave a contact at the start. The motion before it was sampled, the
-    /// motion after it is proved. `None` if the motion does not start in contact, or stays in contact.
+    /// Time at which the solids leave the contact in which the motion starts. The motion before this time
+    /// was sampled, the motion after it is proved. `None` if the motion does not start in contact, or
+    /// stays in contact.
     pub left: Option<f64>,
     /// Smallest distance (mm) of all queries and its time; `None` without a minimum within their range.
     pub smallest: Option<(f64, f64)>,
@@ -111,42 +113,43 @@ pub struct Passage {
 /// Default of [`PassageOptions::max_queries`]. A larger value takes longer before a motion is undecided;
 /// a smaller one leaves motions along surfaces undecided.
 const DEFAULT_MAX_QUERIES: u32 = 10_000;
-/// Default range of queries beyond the limit, in sizes of both solids. A larger value makes queries
-/// slower, a smaller one causes more of them.
+/// Default range of queries beyond [`PassageOptions::distance`], as a fraction of the sum of both sizes. A
+/// larger value makes queries slower, a smaller one causes more queries.
 const DEFAULT_RANGE: f64 = 0.02;
-/// Time between a proved time and a crossing of the limit, in durations of the motion, below which the
-/// crossing counts as the first one. A larger value can miss a contact just before it; a smaller one
-/// causes more queries.
+/// Time, as a fraction of the motion's duration, between the end of the time that is proved to be free of
+/// contact and a crossing of the limit, below which the crossing counts as the first one. A larger value
+/// can miss a contact just before the crossing; a smaller one causes more queries.
 const RESOLUTION: f64 = 1e-11;
 /// Closing speed at a contact, as a fraction of the largest speed, below which the contact is grazing.
 /// With a larger value, flat contacts count as grazing; with a smaller one, grazing contacts do not.
 const GRAZING_SPEED: f64 = 1e-4;
-/// Largest estimated time of a crossing, in proved times, for which Newton's method is tried. It affects
-/// speed only: a larger value tries crossings that are not the first one, a smaller one takes more steps
-/// towards a crossing.
+/// Largest estimated time from a sample to a crossing of the limit, as a multiple of the time that is
+/// proved to be free of contact, for which Newton's method is tried. It affects speed only: a larger value
+/// tries crossings that are not the first one, a smaller one takes more steps towards a crossing.
 const MAX_CROSSING_ESTIMATE: f64 = 16.0;
-/// Fraction of the time to a known crossing within which an earlier crossing is searched for. It affects
-/// speed only: a larger value searches for the known crossing again, a smaller one finds earlier
-/// crossings later.
+/// Fraction of the time to a known crossing of the limit within which an earlier crossing is searched for.
+/// It affects speed only: a larger value searches for the known crossing again, a smaller one finds
+/// earlier crossings later.
 const EARLIER_CROSSING: f64 = 0.9;
-/// Time over which the distance is proved to decrease, in estimated times of a crossing. It affects speed
-/// only: a larger value proves it less often, with a smaller one the crossing can lie beyond it.
+/// Time for which it is tried to prove that the distance decreases, as a multiple of the estimated time to
+/// a crossing of the limit. It affects speed only: with a larger value, the proof fails more often; with a
+/// smaller one, the crossing can lie outside that time.
 const MONOTONE_HORIZON: f64 = 1.5;
 /// Number of times at which a motion that starts in contact is sampled until the contact is left. A
 /// larger value makes more queries; a smaller one misses short separations.
 const CONTACT_SAMPLES: u32 = 256;
-/// Maximum number of steps of Newton's method, or bisections, for one crossing. 60 bisections exhaust the
-/// digits of a time; a smaller value leaves crossings undecided.
+/// Maximum number of steps of Newton's method, or of bisections, for one crossing of the limit. 60
+/// bisections exhaust the digits of a time; a smaller value leaves crossings undecided.
 const MAX_CROSSING_STEPS: u32 = 60;
 
 /// Computes the first time at which the distance of two moving solids falls to
-/// [`PassageOptions::distance`], or proves that it stays above it, from time 0 to the end of the longer
-/// path.
+/// [`PassageOptions::distance`], or proves that the distance stays above this limit, from time 0 to the
+/// end of the longer path.
 ///
 /// Each path contains the world poses of its solid. If the solids are in contact at the start, the motion
-/// is sampled until they leave the contact, and searched from there. An offset that both paths share is
-/// removed: if the coordinates are large, the motion is computed relative to A's start. Earlier queries
-/// of `pair` do not affect the result by more than rounding.
+/// is sampled until they leave the contact, and searched from then on. If the coordinates are large, the
+/// motion is computed relative to A's position at the start. Earlier queries of `pair` do not affect the
+/// result by more than rounding.
 ///
 /// # Guarantees
 /// The interiors do not intersect at the time of any query before the returned contact. Between queries,
@@ -178,8 +181,9 @@ pub fn time_of_contact(
     Ok(passage)
 }
 
-/// Origin relative to which rounding of the motion is at most a tenth of the tolerance: the start of A.
-/// `None` if the world's origin suffices.
+/// Returns the origin (mm, world) relative to which rounding of the motion is at most a tenth of the
+/// tolerance: A's position at the start. `None` if rounding relative to the world's origin is small
+/// enough.
 fn distant_origin(
     pair: &ContactPair,
     path_a: &Path,
@@ -203,9 +207,9 @@ fn distant_origin(
 
 /// Resolution of a contradiction between two samples.
 enum Resolved {
-    /// The motion continues from this sample.
+    /// The search continues from this sample.
     Sample(MotionSample),
-    /// The motion ends.
+    /// The search ends with this outcome.
     Outcome(PassageOutcome),
 }
 
@@ -227,9 +231,10 @@ struct Advancement<'a> {
 #[derive(Clone, Copy, Debug)]
 struct MotionSample {
     time: f64,
-    /// Smallest distance (mm), or the range of the query if it found nothing.
+    /// Smallest distance (mm), or `d_max` of the query if it found no minimum.
     distance: f64,
-    /// Nearest minimum and the speed at which its distance decreases.
+    /// Nearest minimum in the frame of A, and the speed (mm per unit of time) at which its distance
+    /// decreases.
     nearest: Option<(Contact, f64)>,
     status: Option<Status>,
 }
@@ -312,7 +317,8 @@ impl<'a> Advancement<'a> {
         Ok(MotionSample { time, distance, nearest, status: self.pair.status() })
     }
 
-    /// Whether the distance exceeds the limit by more than the tolerance.
+    /// Whether the solids are apart at a sample, and their distance exceeds the limit by more than the
+    /// tolerance.
     fn is_left(&self, sample: &MotionSample) -> bool {
         sample.is_apart() && sample.distance > self.limit + self.pair.tolerances().tol
     }
@@ -334,7 +340,8 @@ impl<'a> Advancement<'a> {
         Ok(self.passage)
     }
 
-    /// Samples a motion that starts in contact until the contact is left; `None` if it never is.
+    /// Samples a motion that starts in contact, and returns the first sample after the contact is left;
+    /// `None` if it is not left at any sample.
     fn leave(&mut self) -> Result<Option<MotionSample>, QueryError> {
         let mut inside = 0.0;
         for i in 1..=CONTACT_SAMPLES {
@@ -443,9 +450,10 @@ impl<'a> Advancement<'a> {
         }
     }
 
-    /// Whether a sample is consistent with the sample before a step that was proved free, given the
-    /// largest speed: both are apart, and the smallest distance has grown by at most the displacement of
-    /// the solids.
+    /// Whether the sample `after` is consistent with the sample `before`, if the time between them was
+    /// proved to be free of contact: the solids are apart, the distance is above the limit, and it has
+    /// grown by at most the displacement of the solids. `speed` (mm per unit of time) is the largest speed
+    /// of B relative to A.
     fn is_consistent(&self, before: &MotionSample, after: &MotionSample, speed: f64) -> bool {
         let tolerance = self.pair.tolerances().tol;
         let max_distance = before.distance + speed * (after.time - before.time) + tolerance;
@@ -453,7 +461,8 @@ impl<'a> Advancement<'a> {
         after.is_apart() && !has_grown && after.distance >= self.limit - tolerance
     }
 
-    /// Resolves a contradiction between a sample and the sample after a step that was proved free.
+    /// Resolves a contradiction between two samples, found by [`Self::is_consistent`], by certified
+    /// queries. `speed` (mm per unit of time) is the largest speed of B relative to A.
     fn resolve(
         &mut self,
         before: MotionSample,
@@ -478,7 +487,8 @@ impl<'a> Advancement<'a> {
         Ok(Resolved::Outcome(PassageOutcome::Undecided(before.time)))
     }
 
-    /// Finds the last sample above the limit before a time at which the distance is below it, by bisection.
+    /// Bisects between the sample `apart`, whose distance is above the limit, and the time `passed`, at
+    /// which the distance is below it. Returns the latest sample above the limit.
     fn last_apart(&mut self, mut apart: MotionSample, mut passed: f64) -> Result<MotionSample, QueryError> {
         for _ in 0..MAX_CROSSING_STEPS {
             let time = 0.5 * (apart.time + passed);
@@ -495,8 +505,9 @@ impl<'a> Advancement<'a> {
         Ok(apart)
     }
 
-    /// Finds the next crossing of the limit after a sample by Newton's method. If the distance comes
-    /// within the tolerance of the limit but does not reach it, returns the sample at its minimum.
+    /// Finds the next crossing of the limit after the sample `from` by Newton's method, within the
+    /// duration `lasts`. If the distance comes within the tolerance of the limit but does not reach it,
+    /// returns the sample at the minimum of the distance. `None` if no crossing is found.
     fn cross(&mut self, from: MotionSample, lasts: f64) -> Result<Option<MotionSample>, QueryError> {
         let tolerances = self.pair.tolerances();
         let last = from.time + lasts;
@@ -544,8 +555,8 @@ impl<'a> Advancement<'a> {
         Ok(None)
     }
 
-    /// Finds the minimum of the distance between a sample at which it decreases and one at which it
-    /// grows, by bisection; `None` unless it is within the tolerance of the limit.
+    /// Bisects for the time at which the distance is smallest, between a sample at which it decreases and
+    /// one at which it grows. `None` unless the distance comes within `tol` (mm) of the limit.
     fn smallest_between(
         &mut self,
         (mut falls, mut grows): (MotionSample, MotionSample),
@@ -572,13 +583,13 @@ impl<'a> Advancement<'a> {
         Ok((falls.distance <= self.limit + tol).then_some(falls))
     }
 
-    /// Whether the distance decreases slower than [`GRAZING_SPEED`] at a sample.
+    /// Whether the distance decreases at a sample at less than [`GRAZING_SPEED`] times the largest speed.
     fn is_grazing(&self, sample: &MotionSample) -> bool {
         let speed = self.moving(sample.time).speed;
         sample.nearest.is_some_and(|(_, closing)| closing <= GRAZING_SPEED * speed)
     }
 
-    /// Outcome of a contact at a sample.
+    /// Outcome of a first contact at a sample; undecided if the query found no minimum there.
     fn contact(&self, sample: MotionSample) -> PassageOutcome {
         let Some((nearest, closing)) = sample.nearest else { return PassageOutcome::Undecided(sample.time) };
         let pose_a = self.paths.0.pose(sample.time);

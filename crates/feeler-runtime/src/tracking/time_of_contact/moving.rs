@@ -1,28 +1,32 @@
-//! Motion of B in the frame of A, with bounds of its change.
+//! Motion of B in the frame of A, with bounds of the change of its velocity.
 //!
 //! The velocity field of a screw motion is constant in the frame of either solid. If several joints move
-//! at once, it changes at most as fast as the Lie brackets of their fields, which are bounded for the
-//! duration of a piece.
+//! simultaneously, the field changes at most as fast as the Lie brackets of the joints' fields, which are
+//! bounded for the duration of a piece of the path.
 
 use super::path::Path;
 use crate::body::Body;
 use feeler_geom::{P3, Pose, Twist};
 
-/// Motion of B in the frame of A from a time on, per unit of time.
+/// Motion of B in the frame of A at one time, with bounds for a duration after it. The unit of time is
+/// that of the paths.
 #[derive(Clone, Debug)]
 pub(crate) struct Moving {
+    /// Pose of B in the frame of A at this time.
     pub pose_ab: Pose,
     /// Velocity field of B relative to A, in the frame of A.
     pub in_a: Twist,
     /// Velocity field of B relative to A, in the frame of B.
     pub in_b: Twist,
-    /// Upper bound of the rate of change of the field at points of A, in the frame of A.
+    /// Upper bound of the rate of change (mm per squared unit of time) of the field at points of A, in the
+    /// frame of A.
     pub change_a: f64,
-    /// Upper bound of the rate of change of the field at points of B, in the frame of B.
+    /// Upper bound of the rate of change (mm per squared unit of time) of the field at points of B, in the
+    /// frame of B.
     pub change_b: f64,
-    /// Upper bound of the speed of points of B.
+    /// Upper bound of the speed (mm per unit of time) of points of B relative to A.
     pub speed: f64,
-    /// Upper bound of the acceleration of points of B in the frame of A.
+    /// Upper bound of the acceleration (mm per squared unit of time) of points of B in the frame of A.
     pub acceleration: f64,
     /// Upper bound of the angular velocity (rad per unit of time).
     pub rotation: f64,
@@ -31,7 +35,8 @@ pub(crate) struct Moving {
 }
 
 impl Moving {
-    /// Motion at a time, with bounds that are valid until a piece of a path ends, but at most until `end`.
+    /// Motion at the time `time`, with bounds that are valid until the current piece of a path ends, but
+    /// at most until the time `end`.
     pub(crate) fn at(
         (a, path_a): (&Body, &Path),
         (b, path_b): (&Body, &Path),
@@ -58,15 +63,16 @@ impl Moving {
         Self { pose_ab, in_a, in_b, change_a, change_b, speed, acceleration, rotation, lasts }
     }
 
-    /// Speed at which the distance of two critical points decreases. `p` is the point of B in A's frame,
-    /// `n` the unit direction from A to B.
+    /// Speed (mm per unit of time) at which the distance of a critical pair decreases. `p` is the
+    /// footpoint on B, `n` the unit direction from A to B, both in A's frame.
     pub(crate) fn closing(&self, p: &P3, n: &feeler_geom::V3) -> f64 {
         -n.dot(&self.in_a.at(p))
     }
 }
 
-/// Upper bounds of the speed of each twist at points up to `reach` (mm) from the origin. The translations
-/// of the twists before it increase the reach during `time`.
+/// Upper bounds of the speed (mm per unit of time) that each twist gives to points that are at first up to
+/// `reach` (mm) from the origin. The translations of the preceding twists increase this distance during
+/// the time `time`.
 fn speeds(twists: &[Twist], reach: f64, time: f64) -> Vec<f64> {
     let mut reach = reach;
     let speed = |t: &Twist| {
@@ -78,8 +84,8 @@ fn speeds(twists: &[Twist], reach: f64, time: f64) -> Vec<f64> {
     twists.iter().map(speed).collect()
 }
 
-/// Upper bound of the rate of change of the sum of all fields, given their speeds. Each field is moved by
-/// the fields before it.
+/// Upper bound of the rate of change of the sum of the fields of all twists, given their speeds. Each
+/// field is moved by the preceding ones.
 fn change(twists: &[Twist], speeds: &[f64]) -> f64 {
     let pairs = (0..twists.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
     pairs.map(|(i, j)| twists[i].w.norm() * speeds[j] + twists[j].w.norm() * speeds[i]).sum()

@@ -24,10 +24,11 @@ pub struct PathPiece {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     pieces: Vec<PathPiece>,
-    /// Start time of each piece, and end time of the last one.
+    /// Start time of each piece, and end time of the last piece.
     times: Vec<f64>,
+    /// World pose after the last piece.
     end: Pose,
-    /// Largest coordinates (mm) that were rounded in [`Path::starting`].
+    /// Upper bound of the coordinates (mm) that were rounded in [`Path::starting`].
     rounded: f64,
 }
 
@@ -124,7 +125,8 @@ impl Path {
         Ok(Self { pieces, times, end, rounded: 0.0 })
     }
 
-    /// Path of a solid that has the pose `own` in the frame of the moving solid.
+    /// Path of another solid that is fixed to the solid of this path and has the pose `own` in the frame
+    /// of that solid.
     #[must_use]
     pub fn starting(&self, own: &Pose) -> Self {
         let pieces = self.pieces.iter().map(|p| PathPiece { pose: p.pose * own, ..p.clone() }).collect();
@@ -150,8 +152,9 @@ impl Path {
         Self { pieces, times: self.times.clone(), end: back * self.end, rounded: self.rounded }
     }
 
-    /// Bound of the coordinates (mm) in the computation of its poses, for a solid whose points are up to
-    /// `extent` (mm) from its origin: coordinates of the poses plus lengths of the paths between them.
+    /// Upper bound of the coordinates (mm) that occur when the poses of this path are computed:
+    /// coordinates of the poses plus lengths of the paths between them. The points of the solid are up to
+    /// `extent` (mm) from its origin.
     pub(crate) fn coordinates(&self, extent: f64) -> f64 {
         let of_piece = |p: &PathPiece| {
             let reach = length(&p.pose.translation.vector) + extent;
@@ -162,13 +165,14 @@ impl Path {
         self.pieces.iter().map(of_piece).fold(end, f64::max)
     }
 
-    /// Bound of the coordinates (mm) that are rounded in [`Path::starting`] and [`Path::seen_from`].
+    /// Upper bound of the coordinates (mm) that are rounded in [`Path::starting`] and in
+    /// [`Path::seen_from`] with the origin `origin`.
     pub(crate) fn rounded_from(&self, origin: &V3) -> f64 {
         let turn = |p: &PathPiece| p.twists.iter().map(|t| length(&t.w)).sum::<f64>() * p.duration;
         self.rounded + length(origin) * self.pieces.iter().map(turn).fold(0.0, f64::max)
     }
 
-    /// End of the last piece; 0 for a solid at rest.
+    /// End time of the last piece; 0 for a solid at rest.
     #[must_use]
     pub fn duration(&self) -> f64 {
         self.times.last().copied().unwrap_or(0.0)
@@ -204,8 +208,8 @@ pub(crate) struct State {
     pub until: f64,
 }
 
-/// World pose of a solid, and the twists of its joints in world coordinates, `time` after the start of a
-/// piece.
+/// World pose of a solid at the time `time` after the start of a piece, and the twists of its joints in
+/// world coordinates at that time.
 fn placed(piece: &PathPiece, time: f64) -> (Pose, Vec<Twist>) {
     let mut before = Pose::identity();
     let twists = piece.twists.iter().map(|twist| {

@@ -46,7 +46,7 @@ struct CachedClosing {
     speed: ClosingSpeed,
 }
 
-/// Input of a search.
+/// Search for the time for which the distance of two moving solids stays above a limit.
 pub(crate) struct Search<'a> {
     pub a: &'a Body,
     pub b: &'a Body,
@@ -54,7 +54,7 @@ pub(crate) struct Search<'a> {
     pub tol: Tolerances,
     /// Lower bound (mm) of the current smallest distance.
     pub distance: f64,
-    /// Length (mm) by which the distance may decrease.
+    /// Length (mm) by which the distance may decrease until it reaches the limit.
     pub clearance: f64,
 }
 
@@ -73,7 +73,7 @@ impl Search<'_> {
         best
     }
 
-    /// Whether the smallest distance is proved not to grow for this time.
+    /// Whether the smallest distance is proved not to grow during the time `time` from now on.
     pub(crate) fn only_decreases(&self, time: f64, work: &mut Workspace) -> bool {
         let mut decreases = true;
         let rounding = 1e-9 * self.moving.speed;
@@ -88,13 +88,15 @@ impl Search<'_> {
         decreases
     }
 
-    /// Time after which the clearance can be used up, given the maximum closing speed.
+    /// Shortest time in which the distance can decrease by `clearance`, given the current maximum closing
+    /// speed.
     fn time_to_close(&self, max_closing: f64) -> f64 {
         let change = self.moving.change_a.max(self.moving.change_b);
         travel_time(self.clearance, max_closing, change)
     }
 
-    /// Visits pairs of nodes from the roots, and opens those for which `open` returns `true`.
+    /// Visits pairs of nodes from the roots, and continues with the children of those for which `open`
+    /// returns `true`.
     fn traverse(&self, work: &mut Workspace, mut open: impl FnMut(&PairBounds) -> bool) {
         let (a, b) = (self.a.tree(), self.b.tree());
         if a.is_empty() || b.is_empty() {
@@ -149,7 +151,7 @@ impl Search<'_> {
         PairBounds { first, closing, is_leaf }
     }
 
-    /// Time after which a margin can be used up.
+    /// Shortest time in which the motion can use up the margin of a culling test.
     fn margin_time(&self, margin: Motion) -> f64 {
         let by_length = travel_time(margin.displacement, self.moving.speed, 0.0);
         by_length.min(travel_time(margin.rotation, self.moving.rotation, 0.0))
@@ -171,17 +173,18 @@ impl Search<'_> {
     }
 }
 
-/// Bounds of a pair of nodes.
+/// Bounds for the minima with footpoints in the areas below two nodes.
 struct PairBounds {
-    /// Earliest time at which a minimum below the nodes can be the nearest one.
+    /// Lower bound of the time from now at which one of these minima can be the nearest one of the solids.
     first: f64,
-    /// Closing speed of such a minimum.
+    /// Bounds of the closing speed of these minima.
     closing: ClosingSpeed,
+    /// Whether both nodes are leaves.
     is_leaf: bool,
 }
 
-/// Earliest time at which a motion with the given initial speed and maximum acceleration (at least 0)
-/// covers a length above 0.
+/// Shortest time in which a motion with the given initial speed and maximum acceleration (at least 0)
+/// covers a length above 0; infinite if it never does.
 fn travel_time(length: f64, speed: f64, acceleration: f64) -> f64 {
     let root = (speed * speed + 2.0 * acceleration * length).sqrt();
     let sum = speed + root;

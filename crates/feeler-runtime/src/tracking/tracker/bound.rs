@@ -1,27 +1,27 @@
-//! Bounds of relative motions.
+//! Bounds of the relative motion of two bodies in one step.
 
 use crate::api::tolerance::power_of_two;
 use crate::body::Body;
 use feeler_geom::{Obb, P3, Pose, V3};
 
-/// Distance from A's box, in sizes of B, within which points of B can belong to contacts with gaps. A
-/// larger value gives larger bounds for bodies that roll; with a smaller one, contacts with large gaps
-/// can move farther than the bound.
+/// Distance from A's box, as a fraction of B's size, within which points of B can belong to contacts with
+/// gaps. A larger value gives larger bounds for bodies that roll; with a smaller one, contacts with large
+/// gaps can move farther than the bound.
 const BESIDE_BOX: f64 = 0.01;
 
-/// Bounds of the motion of B relative to A in one step.
+/// Upper bounds of the motion of B relative to A in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepBound {
-    /// Relative rotation (rad).
+    /// Largest relative rotation (rad).
     pub rotation: f64,
-    /// Displacement (mm) of any point of B that can come into contact, in A's frame.
+    /// Largest displacement (mm) of any point of B that can come into contact, in A's frame.
     pub displacement: f64,
 }
 
 impl StepBound {
     /// Bounds of the motion between two poses of B in A's frame, for the points of B that can come into
-    /// contact: those near A's box. For wheels that roll on each other, this displacement is small. The
-    /// displacement is a convex function of the point, so a corner of a box has the largest one.
+    /// contact: those near A's box. For wheels that roll on each other, their displacement is small. The
+    /// displacement is a convex function of the point, so it is largest at a corner of a box.
     #[must_use]
     pub fn of_motion([a, b]: [&Body; 2], from: &Pose, to: &Pose) -> Self {
         let displaced = |min: &P3, max: &P3| {
@@ -52,7 +52,7 @@ impl StepBound {
         other.rotation <= self.rotation && other.displacement <= self.displacement
     }
 
-    /// Componentwise maximum of two bounds.
+    /// Larger rotation and larger displacement of two bounds.
     #[must_use]
     pub fn max(&self, other: &Self) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl StepBound {
         Self { rotation: self.rotation * factor, displacement: self.displacement * factor }
     }
 
-    /// Componentwise minimum of two bounds.
+    /// Smaller rotation and smaller displacement of two bounds.
     #[must_use]
     pub fn min(&self, other: &Self) -> Self {
         Self {

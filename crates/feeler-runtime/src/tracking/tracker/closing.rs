@@ -9,12 +9,14 @@ use nalgebra::{Matrix3, Translation3};
 /// closed at its beginning.
 #[derive(Clone, Debug, Default)]
 pub struct GapPrediction {
+    /// Constraints of the contacts of the last update, in the same order.
     rows: Vec<Row>,
     loads: Loads,
+    /// Predicted gaps (mm) of the contacts.
     gaps: Vec<f64>,
 }
 
-/// A relative displacement of B in A's frame.
+/// A relative displacement of B in one step, in A's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Displacement {
     /// Displacement (mm) of [`Mobility::center`].
@@ -23,7 +25,7 @@ struct Displacement {
     spin: V3,
 }
 
-/// Displacement of a step limited by contacts.
+/// Motion of B in a step that is limited by contacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct ConstrainedMotion {
     /// Displacement of the step.
@@ -44,7 +46,7 @@ struct Mobility {
     inverse_inertia: Matrix3<f64>,
 }
 
-/// Constraint of a contact on displacements: `normal · shift + lever · spin + gap ≥ 0`.
+/// Constraint of a contact on a displacement of B: `normal · shift + lever · spin + gap ≥ 0` (mm).
 #[derive(Clone, Copy, Debug)]
 struct Row {
     normal: V3,
@@ -55,7 +57,7 @@ struct Row {
 /// Impulses of the contacts in a prediction.
 #[derive(Clone, Debug, Default)]
 struct Loads {
-    /// Impulses in the last part of the step.
+    /// Impulse of each contact in the part of the step that was solved last.
     part: Vec<f64>,
     /// Length (mm) by which each contact increases its own gap until the end of the step.
     opened: Vec<f64>,
@@ -70,17 +72,19 @@ const PART: f64 = 0.125;
 /// extrapolated. An impact changes it by more. A larger value extrapolates impacts; with a smaller one,
 /// bodies that start to fall close gaps by the displacement that gravity adds in a step.
 const MAX_CHANGE: f64 = 0.25;
-/// Maximum number of solutions; each treats the contacts that the previous one closed as closed. A larger
-/// value is slower; a smaller one misses impacts that follow from others.
+/// Maximum number of solutions of one step. Contacts that close in one solution count as closed from the
+/// start of the step in the next solution. A larger value is slower; a smaller one misses impacts that
+/// follow from others.
 const MAX_ROUNDS: u32 = 4;
-/// Maximum number of sweeps of the solver over the contacts. A larger value is slower; with a smaller
-/// one, sharp wedges yield.
+/// Maximum number of sweeps of the solver over the contacts. A larger value is slower; with a smaller one,
+/// the constraints of contacts in sharp wedges are violated.
 const MAX_SWEEPS: u32 = 256;
-/// Change (mm) of a sweep below which the iteration ends. Predictions have errors of this size, and a
-/// smaller value is slower.
+/// Largest change (mm) of a contact's gap in a sweep at which the iteration ends. Predictions have errors
+/// of this size, and a smaller value is slower.
 const SWEEP_CHANGE: f64 = 1e-6;
-/// Displacement (mm) of a step below which impacts are not predicted, because no gap closes by more. With
-/// a larger value, slow impacts close gaps by that much; a smaller one is slower at rest.
+/// Displacement (mm) of a step below which impacts are not predicted, because no gap closes by more than
+/// that. With a larger value, slow impacts close gaps by that displacement; a smaller one is slower at
+/// rest.
 const MIN_MOTION: f64 = 5e-4;
 
 impl GapPrediction {
@@ -168,7 +172,7 @@ impl Mobility {
         }
     }
 
-    /// Displacement of B from `before` to `now`.
+    /// Displacement of B between two poses in A's frame.
     fn between(&self, before: &Pose, now: &Pose) -> Displacement {
         let material = now.inverse_transform_point(&self.center);
         Displacement {
@@ -181,13 +185,14 @@ impl Mobility {
         }
     }
 
-    /// Constraint of a contact with this normal and gap; `point` is the point of B in A's frame.
+    /// Constraint of a contact with this normal and gap (mm); `point` is the footpoint on B in A's frame.
     fn row(&self, normal: &V3, point: &P3, gap: f64) -> Row {
         Row { normal: *normal, lever: (point - self.center).cross(normal), gap }
     }
 
-    /// Limits a free displacement by contacts that keep their gaps open. Impacts are successive: each of
-    /// them changes the velocities of the next part of the step.
+    /// Limits the displacement `free` of a step so that the contacts' gaps stay non-negative. Impacts in
+    /// different parts of the step are successive: each of them changes the velocity in the following
+    /// parts. The impulses are stored in `loads`.
     fn constrain(&self, free: &Displacement, rows: &[Row], loads: &mut Loads) -> ConstrainedMotion {
         let mut motion = ConstrainedMotion { moved: Displacement::zero(), velocity: *free };
         loads.opened.clear();
@@ -204,13 +209,15 @@ impl Mobility {
         motion
     }
 
-    /// Change of a contact's own gap by a unit impulse.
+    /// Change (mm in a whole step) of a contact's own gap by a unit impulse.
     fn compliance(&self, row: &Row) -> f64 {
         self.inverse_mass + row.lever.dot(&(self.inverse_inertia * row.lever))
     }
 
-    /// Computes the velocities nearest in kinetic energy that keep the gaps open for a part of the step,
-    /// by projected Gauss–Seidel sweeps.
+    /// Changes the velocity `v` by the impulses with which the gaps stay non-negative in one part of the
+    /// step, by projected Gauss–Seidel sweeps. The result is the velocity nearest to the given one in
+    /// terms of kinetic energy. `moved` is the displacement in the earlier parts; `loads` gets the
+    /// impulses.
     fn solve_part(&self, v: &mut Displacement, moved: &Displacement, rows: &[Row], loads: &mut Vec<f64>) {
         loads.clear();
         loads.resize(rows.len(), 0.0);
@@ -265,7 +272,7 @@ impl Displacement {
         Self { shift: self.shift - other.shift, spin: self.spin - other.spin }
     }
 
-    /// Largest displacement (mm) of a point within `radius` of the centre.
+    /// Upper bound of the displacement (mm) of points within `radius` (mm) of [`Mobility::center`].
     fn reach(&self, radius: f64) -> f64 {
         self.shift.norm() + self.spin.norm() * radius
     }

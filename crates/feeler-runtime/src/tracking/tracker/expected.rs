@@ -4,9 +4,9 @@ use super::{ContactTracker, StepBound};
 use crate::api::error::QueryError;
 use feeler_geom::Pose;
 
-/// Bound of the next motion, as a multiple of the last one. It exceeds 1 because contacts can turn a body
-/// faster than it has moved. A larger value makes steps slower; with a smaller one, impacts turn bodies
-/// farther than their contacts cover.
+/// Bound of the motion in the next step, as a multiple of the motion in the last step. It exceeds 1
+/// because contacts can rotate a body faster than before. A larger value makes steps slower; with a
+/// smaller one, impacts rotate bodies farther than their contacts cover.
 const MOTION_FACTOR: f64 = 2.0;
 
 impl ContactTracker {
@@ -30,8 +30,8 @@ impl ContactTracker {
         Ok(self.bound_after(motion, forced, max_displacement))
     }
 
-    /// Like [`ContactTracker::expected_bound`], for the given motion of the last step; `None` for an
-    /// unknown motion.
+    /// Like [`ContactTracker::expected_bound`], with the motion of the last step given; `motion` is `None`
+    /// if it is unknown.
     #[must_use]
     pub fn bound_after(&self, motion: Option<StepBound>, forced: f64, max_displacement: f64) -> StepBound {
         let [a, b] = self.bodies();

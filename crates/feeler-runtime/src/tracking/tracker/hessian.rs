@@ -1,8 +1,8 @@
 //! Second derivative of the gap of a contact with respect to a twist.
 //!
-//! The gap is the stationary value of F = n · (q − p) over the parameters of the footpoints p and q that
-//! slide on their features and over the unit normal n. B's point q moves with the twist ξ. With y for the
-//! stationary variables, the second derivative is
+//! The gap is the stationary value of F = n · (q − p) over the parameters of the footpoints p and q, which
+//! slide on their features, and over the unit normal n. B's point q moves with the twist ξ. Let y be the
+//! vector of these parameters and of the rotation of n. The second derivative of the gap is
 //!
 //! ```text
 //! F_ξξ − F_ξy F_yy⁻¹ F_yξ,
@@ -22,13 +22,14 @@ use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::{EdgeId, FaceId};
 use nalgebra::{Matrix2, Matrix3, Matrix6, SMatrix};
 
-/// Smallest singular value of `F_yy`, as a fraction of the largest one, at which the contact is isolated.
-/// With a larger value, isolated contacts lose their derivative; a smaller one returns derivatives of
-/// rounding.
+/// Smallest singular value of `F_yy`, as a fraction of the largest one, at which the contact counts as
+/// isolated. With a larger value, isolated contacts have no second derivative; with a smaller one,
+/// rounding determines it.
 const MIN_SINGULAR: f64 = 1e-8;
-/// Largest angle (rad) between the connection of the footpoints, or tangents, and a critical direction.
-/// With a larger value, footpoints of contacts beside polars slide; with a smaller one, rounding fixes
-/// footpoints at small gaps.
+/// Largest angle (rad) by which a contact may differ from a critical pair: between the connection of the
+/// footpoints and the normal, and between tangents and the plane orthogonal to the normal. With a larger
+/// value, footpoints of contacts beside polars slide; with a smaller one, rounding fixes footpoints at
+/// small gaps.
 const CRITICAL_ANGLE: f64 = 1e-5;
 
 /// Jacobian of a point of B with respect to a twist of B: columns of the translation, then of the rotation.
@@ -54,18 +55,19 @@ impl ContactTracker {
 #[derive(Clone, Copy, Debug)]
 struct Slide {
     point: P3,
-    /// Number of directions.
+    /// Number of directions: 2 on a face, 1 on an edge, 0 at a vertex and for a fixed footpoint.
     count: usize,
-    /// Unit tangents; those beyond the count are 0.
+    /// Unit tangents; only the first `count` entries are not 0.
     tangents: [V3; 2],
-    /// Second derivatives of the point along the contact's normal with respect to arc lengths along the
-    /// tangents.
+    /// Second derivatives (1/mm) of the point along the contact's normal with respect to arc lengths along
+    /// the tangents.
     bend: Matrix2<f64>,
 }
 
 impl Slide {
-    /// Footpoint of a contact on one side with the normal in A's frame. `None` for a feature that the
-    /// body does not have, and at a degenerate point of a surface or curve.
+    /// Footpoint of a contact on A (`side` 0) or B (`side` 1). `to_a` maps coordinates of the body to
+    /// those of A. `None` for a feature that the body does not have, and at a degenerate point of a
+    /// surface or curve.
     fn new(body: &Body, to_a: &Pose, contact: &StepContact, side: usize) -> Option<Self> {
         let (kind, index) = contact.features[side];
         let uv = P2::new(contact.uv[side][0], contact.uv[side][1]);
@@ -80,8 +82,8 @@ impl Slide {
                 let outward = outward_normal(face, uv);
                 let basis = complete_basis(&outward);
                 let shape = shape_operator(&face.surface, uv, face.outward, &basis)?;
-                // The surface bends away from its outward normal; on B's side, that is opposite to the
-                // normal of the contact.
+                // The surface bends away from its outward normal, which on B is opposite to the normal of
+                // the contact.
                 let sign = if (to_a * outward).dot(&contact.normal) > 0.0 { -1.0 } else { 1.0 };
                 let tangents = [basis.0, basis.1].map(|t| to_a * t);
                 Some(Self { count: 2, tangents, bend: shape * sign, ..fixed })
@@ -99,7 +101,7 @@ impl Slide {
     }
 }
 
-/// Second derivative for two bodies; `pose_ab` takes B's coordinates to A's.
+/// Computes [`ContactTracker::gap_hessian`] for two bodies; `pose_ab` maps B's coordinates to A's.
 fn gap_hessian(bodies: [&Body; 2], pose_ab: &Pose, contact: &StepContact) -> Option<Matrix6<f64>> {
     let slide_of = |side: usize, pose: &Pose| {
         let slide = Slide::new(bodies[side], pose, contact, side)?;
@@ -153,8 +155,8 @@ fn gap_hessian(bodies: [&Body; 2], pose_ab: &Pose, contact: &StepContact) -> Opt
     hessian.iter().all(|value| value.is_finite()).then(|| 0.5 * (hessian + hessian.transpose()))
 }
 
-/// Returns whether the connection of the footpoints is along the normal, and the normal is orthogonal to the
-/// directions in which they slide.
+/// Returns whether the connection `between` of the footpoints (mm) is along the normal `n`, and the normal
+/// orthogonal to the directions in which they slide. `size` (mm) is that of the larger body.
 fn is_critical(n: &V3, between: &V3, slides: &[Slide; 2], size: f64) -> bool {
     let aside = (between - n * between.dot(n)).norm();
     let is_orthogonal =

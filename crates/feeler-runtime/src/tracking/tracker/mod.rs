@@ -1,23 +1,23 @@
 //! Contacts of a pair of bodies over the steps of a simulator.
 //!
 //! # Guarantees
-//! [`ContactTracker::update`] returns a set of contacts that suffices for the step to come: a motion of B
-//! relative to A that is within the stated bound and keeps every linear gap of the set non-negative ends
-//! with all gaps above about minus [`TrackerOptions::gap_error`], up to terms of second order: θ·d +
-//! ½·θ²·ρ with the rotation θ, the displacement d and the lever arm ρ. [`ContactTracker::covers`] returns
-//! whether a motion is within the bound. The program `tracking` of the benches measures the exceptions.
+//! [`ContactTracker::update`] computes a set of contacts that suffices for the next step. The linear gap
+//! of a contact is its gap plus the first-order change by the motion. Let a motion of B relative to A be
+//! within the stated bound and keep every linear gap of the set non-negative. It ends with all gaps above
+//! about minus [`TrackerOptions::gap_error`], up to terms of second order: θ·d + ½·θ²·ρ with the rotation
+//! θ, the displacement d and the lever arm ρ. [`ContactTracker::covers`] returns whether a motion is
+//! within the bound. The program `tracking` of the benches measures the exceptions.
 //!
-//! The set depends on the poses and the bound alone, with one exception: where corners of flush bodies
-//! are within the wanted error of each other, several normals separate the bodies, and the last motion
-//! selects one of them.
+//! The set depends on the poses and the bound alone, with one exception: if corners of flush bodies are
+//! within [`TrackerOptions::gap_error`] of each other, several normals separate the bodies, and the last
+//! motion selects one of them.
 //!
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
-//! negative gap is confirmed by a common point of both solids, or continues a contact of the last update.
-//! A verdict is computed if no gap is negative, in three cases: at the first update, after a jump or a
-//! motion of almost half of the minimum thickness of a body, and if a contact has ended that was pressed
-//! deeper than the motion. It is also computed while the last verdict was interference without a contact
-//! with a negative gap. Outside these cases, a solid that passes through another one within one step is
-//! not detected.
+//! negative gap is confirmed by a point inside both solids, or continues a contact of the last update. If
+//! no gap is negative, a verdict is computed in four cases: at the first update; after a jump or a motion
+//! of almost half of the minimum thickness of a body; if a contact has ended that was pressed deeper than
+//! the motion; and if the previous verdict was interference without a contact with a negative gap. In
+//! other cases, a solid that passes through another one within one step is not detected.
 //!
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs near conformal contacts); MATH §16, §23.
@@ -59,8 +59,8 @@ pub struct TrackerOptions {
     /// Largest relative motion between two updates up to which contacts continue. A larger motion is a jump:
     /// after it, no contact continues one of the previous update.
     pub max_step: StepBound,
-    /// Wanted error (mm) of a gap at the end of a step. At least a hundredth of the step's displacement
-    /// is used.
+    /// Accepted error (mm) of a gap that a step predicts as a linear function of the motion. A hundredth
+    /// of the step's displacement is used if that is larger.
     pub gap_error: f64,
     /// Maximum number of contacts. Contacts with the largest gaps are dropped first, and contacts with
     /// negative gaps never.
@@ -87,7 +87,8 @@ impl Default for TrackerOptions {
 pub enum StepContactKind {
     /// A local minimum, or a corner of a conformal set.
     Strict,
-    /// A minimum if the polars are dilated by the angle by which the step can rotate them.
+    /// A critical pair that is a minimum only if the polars are dilated by the angle by which the step can
+    /// rotate them.
     Quasi,
     /// A point at fixed parameters of one of two nearly conformal features.
     Sample,
@@ -118,7 +119,8 @@ pub struct StepContact {
     pub features: [(FeatureKind, u32); 2],
     /// Parameters of the footpoints: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
     pub uv: [[f64; 2]; 2],
-    /// Whether the footpoints on A and on B are fixed on their features. One footpoint of each sample is.
+    /// Whether the footpoint on A, and that on B, is fixed on its feature. One footpoint of each sample is
+    /// fixed.
     pub is_fixed: [bool; 2],
     /// Reason why the contact belongs to the set.
     pub kind: StepContactKind,
@@ -126,8 +128,8 @@ pub struct StepContact {
 
 impl StepContact {
     /// First derivative of the gap with respect to a twist of B at A's origin, in A's frame: three
-    /// components of the translation (mm), then three of the rotation (rad). `pose_ab` takes B's
-    /// coordinates to A's.
+    /// components for the translation (mm per mm), then three for the rotation (mm per rad). `pose_ab`
+    /// maps B's coordinates to A's.
     #[must_use]
     pub fn gap_rate(&self, pose_ab: &Pose) -> [f64; 6] {
         let n = self.normal;
@@ -174,9 +176,9 @@ pub struct TrackerCounts {
     pub jumps: u64,
     /// Number of computed verdicts.
     pub decisions: u64,
-    /// Number of motions that exceeded the bound of the previous update.
+    /// Number of updates before which the motion exceeded the bound of the previous update.
     pub uncovered: u64,
-    /// Number of dropped contacts.
+    /// Number of contacts that were dropped because of [`TrackerOptions::max_contacts`].
     pub dropped: u64,
 }
 
@@ -224,16 +226,19 @@ pub struct ContactTracker {
     last: Option<Last>,
     status: TrackedStatus,
     counts: TrackerCounts,
+    /// Scratch buffer: gaps of the contacts (mm).
     gaps: Vec<f64>,
     redundant: redundant::Scratch,
 }
 
-/// The last update.
+/// Data of the last update.
 #[derive(Clone, Copy, Debug)]
 struct Last {
+    /// Pose of B in A's frame.
     pose_ab: Pose,
-    /// Relative pose before the last motion; `None` after a jump.
+    /// Pose of B in A's frame before the last motion; `None` after a jump.
     pose_before: Option<Pose>,
+    /// Bound of the step.
     bound: StepBound,
     /// Depth (mm) of the deepest contact.
     depth: f64,
@@ -241,34 +246,36 @@ struct Last {
     hidden: bool,
 }
 
-/// Identity and gap (mm) of a contact.
+/// Identity of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Identity {
     key: Key,
+    /// [`StepContact::id`].
     number: u64,
+    /// Signed gap (mm) of the contact.
     gap: f64,
 }
 
 /// Key by which a contact is found again in the next update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// [`Contact::id`].
+    /// A minimum with its [`Contact::id`].
     Minimum(u64),
-    /// Identity of a sample.
+    /// A sample with its identity.
     Sample(SampleId),
 }
 
-/// Smallest wanted error of a gap, as a fraction of the displacement of a step. Terms of second order are
-/// larger, so denser samples would add contacts but no accuracy. A larger value gives fewer samples and
-/// deeper contacts in fast impacts.
+/// Smallest accepted error of a predicted gap, as a fraction of the displacement of a step. Terms of
+/// second order are larger, so denser samples would add contacts but no accuracy. A larger value gives
+/// fewer samples and deeper contacts in fast impacts.
 const MIN_RELATIVE_ERROR: f64 = 0.01;
 /// Smallest depth (mm) down to which contacts are searched for. A larger value makes steps slower; a
 /// smaller one causes a second search after impacts.
 const MIN_SEARCH_DEPTH: f64 = 0.05;
-/// Largest depth of contacts, as a fraction of the sum of both minimum thicknesses, and largest motion
-/// without a verdict, as a fraction of the smaller one. With a larger value, queries refuse the depth and
-/// passages through walls are missed; with a smaller one, deep contacts are missing and more verdicts are
-/// computed.
+/// Largest depth of contacts, as a fraction of the sum of both minimum thicknesses; also the largest
+/// motion without a verdict, as a fraction of the smaller minimum thickness. With a larger value, queries
+/// refuse the depth and passages through walls are missed; with a smaller one, deep contacts are missing
+/// and more verdicts are computed.
 const MAX_WALL_PART: f64 = 0.45;
 
 impl ContactTracker {
@@ -312,21 +319,21 @@ impl ContactTracker {
 
     /// Contacts of the last update, sorted by identity: all with gaps up to [`TrackerOptions::reach`] or
     /// up to the displacement of the bound, whichever is larger. A contact that is not strict is omitted
-    /// if another contact implies it up to half the wanted error of a gap, for every motion within the
-    /// bound.
+    /// if another contact implies it up to half of [`TrackerOptions::gap_error`], for every motion within
+    /// the bound.
     #[must_use]
     pub fn contacts(&self) -> &[StepContact] {
         &self.contacts
     }
 
-    /// Contacts that the step can close: those with gaps up to the displacement of its bound. A solver
-    /// must keep their linear gaps non-negative.
+    /// Contacts that the step can close: those with gaps up to the displacement of the bound. A solver
+    /// must keep their linear gaps (gap plus [`StepContact::gap_rate`] times the twist of B) non-negative.
     pub fn active(&self) -> impl Iterator<Item = &StepContact> {
         let most = self.last.map_or(0.0, |last| last.bound.displacement);
         self.contacts.iter().filter(move |c| c.gap <= most)
     }
 
-    /// Relation of the bodies at the last update.
+    /// Relation of the bodies at the last update; `Separated` before the first one.
     #[must_use]
     pub fn status(&self) -> TrackedStatus {
         self.status
@@ -338,8 +345,8 @@ impl ContactTracker {
         self.counts
     }
 
-    /// Checks coordinates (mm) of composed poses, like [`ContactPair::check_coordinates`] with default
-    /// options.
+    /// Checks whether the rounding of numbers as large as `coordinates` (mm) is small enough, like
+    /// [`ContactPair::check_coordinates`] with default options.
     ///
     /// # Errors
     /// [`QueryError::CoordinatesTooLarge`].
@@ -376,7 +383,8 @@ impl ContactTracker {
         }))
     }
 
-    /// Motion of B relative to A from the poses of the last update to these; `None` before the first update.
+    /// Bounds of the motion of B relative to A from the poses of the last update to these; `None` before
+    /// the first update and after an error.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite.
@@ -453,7 +461,8 @@ impl ContactTracker {
         Ok(update)
     }
 
-    /// Depth (mm) down to which contacts can be tracked.
+    /// Largest depth (mm) down to which contacts can be tracked: the option, limited by the minimum
+    /// thicknesses.
     fn depth_limit(&self) -> f64 {
         let [a, b] = self.bodies().map(|b| b.min_thickness());
         let walls = MAX_WALL_PART * (a + b);
@@ -464,13 +473,14 @@ impl ContactTracker {
         }
     }
 
-    /// Wanted error (mm) of a gap for a step with this bound.
+    /// Accepted error (mm) of a predicted gap for a step with this bound.
     fn gap_error(&self, bound: &StepBound) -> f64 {
         self.options.gap_error.max(MIN_RELATIVE_ERROR * bound.displacement)
     }
 
-    /// Searches for the set of a step and stores it in `contacts`, with keys in `known` and without
-    /// numbers. `pose_before` is the relative pose before the last motion.
+    /// Searches for the contacts of a step down to the depth `depth` (mm) and stores them in `contacts`,
+    /// with their keys in `known`. Numbers are assigned later. `pose_before` is the pose of B in A's frame
+    /// before the last motion.
     fn search(
         &mut self,
         pose_a: &Pose,
@@ -524,13 +534,15 @@ impl ContactTracker {
         Ok(())
     }
 
-    /// Depth (mm) of the deepest minimum; 0 without a minimum deeper than the tolerance `tol`.
+    /// Depth (mm) of the deepest strict contact; 0 without a strict contact deeper than
+    /// [`Tolerances::tol`].
     fn max_depth_found(&self, tol: &Tolerances) -> f64 {
         let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
         minima.map(|c| -c.gap).filter(|depth| *depth > tol.tol).fold(0.0, f64::max)
     }
 
-    /// Whether a contact of the last update has ended although it was pressed deeper than the motion (mm).
+    /// Whether a minimum of the last update has ended although it was pressed deeper than the motion
+    /// `moved` (mm) since then.
     fn has_lost_pressed(&self, moved: f64, tol: &Tolerances) -> bool {
         let is_lost = |before: &Identity| {
             matches!(before.key, Key::Minimum(_))
@@ -606,7 +618,7 @@ impl ContactTracker {
         self.pair.phase_times()
     }
 
-    /// Tolerances of the last update.
+    /// Tolerances that the last update used.
     #[must_use]
     pub fn tolerances(&self) -> Tolerances {
         self.pair.tolerances()

@@ -14,8 +14,8 @@
 use super::{ContactTracker, Identity, StepBound, StepContact, StepContactKind};
 use feeler_geom::{P3, Pose};
 
-/// Largest error of implied contacts, as a fraction of the wanted error of a gap. A larger value allows
-/// deeper contacts; a smaller one gives larger sets.
+/// Largest error δ of implied contacts, as a fraction of the accepted error of a predicted gap. A larger
+/// value allows deeper contacts; a smaller one gives larger sets.
 const MAX_ERROR_PART: f64 = 0.5;
 
 /// Sort key of a contact: strict contacts come first, then contacts of the last update.
@@ -31,17 +31,18 @@ struct Entry {
 /// Scratch buffers reused between updates.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Contacts in the order in which they are kept.
+    /// Contacts in the order in which they are examined.
     order: Vec<Entry>,
-    /// Indices of the contacts kept, with the points on B in A's frame.
+    /// Indices of the kept contacts, with their points on B in A's frame.
     kept: Vec<(usize, P3)>,
+    /// Whether each contact is kept.
     is_kept: Vec<bool>,
 }
 
 impl ContactTracker {
-    /// Removes contacts that others imply up to half the wanted error of a gap (mm), but no strict
-    /// contact. Contacts of the last update, whose identities are in `before` in ascending order of keys,
-    /// precede new ones, so that the set does not alternate between equivalent contacts.
+    /// Removes contacts that other contacts imply up to half of `gap_error` (mm), but no strict contacts.
+    /// Contacts that were in the last update are kept in preference to new ones, so that the set does not
+    /// alternate between equivalent contacts. `before` must be sorted by keys.
     pub(super) fn drop_implied(&mut self, pose_ab: &Pose, bound: &StepBound, gap_error: f64) {
         let error = MAX_ERROR_PART * gap_error;
         let Scratch { order, kept, is_kept } = &mut self.redundant;
@@ -78,8 +79,8 @@ impl ContactTracker {
     }
 }
 
-/// Returns whether the second contact implies the first one up to an error (mm). The points are those on B in
-/// A's frame.
+/// Returns whether the contact `by` implies the contact `c` up to an error (mm). `p` and `q` are the
+/// points of `c` and `by` on B, in A's frame.
 fn is_implied(
     (c, p): (&StepContact, &P3),
     (by, q): (&StepContact, &P3),
