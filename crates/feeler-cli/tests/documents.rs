@@ -1,6 +1,7 @@
 //! The commands of the README and of the guide do what these documents say, and the options of the interface
 //! are those of the program.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 mod common;
 
@@ -12,9 +13,9 @@ use std::process::{Command, Output};
 /// Command that runs the program from the sources.
 const PROGRAM: &str = "cargo run --release -- ";
 
-/// A fenced block of a document.
+/// Fenced block of a document.
 struct Block {
-    /// Number of its first line in the document.
+    /// Number of the first line of the block in the document.
     line: usize,
     /// Word after the opening fence; empty for output of the program.
     language: String,
@@ -41,7 +42,7 @@ fn blocks(document: &str) -> Vec<Block> {
     out
 }
 
-/// A folder in which the commands of a document can run: `data`, and a shell function `feeler`.
+/// Temporary folder with a link to `data`, in which the commands of a document can run.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -55,7 +56,8 @@ impl Folder {
         self.0.path()
     }
 
-    /// Runs lines of a shell; commands through cargo run the program that is tested.
+    /// Runs lines of a shell. `feeler`, and commands that run it by cargo, run the program that is
+    /// tested.
     fn run(&self, script: &str) -> Output {
         let script = script.replace(PROGRAM, "feeler ");
         let function = "feeler() { \"$FEELER\" \"$@\"; }\n";
@@ -112,14 +114,16 @@ fn is_same_line(shown: &str, printed: &str) -> bool {
             (Some(x), Some(y)) => (x - y).abs() <= 1e-5 * x.abs().max(1.0),
             _ => word == other,
         };
-        if !is_near && !(is_duration(&a, k) && is_duration(&b, k)) {
+        let are_durations = is_duration(&a, k) && is_duration(&b, k);
+        if !is_near && !are_durations {
             return false;
         }
     }
     a.len() == b.len()
 }
 
-/// First line that a document shows and the program does not print there; `...` stands for any lines.
+/// First line that a document shows but the program does not print at that position. A line `...` of the
+/// document stands for any lines.
 fn difference(shown: &str, printed: &str) -> Option<String> {
     let mut printed = printed.lines();
     let mut skips = false;
@@ -137,7 +141,7 @@ fn difference(shown: &str, printed: &str) -> Option<String> {
     None
 }
 
-/// Exit status that the text around a command announces; 0 for the others.
+/// Exit status that the text around a command announces; 0 for all other commands.
 fn expected_status(command: &str) -> i32 {
     let announced = [
         // One assembly of the data refers to a part that is missing on purpose.
@@ -149,7 +153,7 @@ fn expected_status(command: &str) -> i32 {
         ("--penetration", 1),
         ("diff ", 1),
     ];
-    let last = announced.iter().filter(|(words, _)| command.contains(words)).next_back();
+    let last = announced.iter().rfind(|(words, _)| command.contains(words));
     last.map_or(0, |(_, status)| *status)
 }
 
@@ -205,7 +209,7 @@ fn run_commands(name: &str, folder: &Folder) -> usize {
 fn commands_of_the_readme_run() {
     let folder = Folder::new();
     assert!(run_commands("README.md", &folder) >= 7);
-    // The first result is that of the first command.
+    // The first output in the document is that of its first command.
     let readme = document("README.md");
     let all = blocks(&readme);
     let command = commands(&all.iter().find(|b| b.language == "sh").unwrap().text).remove(0);
@@ -217,7 +221,7 @@ fn commands_of_the_readme_run() {
 #[test]
 fn commands_of_the_guide_run() {
     let folder = Folder::new();
-    // Files that the guide leaves to the reader.
+    // The guide expects the reader to have these files.
     let parts = folder.path().join("parts");
     std::fs::create_dir(&parts).unwrap();
     for f in ["socket.step", "plug.step"] {
@@ -228,7 +232,7 @@ fn commands_of_the_guide_run() {
     assert!(run_commands("docs/GUIDE.md", &folder) >= 20);
 }
 
-/// Long options of a command by its `--help`.
+/// Long options of a command, according to its `--help`.
 fn options_of_program(command: &str) -> BTreeSet<String> {
     let help = String::from_utf8(feeler(&[command, "--help"]).stdout).unwrap();
     let options = help.lines().map(str::trim_start).filter(|l| l.starts_with('-'));

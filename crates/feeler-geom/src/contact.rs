@@ -228,7 +228,7 @@ impl Test {
         if lambda > 0.0 { SecondOrder::Strict { min_eig: w * lambda } } else { SecondOrder::Indefinite }
     }
 
-    /// Tests two edges with unit tangents `t_a`, `t_b` and curvatures κ_a, κ_b: the matrix
+    /// Tests two edges with unit tangents `t_a`, `t_b` and curvatures `κ_a`, `κ_b`: the matrix
     /// `[1 + d κ_a, -c; -c, 1 + d κ_b]` with c the cosine of the angle between the tangents.
     fn edge_edge(&self, t_a: &Vector2<f64>, k_a: f64, t_b: &Vector2<f64>, k_b: f64) -> SecondOrder {
         let sin = t_a.perp(t_b);
