@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 pub struct Group {
     /// Heading of the group.
     pub title: String,
-    /// Labels and lengths. A length that is not positive and finite has no bar.
+    /// Label and length of each bar. A length that is not positive and finite is drawn without a bar.
     pub bars: Vec<(String, f64)>,
 }
 
@@ -21,8 +21,8 @@ const ROW: f64 = 22.0;
 const HEAD: f64 = 30.0;
 const FOOT: f64 = 48.0;
 
-/// Draws all groups over one axis, from the power of ten below the shortest bar to the one above the
-/// longest.
+/// Draws all groups over one logarithmic axis with the label `axis`; it ranges from the power of ten
+/// below the shortest bar to the power of ten above the longest bar. Returns the SVG.
 #[must_use]
 pub fn chart(groups: &[Group], axis: &str) -> String {
     let drawn = |x: &f64| x.is_finite() && *x > 0.0;

@@ -22,28 +22,28 @@ pub struct SceneFile {
     pub pairs: Vec<TimedPair>,
 }
 
-/// A scene.
+/// A scene: bodies, forces on them, and a measured quantity.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Mechanism {
     /// Unique name.
     pub name: String,
     /// Description in one sentence.
     pub about: String,
-    /// Acceleration (mm/s²).
+    /// Acceleration (mm/s²) of gravity.
     pub gravity: [f64; 3],
     /// Friction coefficient of all contacts.
     pub friction: f64,
-    /// Simulated time.
+    /// Simulated time (s).
     pub seconds: f64,
     /// Bodies in the order in which engines number them.
     pub bodies: Vec<SceneBody>,
-    /// Forces and torques.
+    /// Forces and torques that act on bodies.
     #[serde(default)]
     pub loads: Vec<Load>,
     /// Springs that pull bodies.
     #[serde(default)]
     pub pulls: Vec<Pull>,
-    /// Measured quantity.
+    /// Quantity that is measured during the run.
     pub observe: Observation,
 }
 
@@ -52,7 +52,7 @@ pub struct Mechanism {
 pub struct SceneBody {
     /// Unique name within the scene.
     pub name: String,
-    /// STEP file, without its extension.
+    /// Name of the part's STEP file, without its extension.
     pub part: String,
     /// Whether the body never moves.
     #[serde(default)]
@@ -60,41 +60,41 @@ pub struct SceneBody {
     /// Density (kg/m³); not used for a fixed body.
     #[serde(default)]
     pub density: f64,
-    /// Origin of the part (mm).
+    /// Position (mm) of the part's origin in the world at the start.
     #[serde(default)]
     pub position: [f64; 3],
-    /// Rotation vector (degrees).
+    /// Rotation vector (degrees) of the part in the world at the start.
     #[serde(default)]
     pub rotation: [f64; 3],
-    /// Axis of a revolute joint with the world through the origin of the part.
+    /// Axis of a revolute joint with the world through the origin of the part; `None` without a joint.
     pub revolute: Option<[f64; 3]>,
 }
 
-/// Force and torque on a body.
+/// Force and torque on a body, and a driven spin.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Load {
-    /// Name of the body.
+    /// Name of the body on which the load acts.
     pub body: String,
     /// Force (N) at the centre of mass.
     #[serde(default)]
     pub force: [f64; 3],
-    /// Torque (N·mm).
+    /// Torque (N·mm) on the body.
     #[serde(default)]
     pub torque: [f64; 3],
     /// Frequency (Hz) of the sine that scales force and torque; `None` for constant ones.
     pub frequency: Option<f64>,
-    /// First time.
+    /// Time (s) from which on the load acts.
     #[serde(default)]
     pub from: f64,
-    /// Last time; `None` for the end of the run.
+    /// Time (s) until which the load acts; `None` for the end of the run.
     pub until: Option<f64>,
-    /// Axis of the driven spin.
+    /// Unit vector of the axis about which the spin is driven.
     #[serde(default)]
     pub axis: [f64; 3],
-    /// Driven spin (rad/s).
+    /// Spin (rad/s) about the axis to which the body is driven.
     #[serde(default)]
     pub spin: f64,
-    /// Torque per missing spin (N·mm·s).
+    /// Torque per difference from the driven spin (N·mm·s).
     #[serde(default)]
     pub gain: f64,
 }
@@ -102,13 +102,13 @@ pub struct Load {
 /// A critically damped spring that pulls a body along a polyline and keeps its rotation.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Pull {
-    /// Name of the body.
+    /// Name of the body that is pulled.
     pub body: String,
-    /// Response time of the spring.
+    /// Response time (s) of the spring.
     pub response: f64,
-    /// Ascending times of the positions.
+    /// Ascending times (s) of the positions.
     pub times: Vec<f64>,
-    /// Positions of the origin (mm).
+    /// Positions (mm) of the body's origin at these times.
     pub positions: Vec<[f64; 3]>,
 }
 
@@ -116,37 +116,39 @@ pub struct Pull {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
-    /// Final coordinates of origins along an axis; of several bodies, the one with the largest deviation
-    /// is reported.
+    /// Final coordinate (mm) of the origin along an axis; of several bodies, the one with the largest
+    /// deviation from the expected value is reported.
     Coordinate,
-    /// Displacement of the centre of mass along an axis.
+    /// Displacement (mm) of the centre of mass along an axis.
     Travel,
-    /// Displacement of the origin along an axis for each turn about it, in the second half of the motion.
+    /// Displacement (mm) of the origin along an axis for each turn about it, in the second half of the
+    /// motion.
     Advance,
-    /// Largest displacement of the origin.
+    /// Largest displacement (mm) of the origin.
     Offset,
-    /// Largest distance between the origins of consecutive bodies at the end.
+    /// Largest distance (mm) between the origins of consecutive bodies at the end.
     Span,
     /// Largest rotation about an axis (degrees).
     Turn,
     /// Period of the swing about an axis under gravity (s).
     Period,
-    /// Spin of the second body over that of the first in the last fifth.
+    /// Spin of the second body divided by that of the first one, in the last fifth of the motion.
     Ratio,
-    /// Rate at which the other bodies revolve around the axis over the spin of the first, in the last fifth.
+    /// Rate at which the other bodies revolve around the axis, divided by the spin of the first body, in
+    /// the last fifth of the motion.
     Orbit,
 }
 
 /// Measured quantity of a scene.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Observation {
-    /// Kind.
+    /// Kind of the quantity.
     pub kind: Quantity,
-    /// Names of the bodies.
+    /// Names of the bodies to which the quantity refers.
     pub bodies: Vec<String>,
-    /// Unit vector.
+    /// Unit vector of the axis to which the quantity refers.
     pub axis: [f64; 3],
-    /// Values of a closed form, in the unit of the kind.
+    /// Expected values by a closed form, in the unit of the kind.
     pub expected: Vec<f64>,
 }
 
@@ -157,7 +159,7 @@ pub struct TimedPair {
     pub name: String,
     /// Part A, a STEP file without its extension.
     pub a: String,
-    /// Part B.
+    /// Part B, a STEP file without its extension.
     pub b: String,
     /// Origin of B (mm); A is at the origin.
     pub position_b: [f64; 3],
@@ -170,7 +172,7 @@ pub struct TimedPair {
 pub struct State {
     /// Pose: transforms the part's coordinates to those of the world.
     pub pose: Pose,
-    /// Centre of mass (mm).
+    /// Centre of mass (mm) in the world.
     pub center: P3,
     /// Velocity (mm/s) of the centre of mass.
     pub velocity: V3,
@@ -189,7 +191,7 @@ pub struct Weight {
     pub inertia: Matrix3<f64>,
 }
 
-/// Force (mN) and torque (µN·m) on a body.
+/// Force and torque on a body.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wrench {
     /// Force (mN) at the centre of mass.
@@ -198,11 +200,11 @@ pub struct Wrench {
     pub torque: V3,
 }
 
-/// From N to mN and from N·mm to µN·m.
+/// Factor from N to mN and from N·mm to µN·m.
 const THOUSANDTHS: f64 = 1e3;
-/// From mm³ to m³.
+/// Factor from mm³ to m³.
 const CUBIC_METRE: f64 = 1e-9;
-/// Radius of gyration as a fraction of a body's size, for the rotation of a pulled body.
+/// Radius of gyration, as a fraction of the body's size, that determines the torque on a pulled body.
 const GYRATION: f64 = 0.3;
 
 impl SceneFile {
@@ -226,7 +228,7 @@ pub fn load_part(folder: &Path, part: &str) -> Fallible<Arc<Body>> {
 }
 
 impl SceneBody {
-    /// Pose at the start.
+    /// Pose of the part in the world at the start.
     #[must_use]
     pub fn pose(&self) -> Pose {
         let degrees = TAU / 360.0;
@@ -236,7 +238,7 @@ impl SceneBody {
         )
     }
 
-    /// Mass properties with the body's density; `None` for a sheet.
+    /// Mass properties of `body` with the density of this body; `None` for a sheet.
     #[must_use]
     pub fn weight(&self, body: &Body) -> Option<Weight> {
         let info = &body.hierarchy().info;
@@ -251,13 +253,13 @@ impl SceneBody {
 }
 
 impl Mechanism {
-    /// Index of the body with a name.
+    /// Index of the body with the name `name`; `None` if there is no such body.
     #[must_use]
     pub fn body_index(&self, name: &str) -> Option<usize> {
         self.bodies.iter().position(|b| b.name == name)
     }
 
-    /// Prepares the parts of the bodies; equal parts are shared.
+    /// Prepares the parts of all bodies in order; equal parts are shared.
     ///
     /// # Errors
     /// The file of a part cannot be read, or no solid of it can be prepared.
@@ -271,7 +273,8 @@ impl Mechanism {
         Ok(self.bodies.iter().map(|b| parts[b.part.as_str()].clone()).collect())
     }
 
-    /// Force and torque on a body at a time, from loads and pulls.
+    /// Force and torque on a body at a time (s), from loads and pulls. `size` (mm) is the size of the
+    /// body.
     #[must_use]
     pub fn wrench(&self, body: usize, state: &State, weight: &Weight, size: f64, time: f64) -> Wrench {
         let name = &self.bodies[body].name;
@@ -300,7 +303,7 @@ impl Mechanism {
 }
 
 impl Pull {
-    /// Position (mm) and velocity (mm/s) of the target.
+    /// Position (mm) and velocity (mm/s) of the target at a time (s).
     fn target(&self, time: f64) -> (V3, V3) {
         let at = |k: usize| V3::from(self.positions[k]);
         let next = self.times.partition_point(|t| *t <= time);
@@ -320,12 +323,13 @@ pub struct Measured {
     pub value: f64,
     /// Expected value, in the same unit.
     pub expected: f64,
-    /// Text for the report.
+    /// Text that describes the result in the report.
     pub text: String,
 }
 
 impl Observation {
-    /// Measures the quantity on the motion: the states of all bodies at the start and after each step.
+    /// Measures the quantity on a motion, given by the states of all bodies at the start and after each
+    /// step of `step` seconds.
     ///
     /// # Errors
     /// The scene does not have a body of that name, or the motion is empty.
@@ -416,7 +420,8 @@ impl Observation {
     }
 }
 
-/// Rotation (rad) of a body about an axis since the start, unwrapped, for each state of the motion.
+/// Rotation (rad) of a body about an axis since the start, continuous over full turns, for each state of
+/// the motion.
 fn twists(motion: &[Vec<State>], body: usize, axis: &V3) -> Vec<f64> {
     let (mut out, mut sum) = (vec![0.0], 0.0);
     for pair in motion.windows(2) {

@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::rngs::SmallRng;
 use std::ops::Range;
 
-/// Extreme and invalid numbers, as bytes.
+/// Extreme and invalid numbers, as the bytes of a word.
 const EXTREME_WORDS: [u64; 12] = [
     0,
     1,
@@ -45,8 +45,8 @@ const EXTREME_VALUES: [&str; 18] = [
 /// Length (bytes) of the header of a `.feeler` file.
 const HEADER_LENGTH: usize = 64;
 
-/// Returns a damaged `.feeler` file. Most have a valid header and checksum, so that decoding reaches the
-/// damaged bytes.
+/// Returns a damaged `.feeler` file. Most of the results have a valid header and checksum, so that
+/// decoding reaches the damaged bytes.
 #[must_use]
 pub fn feeler(rng: &mut SmallRng, good: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = good.to_vec();
@@ -63,7 +63,7 @@ pub fn feeler(rng: &mut SmallRng, good: &[u8], other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a damaged STEP file.
+/// Returns a damaged STEP file, made from a valid one and in some cases pieces of `other`.
 #[must_use]
 pub fn step(rng: &mut SmallRng, good: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = good.to_vec();
@@ -77,7 +77,7 @@ pub fn step(rng: &mut SmallRng, good: &[u8], other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A random range of bytes, mostly a short one.
+/// A random range of bytes within `len` bytes; most ranges are short.
 fn range(rng: &mut SmallRng, len: usize) -> Range<usize> {
     let max_len = [1, 8, 64, 1024, len][rng.random_range(0..5)].min(len);
     let from = rng.random_range(0..=len);

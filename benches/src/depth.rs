@@ -3,16 +3,17 @@
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, QueryError, QueryOptions, Status};
 
-/// Depth (mm) of the first search. Most poses need no deeper one, and a deeper one takes several times as
-/// long; a much smaller value makes the second search frequent.
+/// Maximum depth (mm) of contacts in the first search. It suffices at most poses, and a deeper search
+/// takes several times as long; a much smaller value makes the second search frequent.
 const FIRST_DEPTH: f64 = 0.05;
-/// Maximum depth of the second search, as a fraction of the sum of both minimum thicknesses. At half of
-/// it the far side of a wall is as near as the near side, so larger values measure from the wrong side.
+/// Maximum depth of the second search, as a fraction of the sum of both minimum thicknesses. At a depth
+/// of half the thickness, the far side of a wall is as near as the near side, so larger values measure
+/// from the wrong side.
 const MAX_THICKNESS_FRACTION: f64 = 0.45;
 
-/// Computes the contacts of two solids, with depths that are small against their minimum thickness, so
-/// that both sides of a wall are distinguished. Returns false if the solids interfere and no contact has
-/// a negative gap.
+/// Computes the contacts of two solids up to the distance `reach` (mm), with depths that are small
+/// compared with the minimum thickness, so that the two sides of a wall are distinguished. Returns false
+/// if the solids interfere and no contact has a negative gap.
 ///
 /// # Errors
 /// Errors of [`ContactPair::query`].

@@ -24,13 +24,13 @@ pub fn tilted_gravity() -> V3 {
 #[derive(Debug)]
 pub struct Target {
     path: MotionPath,
-    /// Names of the phases and their end times (s).
+    /// Names of the phases with their end times (s).
     phases: Vec<(String, f64)>,
     displacement: V3,
     rotation: UnitQuaternion<f64>,
-    /// Tilt (rad) of the target.
+    /// Tilt (rad) of the target relative to the path of the scenario.
     pub tilt: f64,
-    /// Length (mm) of the plug along z.
+    /// Length (mm) of the plug along its z axis.
     pub length: f64,
     /// Time (s) at which the target reaches the seated pose.
     pub seat_time: f64,
@@ -66,14 +66,14 @@ impl Target {
         })
     }
 
-    /// Name of the phase at a time; after the end, that of the last phase.
+    /// Name of the phase at a time (s); after the end, the name of the last phase.
     #[must_use]
     pub fn phase(&self, time: f64) -> &str {
         let phase = self.phases.iter().find(|p| time <= p.1).or(self.phases.last());
         phase.map_or("", |p| &p.0)
     }
 
-    /// Pose of the target at a time.
+    /// Pose of the target at a time (s).
     #[must_use]
     pub fn pose(&self, time: f64) -> Pose {
         let mut target = self.path.pose(time.min(self.end_time));
@@ -82,7 +82,7 @@ impl Target {
         target
     }
 
-    /// Mean velocity (mm/s) over a step that ends at a time.
+    /// Mean velocity (mm/s) of the target over a step of `step` seconds that ends at `time` (s).
     #[must_use]
     pub fn velocity(&self, time: f64, step: f64) -> V3 {
         (self.pose(time).translation.vector - self.pose(time - step).translation.vector) / step

@@ -10,8 +10,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Maximum time to read a file. Sound files of these sizes take a fraction of a second; a larger limit
-/// hides loops, a smaller one fails on a busy machine.
+/// Maximum time to read a damaged file. Valid files of these sizes take a fraction of a second; a larger
+/// limit hides loops, a smaller one fails on a busy machine.
 pub const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Maximum memory (bytes) for reading a file of `size` bytes.
@@ -32,11 +32,11 @@ pub enum Kind {
 /// Access to the memory counter of the global allocator, which the program installs.
 #[derive(Clone, Copy, Debug)]
 pub struct Meter {
-    /// Resets the peak.
+    /// Resets the peak to the bytes allocated now.
     pub reset: fn(),
-    /// Bytes allocated now.
+    /// Returns the number of bytes allocated now.
     pub current: fn() -> usize,
-    /// Maximum number of bytes allocated since the last reset.
+    /// Returns the maximum number of bytes allocated since the last reset.
     pub peak: fn() -> usize,
 }
 
@@ -71,14 +71,15 @@ pub struct Cases {
 pub struct Cost {
     /// Whether the damaged file could still be read.
     pub read: bool,
-    /// Wall time of the case.
+    /// Wall time for reading the file.
     pub time: Duration,
-    /// Peak memory as a fraction of the limit.
+    /// Peak memory as a fraction of [`max_memory`].
     pub memory_share: f64,
 }
 
 impl Cases {
-    /// Cases of a seed. The same seed and number always give the same case.
+    /// Creates the cases of a seed from the valid files `good`. The same seed and number always give the
+    /// same case.
     ///
     /// # Panics
     /// `good` is empty.
@@ -88,7 +89,7 @@ impl Cases {
         Self { kind, good, seed }
     }
 
-    /// The damaged file with this number.
+    /// Returns the damaged file number `number`.
     #[must_use]
     pub fn file(&self, number: u64) -> Vec<u8> {
         let mut rng = SmallRng::seed_from_u64(self.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -100,7 +101,7 @@ impl Cases {
         }
     }
 
-    /// Reads the damaged file with this number.
+    /// Reads the damaged file number `number`, and measures time and memory.
     ///
     /// # Errors
     /// The case exceeded a limit or panicked; the message contains the number of the case.
@@ -130,7 +131,7 @@ impl Cases {
     }
 }
 
-/// Reads a file; returns whether it could be read.
+/// Reads a file as the program would; returns whether it could be read.
 fn read(kind: Kind, file: &[u8]) -> bool {
     let model: Option<Model> = match kind {
         Kind::Feeler => feeler_hierarchy::file::decode(file).ok(),

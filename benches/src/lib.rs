@@ -42,7 +42,7 @@ pub fn exit_code(result: Fallible<bool>) -> ExitCode {
     }
 }
 
-/// Median, 95th percentile and maximum; zeros for an empty slice. Sorts the values.
+/// Median, 95th percentile and maximum of the values; zeros for an empty slice. Sorts the values.
 #[must_use]
 pub fn spread(values: &mut [f64]) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
@@ -83,7 +83,7 @@ pub fn step_files<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Vec<PathBuf
 /// Prepares a STEP file with the default options.
 ///
 /// # Errors
-/// As [`feeler_import::prepare_step_with`].
+/// Errors of [`feeler_import::prepare_step_with`].
 pub fn prepare(path: &Path) -> Fallible<Model> {
     prepare_with(path, feeler_import::DEFAULT_FLATNESS)
 }
@@ -91,7 +91,7 @@ pub fn prepare(path: &Path) -> Fallible<Model> {
 /// Prepares a STEP file with another flatness (rad).
 ///
 /// # Errors
-/// As [`feeler_import::prepare_step_with`].
+/// Errors of [`feeler_import::prepare_step_with`].
 pub fn prepare_with(path: &Path, flatness: f64) -> Fallible<Model> {
     feeler_import::prepare_step_with(path, &Options { flatness }).map_err(|e| format!("{e:#}"))
 }
@@ -122,7 +122,7 @@ pub fn number_after<T: std::str::FromStr>(args: &[String], name: &str) -> Option
     args.get(at + 1)?.parse().ok()
 }
 
-/// Distance (mm) between neighbouring holes of a [`plate`].
+/// Distance (mm) between adjacent holes of a [`plate`].
 const PITCH: f64 = 10.0;
 
 /// Number of holes in a row of a [`plate`].
@@ -130,7 +130,7 @@ fn plate_side(holes: u32) -> u32 {
     (1..).find(|n| n * n >= holes).unwrap_or(1)
 }
 
-/// Axis of hole `k` of a [`plate`].
+/// x and y (mm) of the axis of hole `k` of a [`plate`] with `side` holes in a row.
 fn plate_axis(side: u32, k: u32) -> [f64; 2] {
     let (s, c) = feeler_geom::math::sin_cos(0.3);
     let middle = |n: u32| PITCH * (f64::from(n) - 0.5 * f64::from(side - 1));
@@ -138,7 +138,7 @@ fn plate_axis(side: u32, k: u32) -> [f64; 2] {
     [c * u - s * v, s * u + c * v]
 }
 
-/// Axis of a hole near the middle of a [`plate`].
+/// x and y (mm) of the axis of a hole near the middle of a [`plate`].
 #[must_use]
 pub fn plate_hole(holes: u32) -> [f64; 2] {
     let side = plate_side(holes);

@@ -13,9 +13,9 @@ use std::fmt::Write as _;
 pub struct Curve {
     /// Label in the legend.
     pub label: String,
-    /// Times (s) in ascending order.
+    /// Times (s) of the steps in ascending order.
     pub times: Vec<f64>,
-    /// For each panel, the values at these times.
+    /// For each panel, the value at each of these times.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -26,7 +26,7 @@ pub struct Panel {
     pub label: &'static str,
     /// Lower end of the logarithmic axis, above 0. Smaller values are drawn at this height.
     pub floor: f64,
-    /// Label of the lower end.
+    /// Label of the lower end of the axis.
     pub floor_label: &'static str,
 }
 
@@ -39,12 +39,14 @@ const RIGHT: f64 = 16.0;
 const HEAD: f64 = 44.0;
 const ROW: f64 = 17.0;
 const FOOT: f64 = 44.0;
-/// Number of intervals over the whole time. More intervals show more detail and more noise.
+/// Number of intervals into which the whole time is divided. More intervals show more detail and more
+/// noise.
 const INTERVALS: usize = 150;
 /// Colours of the curves, repeated if there are more.
 const COLOURS: [&str; 6] = ["#1f5fa8", "#d9730d", "#2b8a3e", "#7a7a7a", "#9c36b5", "#c92a2a"];
 
-/// Draws all panels one above the other, over times from 0 to the last one.
+/// Draws all panels one above the other, over times from 0 to the last time. `phases`: names with start
+/// and end times (s). Returns the SVG.
 #[must_use]
 pub fn chart(title: &str, panels: &[Panel], curves: &[Curve], phases: &[(String, f64, f64)]) -> String {
     let times = curves.iter().filter_map(|c| c.times.last().copied());
@@ -105,7 +107,7 @@ pub fn chart(title: &str, panels: &[Panel], curves: &[Curve], phases: &[(String,
     svg
 }
 
-/// Draws one panel with its upper border at `top`, over times from 0 to `last`.
+/// Draws one panel with its upper border at `top` (px), over times from 0 to `last` (s).
 fn draw(
     svg: &mut String,
     panel: &Panel,
@@ -195,8 +197,8 @@ fn draw(
     }
 }
 
-/// Mean time, 5th percentile, median and 95th percentile of the values of each interval. Intervals have
-/// equal lengths; empty ones are omitted.
+/// Mean time, 5th percentile, median and 95th percentile of the values of each interval. The intervals
+/// have equal lengths and cover 0 to `last` (s); empty ones are omitted.
 fn medians(times: &[f64], values: &[f64], last: f64) -> Vec<(f64, f64, f64, f64)> {
     let mut out = Vec::new();
     let mut start = 0;
@@ -217,7 +219,7 @@ fn medians(times: &[f64], values: &[f64], last: f64) -> Vec<(f64, f64, f64, f64)
     out
 }
 
-/// Ticks of the time axis up to the last time: positions as a fraction of it, and labels.
+/// Ticks of the time axis up to the time `last` (s): positions as a fraction of it, and labels.
 fn seconds(last: f64) -> Vec<(f64, String)> {
     let step = if last > 2.0 { 0.5 } else { 0.1 };
     let mut out = Vec::new();

@@ -7,35 +7,35 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// One step of a run.
+/// One step of a recorded run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Time (s) at the end of the step.
     pub time: f64,
-    /// Phase of the scenario.
+    /// Name of the scenario's phase during the step.
     pub phase: String,
     /// Processor time (ms) of the step, which does not depend on other load of the machine.
     pub step_ms: f64,
-    /// Part of `step_ms` spent on finding contacts (ms).
+    /// Part of `step_ms` that is spent on finding contacts (ms).
     pub query_ms: f64,
     /// Number of contact searches in the step.
     pub rounds: u32,
-    /// Number of minima found; of conformal sets only the load-bearing samples, of triangle meshes their
-    /// contact points.
+    /// Number of minima found; of conformal sets only the load-bearing samples count, of triangle meshes
+    /// the contact points.
     pub minima: usize,
     /// Number of contacts passed to the solver.
     pub contacts: usize,
-    /// Smallest gap (mm); infinite if nothing is within reach. In Rapier, the gap, minima and contacts
-    /// are those at the start of the step.
+    /// Smallest gap (mm); infinite if there is no contact within reach. In Rapier, the gap, minima and
+    /// contacts are those at the start of the step.
     pub smallest_gap: f64,
     /// Pose of the plug in the world.
     pub pose: Pose,
 }
 
-/// A run.
+/// A recorded run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
-    /// Its steps, in order.
+    /// Steps of the run, in order.
     pub steps: Vec<Step>,
 }
 
@@ -51,7 +51,7 @@ impl Recording {
     /// Writes all steps, one per line, to FOLDER/NAME.csv.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// The file cannot be written.
     pub fn write(&self, folder: &Path, name: &str) -> Fallible<()> {
         write_file(folder, &format!("{name}.csv"), &self.csv())
     }
@@ -60,7 +60,7 @@ impl Recording {
     /// pose every 10 ms or every step, whichever is longer.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// The file cannot be written.
     pub fn write_motion(&self, folder: &Path, name: &str, place: &Pose) -> Fallible<()> {
         write_file(folder, &format!("{name}.json"), &self.trajectory(place))
     }
@@ -132,7 +132,8 @@ impl Recording {
         out
     }
 
-    /// Index of the last step that ends at or before a time.
+    /// Index of the last step that ends at or before the time `time` (s); `None` if there is no such
+    /// step.
     #[must_use]
     pub fn at(&self, time: f64) -> Option<usize> {
         self.steps.iter().rposition(|s| s.time <= time + 1e-9)

@@ -19,15 +19,16 @@ pub fn chords(args: &[String]) -> Fallible<Vec<f64>> {
     parts.ok_or_else(|| "--parts needs positive numbers separated by commas".to_owned())
 }
 
-/// Part of a motion that is simulated.
+/// Part of a motion that is simulated in Rapier, and recordings that belong to it.
 #[derive(Debug)]
 pub struct Span {
     along: Option<Recording>,
-    /// Number of steps of the recording between two single steps that are simulated.
+    /// Number of steps of the recording between two single steps that are simulated; `None` to simulate
+    /// continuously.
     pub every: Option<usize>,
-    /// Start time (s).
+    /// Start time (s) of the simulation.
     pub begin: f64,
-    /// Latest end time (s).
+    /// Latest end time (s) of the simulation.
     pub until: f64,
     record: Option<PathBuf>,
 }
@@ -57,8 +58,8 @@ impl Span {
         })
     }
 
-    /// The last step of the recording that ends at or before a time, and the step before it. `None`
-    /// without a recording, or before its second step.
+    /// The last step of the recording that ends at or before the time `time` (s), and the step before
+    /// it. `None` without a recording, or before its second step.
     ///
     /// # Errors
     /// The recording ends before the time.
@@ -75,7 +76,7 @@ impl Span {
     /// recording.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// The file cannot be written.
     pub fn write(&self, steps: &Recording, name: &str, place: &Pose) -> Fallible<()> {
         let Some(folder) = &self.record else { return Ok(()) };
         match (&self.along, self.every) {

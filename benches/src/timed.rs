@@ -13,19 +13,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A dispatcher that forwards to another one and measures the processor time of contact queries.
+/// A dispatcher of Rapier that forwards all calls to another one and measures the processor time of
+/// contact queries.
 #[derive(Debug)]
 pub struct Timed<D> {
     inner: D,
     spent: Spent,
 }
 
-/// Processor time spent on contact queries. Clones share one counter.
+/// Counter of the processor time spent on contact queries. Clones share one counter.
 #[derive(Clone, Debug, Default)]
 pub struct Spent(Arc<AtomicU64>);
 
 impl Spent {
-    /// Returns the processor time spent since the last call, and resets the counter.
+    /// Returns the processor time spent since the previous call, and resets the counter.
     pub fn take(&self) -> Duration {
         Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
     }

@@ -20,10 +20,10 @@ const MAX_NEIGHBOUR_DISTANCE: f64 = 0.5;
 /// Loads the pairs that the arguments of a program select: those of `data`, two obtuse concave corners,
 /// those of the scenarios `s1.json` and `s2.json` in the folder that is the first argument, and with
 /// `--mechanisms FOLDER` the neighbours in the scenes of `FOLDER/mechanisms.json`. `--only NAME` selects
-/// one of them.
+/// one of these pairs.
 ///
 /// # Errors
-/// A file that cannot be read, or no pair of that name.
+/// A file cannot be read, or there is no pair with that name.
 pub fn tracked_pairs(args: &[String]) -> Fallible<Vec<Scene>> {
     let only: Option<String> = number_after(args, "--only");
     let is_wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
@@ -50,7 +50,7 @@ fn turned(pose: Pose, axis: V3, angle: f64) -> Pose {
     pose * Pose::from_parts(Translation3::identity(), turn)
 }
 
-/// Adds pairs of `data`, and the corners.
+/// Adds the pairs of `data`, and the two obtuse concave corners.
 fn add_data(is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<()> {
     let folder = data_dir();
     let mut add = |name: &str, models: [&str; 2], poses: Vec<Pose>, jitter: [f64; 2]| {
@@ -126,7 +126,7 @@ fn insertion_scene(name: &str, insertion: Insertion, phases: &[&str]) -> Fallibl
     Ok(Scene { name: name.to_owned(), a: a.0, b: b.0, poses, jitter: [0.01, 1e-4] })
 }
 
-/// Adds the scenarios s1 and s2.
+/// Adds the pairs of the scenarios s1 and s2 in the folder `folder`.
 fn add_scenarios(folder: &Path, is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<()> {
     for name in ["s1", "s2"] {
         let file = folder.join(format!("{name}.json"));

@@ -1,10 +1,11 @@
 //! A slow search for all local minimal distances, the oracle of MATH §14.3.
 //!
 //! It shares only the geometry evaluators and the topology with the program under test: no hierarchy, no
-//! cones, no closed forms, no trimming cells. Every feature is cut into cells of little normal change, a
-//! damped Newton minimisation starts from every pair of cells that is near enough, and the results are
-//! filtered by the letter of MATH §2: trims by ray shooting in the parameter plane, polars by inward
-//! directions, the second order by the eigenvalues of the full Hessian in arc-length parameters.
+//! cones, no closed forms, no trimming cells. Every feature is cut into cells over which the normal
+//! changes little. A damped Newton minimisation starts from every pair of cells that is near enough. The
+//! results are filtered by the definitions of MATH §2: trims by ray shooting in the parameter plane,
+//! polars by inward directions, the second order by the eigenvalues of the full Hessian in arc-length
+//! parameters.
 //!
 //! A result that passes or fails a test by less than its numerical error is marked `borderline`: the program
 //! under test may report it or not.
@@ -23,9 +24,9 @@ use nalgebra::{DMatrix, DVector};
 pub struct Minimum {
     /// Distance (mm).
     pub distance: f64,
-    /// Footpoint on A, frame of A.
+    /// Footpoint on A, in the frame of A.
     pub p_a: P3,
-    /// Footpoint on B, frame of A.
+    /// Footpoint on B, in the frame of A.
     pub p_b: P3,
     /// Feature of A, for messages.
     pub feature_a: String,
@@ -33,17 +34,17 @@ pub struct Minimum {
     pub feature_b: String,
     /// Test that the minimum passed or failed by less than its numerical error, if any.
     pub borderline: Option<&'static str>,
-    /// Smallest eigenvalue of the Hessian in arc length.
+    /// Smallest eigenvalue of the Hessian of half the squared distance with respect to arc length.
     pub min_eigenvalue: f64,
 }
 
-/// Relative margins within which a test counts as undecided: angles (rad), trims (parts of the size),
-/// eigenvalues.
+/// Margin within which a test of angles counts as undecided (rad); also the margin of trims (relative to
+/// the size) and of eigenvalues. A larger value leaves more minima undecided.
 const ANGLE_MARGIN: f64 = 2e-4;
 const TRIM_MARGIN: f64 = 1e-4;
 const EIGEN_MARGIN: f64 = 1e-7;
-/// Boundary directions whose cosine to the query direction is within this of the largest cosine count as
-/// equally near: a few of the steps of [`directions_around`].
+/// Maximum difference from the largest cosine to the query direction at which boundary directions count
+/// as equally near. It covers a few steps of [`directions_around`].
 const SAME_DIRECTION_COS: f64 = 1e-3;
 
 enum Shape<'a> {
@@ -59,8 +60,8 @@ enum Shape<'a> {
         closed: bool,
         sides: Vec<(&'a Surface, bool, bool)>,
     },
-    /// `around`: directions of edges and to nearby boundary points. `boundary`: the same directions, each
-    /// with the outward normal of a face there.
+    /// `around`: unit directions of the edges and to nearby boundary points. `boundary`: the same
+    /// directions, each with the outward normal of a face there.
     Vertex {
         point: P3,
         around: Vec<V3>,
@@ -75,11 +76,11 @@ struct Feature<'a> {
 }
 
 struct Cell {
-    /// Parameters of the cell's centre, from which Newton starts.
+    /// Parameters of the cell's centre, from which Newton's method starts.
     x: [f64; 2],
-    /// The centre in space, frame of its own solid.
+    /// The cell's centre in space, in the frame of its own solid.
     p: P3,
-    /// Radius of the cell around `p`.
+    /// Radius (mm) of the cell around `p`.
     r: f64,
 }
 
@@ -97,7 +98,7 @@ impl Domain {
         Self::of_chords(solid, face, 48)
     }
 
-    /// Domain with `n` chords for each piece of the boundary.
+    /// Boundary of a face, with `n` chords for each piece.
     fn of_chords(solid: &Solid, face: usize, n: u32) -> Self {
         let d = &solid.faces[face].domain;
         let point = |piece: &TrimPiece, s: f64| {
@@ -123,15 +124,16 @@ impl Domain {
         }
     }
 
-    /// Image of `uv` in the base period: Newton may have walked around several times.
+    /// Returns `uv` shifted to the base period, because Newton's method may have walked around several
+    /// times.
     fn wrapped(&self, uv: P2) -> P2 {
         let wrap =
             |x: f64, lo: f64, period: Option<f64>| period.map_or(x, |p| feeler_geom::math::wrap(x, lo, p));
         P2::new(wrap(uv.x, self.lo.x, self.u_period), wrap(uv.y, self.lo.y, self.v_period))
     }
 
-    /// Decides by the first boundary hit of rays in several directions, each of which votes by the side
-    /// of the hit segment.
+    /// Returns whether `uv` is inside. The first boundary segment that each of several rays hits votes
+    /// by the side on which `uv` is.
     pub(crate) fn inside(&self, uv: P2) -> bool {
         if self.segments.is_empty() {
             return true;
@@ -166,7 +168,7 @@ impl Domain {
         votes > 0
     }
 
-    /// Distance in space to the boundary, by the metric at `uv`.
+    /// Distance (mm) from `uv` to the boundary, measured by the metric of the surface at `uv`.
     pub(crate) fn boundary_distance(&self, surface: &Surface, uv: P2) -> f64 {
         let uv = self.wrapped(uv);
         let d = surface.derivs(uv);
@@ -187,7 +189,7 @@ impl Domain {
         best
     }
 
-    /// Shifts by -1, 0 and 1 period in each periodic parameter.
+    /// Parameter vectors of -1, 0 and 1 period in each periodic parameter.
     fn shifts(&self) -> Vec<V2> {
         let v = images(self.v_period);
         images(self.u_period).into_iter().flat_map(|du| v.iter().map(move |dv| V2::new(du, *dv))).collect()
@@ -255,8 +257,9 @@ fn face_cells(surface: &Surface, domain: &Domain, extent: f64) -> Vec<Cell> {
     cells
 }
 
-/// Ends of `n` equal steps and the breaks between them. Breaks are needed because pieces may be far
-/// shorter than steps, and Newton's steps from a cell over many pieces end anywhere.
+/// Ends of `n` equal steps between `lo` and `hi`, and the breaks between them. Breaks are needed because
+/// pieces may be far shorter than steps, and Newton's method may end anywhere if it starts from a cell
+/// over many pieces.
 fn steps(lo: f64, hi: f64, n: usize, breaks: &[f64]) -> Vec<f64> {
     let mut out: Vec<f64> = (0..=n).map(|i| lo + (hi - lo) * i as f64 / n as f64).collect();
     out.extend(breaks.iter().filter(|b| lo < **b && **b < hi));
@@ -330,8 +333,9 @@ fn features(solid: &Solid) -> Vec<Feature<'_>> {
 }
 
 /// Directions from a vertex to nearby boundary points, against which the polar is tested, and the same
-/// directions with the outward normals there. Directions on faces start at the foot of the vertex,
-/// because the vertex may be off the face by more than the length of a step times the angles that count.
+/// directions with the outward normals there. Directions on faces start at the point of the face nearest
+/// to the vertex, because the vertex may be off the face by more than the length of a step times the
+/// angle margin.
 fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<(V3, V3)>) {
     let h = solid.bounds.diagonal() * 1e-5;
     let mut around = Vec::new();
@@ -362,7 +366,7 @@ fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<(V3,
             let angle = f64::from(k) * std::f64::consts::TAU / 720.0;
             let (s, c) = feeler_geom::math::sin_cos(angle);
             let uv = if singular {
-                // Apex or pole: walk along v at every u.
+                // At an apex or pole, walk along v at every u.
                 let v = if d.dv.norm() > 0.0 { h / d.dv.norm() } else { h };
                 let sign = if domain.hi.y - foot.y > foot.y - domain.lo.y { 1.0 } else { -1.0 };
                 P2::new(angle, foot.y + sign * v)
@@ -392,7 +396,8 @@ fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<(V3,
     (around, boundary)
 }
 
-/// Point, first and second derivatives of a feature in world coordinates.
+/// Point, first and second derivatives of a feature in world coordinates; derivatives are with respect
+/// to its parameters.
 fn evaluate(shape: &Shape<'_>, pose: &Pose, x: &[f64]) -> (P3, Vec<V3>, Vec<Vec<V3>>) {
     match shape {
         Shape::Face { surface, .. } => {
@@ -419,8 +424,8 @@ fn dimension(shape: &Shape<'_>) -> usize {
     }
 }
 
-/// Points of both features, gradient and Hessian of half the squared distance, and lengths of the
-/// derivatives.
+/// Points of both features in world coordinates, gradient and Hessian of half the squared distance, and
+/// lengths of the first derivatives.
 fn model(
     a: &Shape<'_>,
     b: &Shape<'_>,
@@ -450,7 +455,8 @@ fn model(
     (pa, pb, g, h, lengths)
 }
 
-/// Damped Newton minimisation; `None` if it diverges or does not converge.
+/// Damped Newton minimisation of half the squared distance from the parameters `start`; `None` if it
+/// diverges or does not converge.
 fn minimise(a: &Shape<'_>, b: &Shape<'_>, pose_b: &Pose, start: &[f64], size: f64) -> Option<Vec<f64>> {
     let mut x = start.to_vec();
     let mut lambda = 1e-3;
@@ -504,7 +510,7 @@ fn minimise(a: &Shape<'_>, b: &Shape<'_>, pose_b: &Pose, start: &[f64], size: f6
     (scaled < 1e-9 * size).then_some(x)
 }
 
-/// Outcome of a test with a margin.
+/// Outcome of a test with a margin of error.
 #[derive(Clone, Copy, PartialEq)]
 enum Verdict {
     Yes,
@@ -512,8 +518,8 @@ enum Verdict {
     No,
 }
 
-/// Whether `x` lies in the relative interior of the feature and `n` (own frame, pointing to the other
-/// solid) in its polar. `margin` (mm) is the error of trims and ends.
+/// Tests whether `x` lies in the relative interior of the feature, and `n` (unit vector towards the
+/// other solid, in the feature's own frame) in its polar. `margin` (mm) is the error of trims and ends.
 fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
     match shape {
         Shape::Face { surface, outward, domain } => {
@@ -561,8 +567,8 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
                     verdict = Verdict::Borderline("edge polar");
                 }
             }
-            // Both inward directions are on the far side, but the material surrounds them: a concave
-            // edge.
+            // Both inward directions are on the far side, but the material surrounds them, so the edge
+            // is concave.
             let (n1, n2) = (side_normal(&sides[0], &d.p), side_normal(&sides[1], &d.p));
             let t1 = if sides[0].2 { tangent } else { -tangent };
             let mut dihedral = feeler_geom::math::atan2(n1.cross(&n2).dot(&t1), n1.dot(&n2));
@@ -623,7 +629,8 @@ fn side_normal(side: &(&Surface, bool, bool), p: &P3) -> V3 {
     oriented(side.0.normal(uv), side.1)
 }
 
-/// All local minima of the distance between A and B (posed by `pose_b` in A's frame) up to `d_max`.
+/// Returns all local minima of the distance between A and B (posed by `pose_b` in A's frame) up to
+/// `d_max` (mm).
 #[must_use]
 pub fn all_minima(a: &Solid, b: &Solid, pose_b: &Pose, d_max: f64) -> Vec<Minimum> {
     let (fa, fb) = (features(a), features(b));
@@ -654,7 +661,8 @@ pub fn all_minima(a: &Solid, b: &Solid, pose_b: &Pose, d_max: f64) -> Vec<Minimu
             found.extend(local.into_iter().map(|m| (rank, m)));
         }
     }
-    // Equal pairs of points on features of lower dimension are duplicates; decided minima are preferred.
+    // Equal pairs of points on features of lower dimension are duplicates; minima that are not
+    // borderline are preferred.
     found.sort_by(|(ra, ma), (rb, mb)| {
         ma.borderline
             .is_some()
@@ -676,7 +684,8 @@ fn same(m: &Minimum, o: &Minimum, size: f64) -> bool {
     (m.p_a - o.p_a).norm() < 1e-5 * size && (m.p_b - o.p_b).norm() < 1e-5 * size
 }
 
-/// The end of a minimisation as a local minimum, if it passes all tests of MATH §2.
+/// Returns the end of a minimisation as a local minimum, if it passes all tests of MATH §2; otherwise
+/// `None`.
 fn accepted(
     a: &Feature<'_>,
     b: &Feature<'_>,

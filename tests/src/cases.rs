@@ -4,26 +4,26 @@ use feeler_geom::Pose;
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Two models of `data/` and random poses of the second.
+/// Two models of `data/` and random poses of the second one.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Name of A.
+    /// Name of model A.
     pub a: &'static str,
-    /// Name of B.
+    /// Name of model B.
     pub b: &'static str,
     /// Centre of the random poses of B.
     pub base: Pose,
-    /// Largest translation from `base` (mm).
+    /// Maximum translation (mm) from `base`.
     pub dt: f64,
-    /// Largest rotation from `base` (rad).
+    /// Maximum rotation (rad) from `base`.
     pub dr: f64,
-    /// Largest distance (mm) of interest.
+    /// Maximum distance (mm) of minima.
     pub d_max: f64,
-    /// Number of poses.
+    /// Number of random poses.
     pub poses: u64,
 }
 
-/// A case whose `base` is a translation (mm) and a rotation (axis times angle).
+/// Creates a case whose `base` is the translation `t` (mm) and a rotation (axis times angle in rad).
 #[must_use]
 pub fn case(
     (a, b): (&'static str, &'static str),
@@ -63,7 +63,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    /// Seed of pose `k` of case number `index`; each `other` > 0 gives further poses.
+    /// Seed of pose `k` of case number `index`; each `other` > 0 gives a further series of poses.
     #[must_use]
     pub fn seed(index: usize, k: u64, other: u64) -> u64 {
         1000 * index as u64 + k + 100_000 * other

@@ -16,17 +16,17 @@ use std::sync::Arc;
 /// the coordinates of the file).
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
-    /// Volume.
+    /// Volume (mm³) of the solid.
     pub volume_mm3: f64,
-    /// Area.
+    /// Surface area (mm²) of the solid.
     pub area_mm2: f64,
-    /// Bounding box: minima, then maxima.
+    /// Bounding box: the three minimum coordinates (mm), then the three maximum ones.
     pub bbox_mm: [f64; 6],
     /// Number of faces.
     pub faces: usize,
 }
 
-/// The part of a file that fits the facts best.
+/// Returns the solid of a file that fits the facts best.
 ///
 /// # Panics
 /// If the file cannot be imported or no solid fits.
@@ -63,8 +63,8 @@ pub fn find_part(path: &Path, facts: &Facts) -> crate::Part {
     crate::Part { body: Arc::new(Body::new(hierarchy).expect("well formed")), solid, pose }
 }
 
-/// Distance (mm) from a point to the solid's boundary by inverting it on every face: independent of
-/// hierarchies, cells and skeletons.
+/// Distance (mm) from a point to the solid's boundary, by inverting the point on every face. The method
+/// does not use hierarchies, cells and skeletons.
 #[must_use]
 pub fn boundary_distance(solid: &Solid, p: &P3) -> f64 {
     let mut best = f64::INFINITY;
@@ -80,7 +80,7 @@ pub fn boundary_distance(solid: &Solid, p: &P3) -> f64 {
     best
 }
 
-/// Insertion scenarios of `data/`, and those of the shared corpus if it is present.
+/// Loads the insertion scenarios of `data/`, and those of the shared corpus if it is present.
 ///
 /// # Panics
 /// If a file exists but cannot be used.

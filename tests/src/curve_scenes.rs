@@ -6,11 +6,11 @@ use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
 
-/// A scenario: control points of cubics as functions of time.
+/// A scenario in which a curve moves: control points of cubics as functions of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveScene {
-    /// A spring of three turns (six half-turn pieces), radius 10, whose pitch goes from 8 to 2.05 and
-    /// back.
+    /// A spring of three turns (six half-turn pieces) with a radius of 10 mm, whose pitch changes from 8
+    /// to 2.05 mm and back.
     Spring,
     /// A cable that is wound around the groove of `spool.step`.
     Pulley,
@@ -89,9 +89,9 @@ impl CurveScene {
     }
 }
 
-/// A cable with a straight end on each side, wound by some turns around a groove of radius 1 whose
-/// section is centred on a circle of radius 1.5. Each turn is beside the one before, 0.01 mm above the
-/// ground of the groove.
+/// A cable with a straight end on each side, wound by `turns` turns around a groove of radius 1 mm,
+/// whose section is centred on a circle of radius 1.5 mm. Each turn is beside the previous one, 0.01 mm
+/// above the bottom of the groove.
 fn pulley(turns: f64) -> Vec<P3> {
     let (radius, pieces) = (0.5 + 0.2 + 0.01, 24);
     let angle = TAU * turns;
@@ -122,7 +122,7 @@ fn pulley(turns: f64) -> Vec<P3> {
     chained(joints.into_iter(), false)
 }
 
-/// A trefoil of 24 pieces.
+/// A trefoil of 24 pieces, whose size is proportional to `scale`.
 fn trefoil(scale: f64) -> Vec<P3> {
     let (n, size) = (24, 3.0 * scale);
     let h = TAU / f64::from(n);
@@ -136,7 +136,8 @@ fn trefoil(scale: f64) -> Vec<P3> {
     chained((0..n).map(at), true)
 }
 
-/// A wavy ring of forty pieces that descends onto the top of a box and drifts sideways.
+/// A wavy ring of forty pieces that, at times from 0 to 1, descends onto the top of a box with the
+/// corners `low` and `high` and drifts sideways.
 fn hose(time: f64, low: &P3, high: &P3) -> Vec<P3> {
     let n = 40;
     let h = TAU * 0.9 / f64::from(n);
@@ -155,7 +156,7 @@ fn hose(time: f64, low: &P3, high: &P3) -> Vec<P3> {
     chained((0..=n).map(at), false)
 }
 
-/// Control points of cubics through joints, each with a third of the derivative there.
+/// Control points of cubics through joints; each joint is given with a third of the derivative there.
 fn chained(joints: impl Iterator<Item = (P3, V3)>, is_closed: bool) -> Vec<P3> {
     let joints: Vec<_> = joints.collect();
     let n = joints.len();

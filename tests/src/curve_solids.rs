@@ -1,32 +1,32 @@
 //! Comparison of the minima that feeler-curves finds between a curve and a solid with distances of a
 //! densely sampled curve from the boundary of the solid.
 //!
-//! The distance from the boundary as a function of the curve's parameter has all minima whose foot is the
-//! nearest boundary point. A reported minimum farther than the nearest boundary point is counted, and
-//! only its foot and its normal are checked.
+//! The distance from the boundary as a function of the curve's parameter has all minima whose foot is
+//! the nearest boundary point. If a reported minimum is farther than the nearest boundary point, it is
+//! counted, and only its foot and its normal are checked.
 
 use feeler_curves::{Curve, CurveLocation, CurveOptions, CurveSolidPair, Obstacle, P3, SolidMinimum};
 use feeler_geom::Pose;
 use feeler_runtime::{Body, PointQuery};
 
-/// Number of samples for each piece.
+/// Number of samples for each piece of a curve.
 const STEPS: usize = 100;
 
-/// Minimum of the sampled distance of a curve from a boundary.
+/// Minimum of the sampled distance of a curve from the boundary of a solid.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampled {
     /// Start of the parameter range in which the distance is within rounding of the smallest one.
     pub from: f64,
-    /// End of this range.
+    /// End of the parameter range that starts at `from`.
     pub to: f64,
-    /// The smallest distance.
+    /// Smallest distance (mm) in this range.
     pub distance: f64,
 }
 
 /// Result of the comparison of one case.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// Number of sampled minima that are reported.
+    /// Number of sampled minima that are also reported.
     pub agreed: usize,
     /// Sampled minima that are not reported.
     pub lost: Vec<Sampled>,
@@ -46,7 +46,7 @@ impl Verdict {
     }
 }
 
-/// Distances of the points of a curve from the boundary of a solid.
+/// Distances (mm) of the points of a curve from the boundary of a solid.
 struct Distances<'a> {
     curve: &'a Curve,
     body: &'a Body,
@@ -65,7 +65,8 @@ impl Distances<'_> {
         nearest.map_or(self.limit, |n| n.distance)
     }
 
-    /// Parameter in an interval at which the distance is smallest, and this distance, by golden section.
+    /// Parameter in the interval `[lo, hi]` at which the distance is smallest, and this distance (mm),
+    /// by golden section.
     fn smallest(&mut self, mut lo: f64, mut hi: f64) -> (f64, f64) {
         let g = 0.5 * (5.0_f64.sqrt() - 1.0);
         for _ in 0..60 {
@@ -79,8 +80,8 @@ impl Distances<'_> {
         [lo, hi].map(|u| (u, self.at(u))).into_iter().min_by(|p, q| p.1.total_cmp(&q.1)).unwrap_or((lo, 0.0))
     }
 
-    /// Minima of the sampled distance up to `reach`, refined. A run of samples within `level` of its
-    /// first one is one minimum.
+    /// Minima of the sampled distance up to `reach` (mm), refined. Consecutive samples whose distances
+    /// are within `level` (mm) of the first one are one minimum.
     fn minima(&mut self, reach: f64, level: f64) -> Vec<Sampled> {
         let pieces = self.curve.n_pieces() as f64;
         let n = STEPS * self.curve.n_pieces();
@@ -135,7 +136,7 @@ pub fn compare(curve: &Curve, solid: &Obstacle, pose: &Pose, options: &CurveOpti
     let reach = options.d_max + curve.radius();
     let mut distances = Distances { curve, body, into, limit: 2.0 * reach, points: PointQuery::new() };
     let mut verdict = Verdict::default();
-    // Trims follow their edges only to a measured deviation.
+    // Trims follow their edges only up to a measured deviation.
     let slack = 1e-9 * size + body.hierarchy().info.max_trim_deviation;
     let pieces = curve.n_pieces() as f64;
     let mut inside = PointQuery::new();
@@ -149,7 +150,7 @@ pub fn compare(curve: &Curve, solid: &Obstacle, pose: &Pose, options: &CurveOpti
         let is_reported = |m: &SolidMinimum| {
             let [from, to] = m.set.map_or([m.u, m.u], |set| range(&reported, set));
             let close = |u: f64, v: f64| (curve.point(u) - curve.point(v)).norm() < 1e-2 * size;
-            // Along a set the distance may change by the slope that counts as level.
+            // Along a set of equal distances, the distance may change by the slope that counts as level.
             let level = options.level_slope * (to - from) * size / pieces;
             (m.distance - sampled.distance).abs() < 1e-6 * size + slack + level
                 && (from <= sampled.to && sampled.from <= to
@@ -177,14 +178,15 @@ pub fn compare(curve: &Curve, solid: &Obstacle, pose: &Pose, options: &CurveOpti
     verdict
 }
 
-/// Range of the parameters of a reported set.
+/// Parameter range of the reported samples of a set.
 fn range(reported: &[SolidMinimum], set: u32) -> [f64; 2] {
     let of_set = || reported.iter().filter(|m| m.set == Some(set)).map(|m| m.u);
     [of_set().fold(f64::INFINITY, f64::min), of_set().fold(f64::NEG_INFINITY, f64::max)]
 }
 
 impl Distances<'_> {
-    /// Description of the faults of a reported minimum, empty if it is right.
+    /// Description of the faults of a reported minimum; empty if it is right. `slack` (mm) is the
+    /// tolerance of distances; `behind` counts minima that are farther than the nearest boundary point.
     fn faults(&mut self, m: &SolidMinimum, slack: f64, behind: &mut usize) -> String {
         let size = self.body.size();
         let mut faults = String::new();

@@ -1,25 +1,25 @@
 //! Solids that are far apart, or far from the world's origin: each query must give the right result or be
 //! rejected.
 //!
-//! A minimum between solids that are far apart is checked by a separating slab: along its normal, neither
-//! solid may have points between its footpoints. Solids with a common offset are checked by a query at
-//! the same relative pose without the offset.
+//! A minimum between solids that are far apart is checked by a separating slab: along the normal of the
+//! minimum, neither solid may have points between the footpoints. Solids with a common offset are
+//! checked by a query at the same relative pose without the offset.
 
 use feeler_geom::{Pose, V3};
 use feeler_hierarchy::extent;
 use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryError, QueryOptions, Status};
 use std::sync::Arc;
 
-/// Result of a query that is not wrong.
+/// Result of a query that does not contradict the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The contacts are right.
+    /// The reported contacts are right.
     Right,
     /// The query was rejected with an error that names the limit.
     Refused,
 }
 
-/// Pose of B with an additional translation of `distance` (mm) along a unit direction.
+/// Returns the pose with an additional translation of `distance` (mm) along a unit direction.
 #[must_use]
 pub fn moved(pose: &Pose, direction: &V3, distance: f64) -> Pose {
     Pose::from_parts((pose.translation.vector + direction * distance).into(), pose.rotation)
@@ -79,8 +79,8 @@ fn check_nearest(
     let sizes = a.size() + b.size();
     let apart = pose_b.translation.vector.amax();
     let direction = (pose_b.translation.vector / apart).normalize();
-    // Nearest points of the hulls need not be points of the solids: a ring is farther than its centre by
-    // less than this.
+    // Nearest points of the hulls need not be points of the solids: a ring is farther than its centre,
+    // by less than `bend` (mm).
     let bend = sizes * sizes / apart;
     let slack = 1e-9 * sizes + 4.0 * f64::EPSILON * apart;
     let Some(l) = nearest else {
@@ -106,7 +106,7 @@ fn check_nearest(
     Ok(())
 }
 
-/// Width (mm) of the slab between two solids along a unit direction.
+/// Width (mm) of the slab between two solids along a unit direction; negative if they overlap along it.
 fn slab(a: &Body, b: &Body, pose_b: &Pose, direction: &V3) -> Result<f64, String> {
     let reach = |body: &Body, d: &V3| {
         let found = extent(body.hierarchy(), d, 1e-9 * body.size()).ok_or("a solid without extent")?;
@@ -116,8 +116,8 @@ fn slab(a: &Body, b: &Body, pose_b: &Pose, direction: &V3) -> Result<f64, String
     Ok(pose_b.translation.vector.dot(direction) - reach(a, direction)? - reach(b, &back)?)
 }
 
-/// Queries a pair with a common offset (mm) of both solids along a unit direction, and compares it with a
-/// fresh pair at the relative pose of the rounded poses.
+/// Queries a pair with a common offset (mm) of both solids along a unit direction, and compares the
+/// result with that of a fresh pair at the relative pose of the rounded poses.
 ///
 /// # Errors
 /// A description of the fault.

@@ -9,21 +9,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Contents of the file other than the poses.
+/// Contents of the scenario file other than the poses.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Scenario {
     /// Clearance between the parts (mm).
     pub clearance: f64,
-    /// File of the fixed solid.
+    /// STEP file of the fixed solid.
     pub a: String,
-    /// File of the moving solid.
+    /// STEP file of the moving solid.
     pub b: String,
     /// Names of the phases with their half-open ranges of poses.
     pub phases: Vec<(String, usize, usize)>,
-    /// Smallest distance (mm) from an independent kernel, by index of the pose.
+    /// Smallest distance (mm) computed by an independent kernel, by index of the pose.
     #[serde(default)]
     pub reference_min_distance: BTreeMap<usize, f64>,
-    /// Implicit dilation (mm) of the moving solid, the amount by which its model was eroded.
+    /// Implicit dilation (mm) of the moving solid, which is the distance by which its model was eroded.
     #[serde(default)]
     pub dilation: f64,
 }
@@ -31,9 +31,9 @@ pub struct Scenario {
 /// A scenario ready for queries.
 #[derive(Clone, Debug)]
 pub struct Insertion {
-    /// Name of the file.
+    /// Name of the file of the scenario.
     pub name: String,
-    /// Phases, reference distances, clearance.
+    /// Phases, reference distances and clearance.
     pub scenario: Scenario,
     /// The fixed solid and its pose.
     pub a: (Arc<Body>, Pose),
@@ -44,7 +44,8 @@ pub struct Insertion {
 }
 
 impl Insertion {
-    /// Loads the scenario of `file` and prepares its solids, whose files are in the same folder.
+    /// Loads the scenario of `file` and prepares its solids with the given flatness (rad). Their files
+    /// are in the same folder.
     ///
     /// # Errors
     /// If a file cannot be read or prepared, or a phase exceeds the poses.
@@ -72,7 +73,7 @@ impl Insertion {
         Ok(Self { name, scenario, a, b, poses })
     }
 
-    /// All scenarios in a folder: every JSON file, sorted by name.
+    /// Loads all scenarios in a folder: every JSON file, sorted by name.
     ///
     /// # Errors
     /// As for [`Insertion::load`], or if the folder has no scenarios.
@@ -88,7 +89,7 @@ impl Insertion {
         files.iter().map(|f| Self::load(f, flatness)).collect()
     }
 
-    /// Poses of a phase.
+    /// Index range of the poses of a phase.
     ///
     /// # Errors
     /// If there is no such phase.

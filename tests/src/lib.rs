@@ -37,13 +37,14 @@ use rand::{Rng as _, SeedableRng as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Folder of the project's models.
+/// Path of the folder `data` with the project's models.
 #[must_use]
 pub fn data_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
 }
 
-/// The shared corpus beside the repository, if it is present; tests that need it are skipped otherwise.
+/// Path of the shared corpus beside the repository, if it is present; tests that need it are skipped
+/// otherwise.
 #[must_use]
 pub fn shared_dir() -> Option<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
@@ -70,10 +71,10 @@ pub fn part(path: &Path, instance: usize) -> Part {
     part_with(path, instance, feeler_import::DEFAULT_FLATNESS)
 }
 
-/// [`part`] with a given flatness.
+/// Like [`part`], with a given flatness (rad).
 ///
 /// # Panics
-/// As [`part`].
+/// As in [`part`].
 #[must_use]
 pub fn part_with(path: &Path, instance: usize, flatness: f64) -> Part {
     let import = feeler_step::read_step(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -81,10 +82,10 @@ pub fn part_with(path: &Path, instance: usize, flatness: f64) -> Part {
     Part { pose: place.pose, ..part_of(&import.solids[place.solid], flatness) }
 }
 
-/// Builds and prepares a solid in its own frame.
+/// Builds and prepares a solid in its own frame, with a given flatness (rad).
 ///
 /// # Panics
-/// As [`part`].
+/// If the solid cannot be built or prepared.
 #[must_use]
 pub fn part_of(source: &SolidSource, flatness: f64) -> Part {
     let solid =
@@ -95,13 +96,13 @@ pub fn part_of(source: &SolidSource, flatness: f64) -> Part {
     Part { solid, body: Arc::new(body), pose: Pose::identity() }
 }
 
-/// A model of `data/` by name.
+/// Imports and prepares the model `name` of `data/`.
 #[must_use]
 pub fn model(name: &str) -> Part {
     part(&data_dir().join(format!("{name}.step")), 0)
 }
 
-/// A fresh query of two parts.
+/// Queries a fresh pair of two parts with the given options.
 ///
 /// # Panics
 /// If a pose is not finite or an option is invalid.
@@ -112,7 +113,7 @@ pub fn query(a: &Part, b: &Part, pose_a: &Pose, pose_b: &Pose, options: &QueryOp
     pair
 }
 
-/// A rigid motion from a row-major 4×4 matrix.
+/// Pose of a rigid motion given by a row-major 4×4 matrix (mm).
 #[must_use]
 pub fn pose_of_matrix(m: &[[f64; 4]; 4]) -> Pose {
     let r = nalgebra::Matrix3::from_fn(|i, j| m[i][j]);

@@ -9,9 +9,10 @@
 //!
 //! Demands on every update:
 //!
-//! - *open*: the gap of a strict contact or a sample is at least the distance there, up to [`ERROR`]: the
-//!   distances of both footpoints to the other solid, and twice that of the midpoint, are at most the
-//!   gap. Near a contact with a negative gap the solids have common points;
+//! - *open*: the gap of a strict contact or a sample is at least the distance of the solids at the
+//!   contact, up to [`ERROR`]: the distances of both footpoints to the other solid, and twice that of
+//!   the midpoint, are at most the gap. Near a contact with a negative gap the solids have common
+//!   points;
 //! - *once*: two contacts with equal footpoints and normals occur only if one of them is a sample.
 //!
 //! Demands on the last update, if the solids continue, in [`SUBSTEPS`] parts of the step:
@@ -35,15 +36,15 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
-/// Rounding error of a gap (mm).
+/// Maximum rounding error (mm) of a gap.
 pub const ERROR: f64 = 1e-6;
-/// Maximum share of the motions with an overlap larger than the contacts should allow.
+/// Maximum fraction of the motions whose overlap is larger than the contacts should allow.
 pub const MAX_DEEPER_SHARE: f64 = 0.005;
-/// Maximum number of updates of a step with wider bounds.
+/// Maximum number of updates, each with a wider bound, until the bound covers a step.
 const MAX_UPDATES: u32 = 8;
-/// Number of parts of a step, at whose ends the reference measures.
+/// Number of intervals of a step, at whose ends the reference measures.
 pub const SUBSTEPS: u32 = 200;
-/// Maximum displacement (mm) of a step.
+/// Maximum displacement (mm) of a point in a step.
 const MAX_DISPLACEMENT: f64 = 1.75;
 
 /// A solid in closed form and as a prepared body.
@@ -51,13 +52,13 @@ const MAX_DISPLACEMENT: f64 = 1.75;
 struct Solid {
     shape: Shape,
     body: Arc<Body>,
-    /// Points of the boundary, including corners and sharp circles.
+    /// Points of the boundary in the solid's frame, including corners and sharp circles.
     points: Vec<P3>,
     volume: f64,
     center: P3,
-    /// Inverse of the inertia per mass (1/mm²).
+    /// Inverse of the inertia per mass (1/mm²), in the solid's frame.
     softness: Matrix3<f64>,
-    /// Largest distance of a point from the centre (mm).
+    /// Largest distance (mm) of a point of the solid from its centre of mass.
     radius: f64,
 }
 
@@ -110,7 +111,7 @@ const OPTIONS: TrackerOptions = TrackerOptions {
     dilations: [0.0; 2],
 };
 
-/// The solids of the test cases.
+/// The solids of all test cases.
 #[derive(Debug)]
 pub struct Rig {
     solids: Vec<Solid>,
@@ -148,17 +149,17 @@ impl Default for Rig {
 pub struct Case {
     /// Name of the configuration.
     pub name: &'static str,
-    /// Indices of the solids; the first one is at the origin.
+    /// Indices of the two solids in the rig; the first one is at the origin.
     solids: [usize; 2],
-    /// Whether the second solid is A.
+    /// Whether the second solid is A of the tracker.
     is_swapped: bool,
     /// Index of the moving solid, which is the lighter one.
     mover: usize,
-    /// Poses of both solids in the world, at the last step.
+    /// Poses of both solids in the world at the last update.
     poses: [Pose; 2],
-    /// Displacement (mm) and rotation vector (rad) of a step, about the mover's centre.
+    /// Displacement (mm) and rotation vector (rad) of the mover in a step, about its centre.
     motion: [V3; 2],
-    /// Small displacements before the motion begins.
+    /// Small displacements (mm, rad) of the mover before the motion begins.
     wobbles: Vec<[V3; 2]>,
 }
 
@@ -169,20 +170,21 @@ pub struct Seen {
     pub cases: u32,
     /// Number of updates.
     pub updates: u32,
-    /// Numbers of strict contacts, quasi-minima, samples and extended contacts.
+    /// Numbers of strict contacts, quasi-minima, samples and extended contacts of all updates.
     pub contacts: [u32; 4],
-    /// Number of last steps in which a gap would close.
+    /// Number of last steps of motions in which a gap would close.
     pub closing: u32,
-    /// Number of steps restricted by contacts after which the solids overlap by more than the slack.
+    /// Number of steps restricted by contacts at whose end the solids overlap by more than
+    /// [`Case::slack`].
     pub deeper: u32,
-    /// Largest overlap beyond the slack (mm).
+    /// Largest overlap (mm) beyond [`Case::slack`].
     pub deepest: f64,
-    /// Number of steps whose motion no bound covered.
+    /// Number of steps whose motion is not covered by the bound after `MAX_UPDATES` updates.
     pub uncovered: u32,
 }
 
 impl Seen {
-    /// Accumulates the statistics of both.
+    /// Adds the statistics of `other`.
     pub fn add(&mut self, other: &Self) {
         self.cases += other.cases;
         self.updates += other.updates;
@@ -200,7 +202,7 @@ fn any(random: &mut SmallRng, size: f64) -> V3 {
     V3::from_fn(|_, _| random.random_range(-1.0..1.0)) * size
 }
 
-/// A random number between two powers of ten, log-uniform.
+/// A random number with a uniform logarithm between two powers of ten.
 fn scale(random: &mut SmallRng, powers: std::ops::Range<f64>) -> f64 {
     math::powf(10.0, random.random_range(powers))
 }
@@ -210,7 +212,7 @@ fn turn(w: V3) -> UnitQuaternion<f64> {
 }
 
 impl Rig {
-    /// Case with a given number; `None` if the solids overlap by more than 0.01 mm.
+    /// Case number `seed`; `None` if the solids overlap by more than 0.01 mm.
     #[must_use]
     pub fn case(&self, seed: u64) -> Option<Case> {
         let mut random = SmallRng::seed_from_u64(seed);
@@ -218,7 +220,7 @@ impl Rig {
         let any_yaw = r.random_range(-PI..PI);
         let yaw = [0.0, FRAC_PI_2, any_yaw][r.random_range(0..3)];
         let (x, y) = (r.random_range(-21.0..21.0), r.random_range(-16.0..16.0));
-        // Some offsets align sides.
+        // Some offsets are such that sides of the solids are aligned.
         let (x, y) = match r.random_range(0..3) {
             0 => (12.0, 9.0),
             1 => (12.0, y),
@@ -268,7 +270,7 @@ impl Rig {
             let tilt = any(r, 1.0) * scale(r, -6.0..max_power);
             poses[1] = displaced(&poses[1], &moved.center, &[V3::zeros(), tilt], 1.0);
         }
-        // Lower the second solid to a gap.
+        // Lower the second solid to a small gap.
         let gap = if r.random_bool(0.2) { 0.0 } else { scale(r, -5.0..-0.4) };
         let at_height = |h: f64| Translation3::new(0.0, 0.0, h) * poses[1];
         if name == "pin on its bottom" {
@@ -309,7 +311,7 @@ impl Rig {
         Some(Case { name, solids, is_swapped: r.random_bool(0.5), mover, poses, motion, wobbles })
     }
 
-    /// The smallest signed distance of a point of either boundary to the other solid (mm).
+    /// Smallest signed distance (mm) from a boundary point of either solid to the other solid.
     fn smallest(&self, solids: [usize; 2], poses: &[Pose; 2]) -> f64 {
         let ab = poses[0].inv_mul(&poses[1]);
         let [a, b] = solids.map(|s| &self.solids[s]);
@@ -318,7 +320,7 @@ impl Rig {
         of_b.chain(of_a).fold(f64::INFINITY, f64::min)
     }
 
-    /// Checks a case; returns the violated demands and the statistics.
+    /// Checks a case; returns the violated demands and the statistics of the case.
     #[must_use]
     pub fn check(&self, case: &Case) -> (Vec<Fault>, Seen) {
         let mut faults = Vec::new();
@@ -379,7 +381,8 @@ impl Rig {
     }
 }
 
-/// Pose after a part of a displacement and a rotation about a point of the solid.
+/// Pose after the fraction `part` of a displacement (mm) and a rotation (rad) about a point of the
+/// solid.
 fn displaced(pose: &Pose, center: &P3, [shift, spin]: &[V3; 2], part: f64) -> Pose {
     let c = (pose * center).coords;
     let about = Translation3::from(c + shift * part) * turn(spin * part) * Translation3::from(-c);
@@ -387,8 +390,8 @@ fn displaced(pose: &Pose, center: &P3, [shift, spin]: &[V3; 2], part: f64) -> Po
 }
 
 impl Case {
-    /// Error (mm) of linear gaps in a step within a bound, for a solid of the given radius (mm): the
-    /// accepted error and terms of second order.
+    /// Maximum error (mm) of linear gaps in a step within a bound, for a solid of the given radius (mm):
+    /// the accepted error and terms of second order.
     #[must_use]
     pub fn slack(&self, bound: &StepBound, radius: f64) -> f64 {
         let StepBound { rotation, displacement } = *bound;
@@ -407,7 +410,7 @@ struct Update<'a> {
 }
 
 impl Update<'_> {
-    /// Indices of the solids that are A and B.
+    /// Indices of the solids that are A and B of the tracker.
     fn sides(&self) -> [usize; 2] {
         if self.case.is_swapped { [1, 0] } else { [0, 1] }
     }
@@ -416,7 +419,7 @@ impl Update<'_> {
         &self.rig.solids[self.case.solids[k]]
     }
 
-    /// Points and normal of a contact in the world.
+    /// Footpoints and normal of a contact in the world.
     fn placed(&self, c: &StepContact) -> (P3, P3, V3) {
         let [a, b] = self.sides().map(|k| &self.poses[k]);
         (a * c.local_a, b * c.local_b, a * c.normal)
@@ -440,7 +443,8 @@ impl Update<'_> {
             seen.contacts[kind] += 1;
             let is_distance = matches!(c.kind, StepContactKind::Strict | StepContactKind::Sample);
             if !is_distance && c.gap > -ERROR {
-                // The gap is the distance along the normal, which is less than that of the footpoints.
+                // The gap is the distance along the normal, which is less than the distance of the
+                // footpoints.
                 continue;
             }
             let middle = nalgebra::center(&p_a, &p_b);
@@ -458,7 +462,8 @@ impl Update<'_> {
         }
     }
 
-    /// Local minimum of the distance of both solids, by descent steps to each of them in turn.
+    /// Local minimum of the distance (mm) between both solids, by moving a point from `from` onto each
+    /// of them in turn.
     fn nearest(&self, from: &P3) -> f64 {
         let (mut p, mut distance) = (*from, f64::INFINITY);
         for k in 0..400 {
@@ -485,7 +490,7 @@ impl Update<'_> {
         }
     }
 
-    /// Change of a contact's gap by a displacement of the mover, to first order.
+    /// Change (mm) of a contact's gap by a displacement of the mover, to first order.
     fn rate(&self, c: &StepContact, [shift, spin]: &[V3; 2]) -> f64 {
         let (p_a, p_b, n) = self.placed(c);
         let is_b = self.sides()[1] == self.case.mover;
@@ -497,8 +502,8 @@ impl Update<'_> {
         self.poses[self.case.mover] * self.solid(self.case.mover).center
     }
 
-    /// Function of the smallest distance (mm) between the boundaries after parts of a motion whose points
-    /// move at most `farthest` (mm).
+    /// Function of the smallest distance (mm) between the boundaries after a fraction of a motion whose
+    /// points move by at most `farthest` (mm).
     fn overlaps(&self, farthest: f64) -> impl Fn(&[V3; 2], f64) -> f64 {
         let mover = self.solid(self.case.mover);
         // All points that can reach the other solid.
@@ -539,7 +544,7 @@ impl Update<'_> {
             let ahead = prediction.gaps(self.tracker, [Some(before), None], true);
             let contacts = self.tracker.contacts();
             let is_closing = contacts.iter().any(|c| c.gap + s * self.rate(c, motion) < 0.0);
-            // The prediction is for the end of the step.
+            // The prediction refers to the end of the step.
             let is_closed = smallest(motion, 1.0) < now.min(0.0) - slack;
             if !is_closing || (is_closed && !ahead.iter().any(|gap| *gap < 0.0)) {
                 let text = format!(
@@ -550,7 +555,7 @@ impl Update<'_> {
         }
     }
 
-    /// Measures the overlap at the end of a step that obeys the bound and all linear gaps.
+    /// Measures the overlap at the end of the motion `held`, which obeys the bound and all linear gaps.
     fn overlap(&self, held: &[V3; 2], bound: &StepBound, seen: &mut Seen) {
         let smallest = self.overlaps(self.farthest(held));
         let slack = self.case.slack(bound, self.solid(self.case.mover).radius);
@@ -559,7 +564,7 @@ impl Update<'_> {
         seen.deeper += u32::from(deeper > 0.0);
     }
 
-    /// Motion that the contacts allow, by sequential impulses that keep open gaps open.
+    /// Motion that the contacts allow, computed by sequential impulses that keep open gaps open.
     fn held(&self) -> [V3; 2] {
         let mover = self.solid(self.case.mover);
         let axes = self.poses[self.case.mover].rotation.to_rotation_matrix();

@@ -25,15 +25,15 @@ pub struct Tally {
     pub samples: usize,
     /// Number of points with more than one minimum.
     pub several: usize,
-    /// Number of points that are inside by rays and outside by the nearest boundary point, or vice versa:
-    /// the model passes through itself there, so the side is undefined.
+    /// Number of points that are inside by rays and outside by the nearest boundary point, or vice
+    /// versa. The model passes through itself there, so a side is undefined.
     pub sideless: usize,
     /// Descriptions of the faults.
     pub wrong: Vec<String>,
 }
 
 impl Tally {
-    /// Sum of two statistics.
+    /// Returns the sum of two statistics.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         for (a, b) in self.points.iter_mut().zip(other.points) {
@@ -58,7 +58,8 @@ fn unit(rng: &mut SmallRng) -> V3 {
     }
 }
 
-/// A point near a solid: beside faces, edges and vertices, on axes and planes of symmetry, or anywhere.
+/// A random point near a solid: beside faces, edges and vertices, on axes and planes of symmetry, or
+/// anywhere within `reach` (mm).
 #[must_use]
 pub fn point_about(part: &Part, reach: f64, rng: &mut SmallRng) -> P3 {
     let shell = &part.solid.shell;
@@ -185,9 +186,10 @@ impl Tally {
                 }
                 return;
             };
-            // The limit is above the reported depth, so a depth that is too small differs as well.
+            // The limit exceeds the reported depth, so a depth that is reported too small is found as
+            // well.
             let depth = oracle.boundary_distance(p, only.distance.abs() + 1e-3 * size);
-            // The brute-force search beside trims is accurate only to its margins.
+            // Beside trims, the brute-force search is accurate only up to its margins.
             let is_beside = only.distance.abs().max(depth) <= near;
             match ((only.distance.abs() - depth).abs() <= open, is_beside) {
                 (true, _) => self.agreed += 1,
@@ -208,7 +210,7 @@ impl Tally {
             let is_there = found
                 .iter()
                 .any(|m| (m.point - e.p_a).norm() <= 1e-5 * size && (m.distance - e.distance).abs() <= open);
-            // The brute-force search may find other points of a set than the samples.
+            // The brute-force search may find other points of a conformal set than the samples.
             let is_set = || {
                 e.borderline == Some("second order")
                     && found.iter().any(|m| m.is_sample && (m.distance - e.distance).abs() <= open)
@@ -225,7 +227,8 @@ impl Tally {
                 (m.distance - e.distance).abs() <= open
                     && (m.is_sample || (m.point - e.p_a).norm() <= 1e-5 * size)
             });
-            // The brute-force search keeps the minimum on the larger feature of two nearly equal ones.
+            // If two features have nearly equal minima, the brute-force search reports the one on the
+            // feature of higher dimension.
             let is_near =
                 expected.iter().any(|e| e.borderline.is_some() && (m.point - e.p_a).norm() <= near + open);
             if !is_there && is_near {

@@ -1,6 +1,6 @@
 //! Random motions of pairs of solids, with a reference for the first contact by sampling and bisection.
 //!
-//! The reference uses neither directions nor motion bounds: it queries the distance at a thousand times
+//! The reference uses neither directions nor motion bounds. It queries the distance at a thousand times
 //! and bisects the interval before the first time at which the distance is at most the limit. Its poses
 //! are computed independently, as successive rotations of the joints about their axes.
 
@@ -15,12 +15,12 @@ use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A joint with constant speed: about a line, along it, or both.
+/// A joint with constant speed: a rotation about a line, a translation along it, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint {
     /// A point of the line, in world coordinates at the start.
     pub point: P3,
-    /// Unit direction.
+    /// Unit direction of the line.
     pub axis: V3,
     /// Angular speed (rad per unit of time).
     pub turn: f64,
@@ -43,18 +43,18 @@ impl Joint {
 /// A motion of both solids during a unit of time.
 #[derive(Clone, Debug)]
 pub struct Motion {
-    /// Poses of A and B at the start.
+    /// Poses of A and B in the world at the start.
     pub start: [Pose; 2],
     /// Joints of A and of B, starting at the ground.
     pub joints: [Vec<Joint>; 2],
-    /// Distance (mm) at which solids count as in contact.
+    /// Distance (mm) at which the solids count as in contact.
     pub limit: f64,
     /// Maximum distance of a query (mm).
     pub d_max: f64,
 }
 
 impl Motion {
-    /// Motion with a given number: one joint, several joints of B, or joints of both solids.
+    /// Motion number `seed`: one joint, several joints of B, or joints of both solids.
     #[must_use]
     pub fn new(case: &Case, parts: [&Part; 2], seed: u64) -> Self {
         let mut rng = SmallRng::seed_from_u64(seed);
@@ -93,7 +93,7 @@ impl Motion {
         Self { start: [parts[0].pose, pose_b], joints, limit, d_max: case.d_max }
     }
 
-    /// Poses at a time, by the joints' formulas.
+    /// Poses of A and B at a time from 0 to 1, by the formulas of the joints.
     #[must_use]
     pub fn poses(&self, time: f64) -> [Pose; 2] {
         [0, 1].map(|k| {
@@ -101,7 +101,7 @@ impl Motion {
         })
     }
 
-    /// The motion as paths of the runtime.
+    /// Returns the motion as paths of the runtime.
     ///
     /// # Errors
     /// If a path is invalid.
@@ -120,13 +120,13 @@ impl Motion {
 pub struct Checked {
     /// Result of the runtime.
     pub passage: Passage,
-    /// First contact by sampling, `None` if no sample is in contact.
+    /// Time of the first contact by sampling; `None` if no sample is in contact.
     pub sampled: Option<f64>,
     /// Description of a fault, if any.
     pub fault: Option<String>,
 }
 
-/// Maximum number of sampled times.
+/// Maximum number of times at which the reference samples a motion.
 const MAX_SAMPLES: u32 = 1000;
 
 /// Computes the first contact of a motion and compares it with that of the reference.

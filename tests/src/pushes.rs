@@ -1,4 +1,5 @@
-//! Pushes of two solids from a gap through contact to a depth, during which contacts must persist.
+//! Pushes of two solids from a gap through contact to a penetration depth, during which contacts must
+//! persist.
 
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_runtime::{Body, Contact, ContactKind, ContactPair, FeatureKind, FeatureRef, QueryOptions};
@@ -14,28 +15,28 @@ pub struct Tally {
     pub pushes: u64,
     /// Number of steps.
     pub steps: u64,
-    /// Number of contacts whose distance changed from positive to negative.
+    /// Number of contacts whose signed distance changed from positive to negative.
     pub crossed: u64,
     /// Number of these contacts that kept their identity.
     pub same: u64,
-    /// Number of contacts that passed to a neighbouring feature.
+    /// Number of contacts that moved to an adjacent feature.
     pub passed_on: u64,
-    /// Number of contacts that ended at the limits of the range of distances.
+    /// Number of contacts that ended at the limits of the queried range of distances.
     pub at_ends: u64,
     /// Contacts at positive or zero distances that ended without a reason.
     pub lost: Vec<String>,
     /// Number of contacts at positive distances that merged with a saddle and vanished.
     pub folded: u64,
-    /// Number of contacts that ended at negative distances: at folds, or where the common points beside
-    /// them end.
+    /// Number of contacts that ended at negative distances: at folds, or where the common volume beside
+    /// the contact ended.
     pub gone_inside: u64,
-    /// Number of contacts that began at a negative distance, inside.
+    /// Number of contacts that began at a negative distance.
     pub born_inside: u64,
-    /// Contacts whose distance changed by more than the motion.
+    /// Contacts whose signed distance changed by more than the motion.
     pub jumps: Vec<String>,
 }
 
-/// A push of B along a random direction in a random orientation.
+/// A push of B along a random direction, with B in a random orientation.
 #[derive(Debug)]
 pub struct Push {
     a: Arc<Body>,
@@ -43,7 +44,7 @@ pub struct Push {
     own_a: Pose,
     turn: UnitQuaternion<f64>,
     toward: V3,
-    /// Position along the direction at which the solids touch.
+    /// Position of B (mm) along the direction at which the solids touch.
     contact: f64,
     /// Final depth (mm).
     depth: f64,
@@ -54,7 +55,7 @@ pub struct Push {
 const STEPS: u32 = 48;
 
 impl Push {
-    /// Push with a given seed; `None` if B does not reach contact.
+    /// Push number `seed`; `None` if B does not reach contact.
     #[must_use]
     pub fn new(name: &str, (a, own_a): (&Arc<Body>, &Pose), b: &Arc<Body>, seed: u64) -> Option<Self> {
         let mut rng = SmallRng::seed_from_u64(seed);
@@ -73,7 +74,7 @@ impl Push {
             depth: (0.02 * size * rng.random_range(0.05..1.0)).min(max_depth),
             name: format!("{name}, seed {seed}"),
         };
-        // Advance B by the distance, which cannot overshoot the contact.
+        // Advance B by the distance; this cannot move B beyond the contact.
         let mut pair = ContactPair::new(a.clone(), b.clone());
         let mut options =
             QueryOptions { detect_interference: false, ..QueryOptions::within(8.0 * (a.size() + b.size())) };
@@ -95,9 +96,9 @@ impl Push {
         None
     }
 
-    /// Whether a contact at `s` that ends within the next `step` merges with a saddle. Then its
-    /// footpoints move at unbounded speed before (inversely proportional to the square root of the
-    /// remaining path), or it ends at the border of its feature.
+    /// Whether a contact at the position `s` (mm) that ends within the next `step` (mm) merges with a
+    /// saddle. Before that, its footpoints move at an unbounded speed (inversely proportional to the
+    /// square root of the remaining path), or the contact ends at the border of its feature.
     fn merges_with_saddle(&self, contact: &Contact, s: f64, step: f64) -> bool {
         let options = QueryOptions { detect_interference: false, ..QueryOptions::within(2.0 * self.depth) };
         let mut pair = ContactPair::new(self.a.clone(), self.b.clone());
@@ -143,7 +144,7 @@ impl Push {
         Pose::from_parts(Translation3::from(place.coords), self.turn)
     }
 
-    /// Moves B from a gap through contact beyond the depth.
+    /// Moves B in steps from a gap through contact to the depth, and adds the results to `tally`.
     ///
     /// # Panics
     /// If a query is rejected.
@@ -221,8 +222,8 @@ impl Push {
 }
 
 /// Whether an outward direction at a footpoint (both in the solid's frame) is at the border of the polar
-/// of its feature, or the footpoint is at the border of its face. A minimum can merge there with a saddle
-/// of a neighbour.
+/// of its feature, or the footpoint is at the border of its face. At such a footpoint, the minimum can
+/// merge with a saddle of an adjacent feature.
 fn is_at_border(body: &Body, feature: &FeatureRef, p: &P3, n: &V3) -> bool {
     const TOLERANCE: f64 = 1e-5;
     let h = body.hierarchy();

@@ -52,7 +52,7 @@ PRESETS = {
             "proven free at all times, all pairs": "all pairs are proven free at all times",
             "pairs are not free": "pairs are not proven free",
             "first grazes at": "first grazing contact at",
-            "in contact from the start on": "in contact from the start",
+            "in contact from the start on": "in contact at all sampled times",
             "; undecided after that": ", undecided after that",
             "farther apart than was asked for": "farther apart than was measured",
             "may meet up to": "may intersect up to",

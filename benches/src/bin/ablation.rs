@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Rows: the optimisation that is added, all optimisations that are enabled, and whether the queries are
-/// parallel.
+/// Rows of the table: the optimisation that is added, all optimisations that are enabled, and whether
+/// the queries are parallel.
 fn rows() -> [(&'static str, Savings, bool); 6] {
     let disabled = Savings {
         cones_of_revolution: false,
@@ -86,7 +86,7 @@ struct Pass {
     minima: Vec<Vec<f64>>,
 }
 
-/// Label and median time (ms) of each row.
+/// Runs all rows; returns the label and the median time (ms) of each row.
 fn run(scene: &Insertion, poses: usize, threads: usize) -> Fallible<Vec<(String, f64)>> {
     let name = &scene.name;
     let mut range = scene.phase("inplace")?;

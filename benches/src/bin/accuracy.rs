@@ -1,12 +1,13 @@
 //! Smallest distances that are computed accurately: two gear teeth approach until they touch. DIST §4.8.3
 //! and Figure 4.36.
 //!
-//! For five meshes of a tooth, each of eight approaches makes 54 steps, each half of the remaining way. A
-//! step is wrong if the distance differs by more than 1 % from the exact one of the same coordinates. The
-//! program prints for each mesh, for Algorithm 5 with Johnson's sub-algorithm (no backup procedure) and
-//! with Signed Volumes, and for [`distance`]: the smallest distance down to which each step is right, in
-//! the median and in the worst approach; the share of wrong steps among those at a distance above 10 ε of
-//! the size; and the largest error, relative to the size (the largest coordinate of a tooth).
+//! For five meshes of a tooth, each of eight approaches makes 54 steps, and each step is half of the
+//! remaining way. A step is wrong if the distance differs by more than 1 % from the exact one of the
+//! same coordinates. The program prints for each mesh, for Algorithm 5 with Johnson's sub-algorithm (no
+//! backup procedure) and with Signed Volumes, and for [`distance`]: the smallest distance down to which
+//! every step is right (median and worst approach); the fraction of wrong steps among those at a
+//! distance above 10 ε of the size; and the largest error, relative to the size (the largest coordinate
+//! of a tooth).
 
 use feeler_convex::reference::cases::CaseRandom;
 use feeler_convex::reference::{Johnson, algorithm_5, exact};
@@ -42,7 +43,7 @@ fn tooth(n: usize, sections: usize) -> Vec<P3> {
 
 #[derive(Clone, Default)]
 struct Row {
-    /// For each approach, the smallest distance down to which each step is right.
+    /// For each approach, the smallest distance down to which every step is right.
     reached: Vec<f64>,
     wrong: u32,
     error: f64,

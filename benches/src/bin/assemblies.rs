@@ -25,21 +25,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A line of the answers: for a pair, or for a file if it has no verdict.
+/// A line of the answers, for a pair or for a file without verdicts.
 #[derive(Deserialize)]
 struct Line {
     file: String,
-    /// Index of the solid as feeler lists it; `None` without a counterpart there.
+    /// Index of the solid in feeler's list; `None` if feeler has no such solid.
     a: Option<usize>,
     b: Option<usize>,
     /// Longer diagonal of the two boxes (mm).
     size: Option<f64>,
-    /// Distance (mm); `None` if the kernel failed.
+    /// Distance (mm) of the two solids; `None` if the other kernel failed.
     distance: Option<f64>,
-    /// Common volume (mm³); `None` if the kernel failed.
+    /// Volume (mm³) common to the two solids; `None` if the other kernel failed.
     common: Option<f64>,
     verdict: Option<String>,
-    /// Reason why the answer is unreliable.
+    /// Reason why the answer of the other kernel is unreliable, if any.
     marked: Option<String>,
 }
 
@@ -52,11 +52,11 @@ struct Tally {
     pairs: usize,
     agree: usize,
     undecided: usize,
-    /// Pairs whose answer the other kernel marks as doubtful; not counted.
+    /// Number of pairs whose answer the other kernel marks as doubtful; they are not counted elsewhere.
     marked: usize,
-    /// Pairs that are not queried, because a solid has no counterpart.
+    /// Number of pairs that are not queried, because one of their solids is missing in feeler's list.
     lost: usize,
-    /// Pairs that are apart in both kernels, at different distances.
+    /// Number of pairs that are apart in both kernels, at different distances.
     distances: usize,
     /// Times (ms) of the queries.
     times: Vec<f64>,

@@ -12,11 +12,11 @@ use feeler_geom::{P3, Pose, V3};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Distance up to which pairs are near, and margin of the boxes; bodies have sizes of 1 to 2.
+/// Maximum distance of near pairs, and margin of the boxes; bodies have sizes of 1 to 2.
 const REQUEST: BroadPhaseRequest = BroadPhaseRequest { d_max: 0.02, margin: 0.05 };
 
-/// Counts the pairs at most `d_max` apart, and those of them that `near` lacks. Computes the distance of
-/// each pair whose bounding spheres are close enough.
+/// Returns the number of pairs at most `d_max` apart, and the number of those that are not in `near`.
+/// Computes the distance of each pair whose bounding spheres are close enough.
 fn check(drop: &Drop, near: &[(u32, u32)]) -> (usize, usize) {
     let (mut near_count, mut missed) = (0, 0);
     for i in 0..drop.shapes.len() {
@@ -76,8 +76,8 @@ fn grains() -> bool {
     complete
 }
 
-/// Bodies that move independently in a cube with 10 times their size for each, and are reflected at its
-/// sides.
+/// Bodies that move independently in a cube and are reflected at its sides. The volume of the cube grows
+/// with their number: each has a cube of 10 times its size.
 struct Swarm {
     poses: Vec<Pose>,
     velocities: Vec<V3>,

@@ -9,9 +9,10 @@
 //! gaps of at most 2 mm). Each cubic becomes n = L √(κ/8e) segments of equal parameter steps, for its
 //! length L, largest curvature κ and the chord error e. The boxes of the capsules are refitted in the
 //! tree of parry3d-f64, which finds near pairs; parry computes the distances of segments. Pairs that are
-//! near along the chain must be excluded explicitly: here, those less than half a turn of the tightest
-//! bend apart. A step is the refit and all distances, without computing the points of the chain; for
-//! exact curves it is `update` and `query_itself`. Times are medians of the processor time of the thread.
+//! near each other along the chain must be excluded explicitly: here, pairs less than half a turn of the
+//! tightest bend apart. A step is the refit and all distances, without computing the points of the
+//! chain; for exact curves it is `update` and `query_itself`. Times are medians of the processor time of
+//! the thread.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -36,9 +37,9 @@ use std::process::ExitCode;
 const RADIUS: f64 = 1.0;
 /// Maximum gap (mm) of contacts.
 const D_MAX: f64 = 2.0;
-/// Chord errors (mm).
+/// Chord errors (mm) for which chains are made.
 const CHORDS: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
-/// Number of shapes in a cycle.
+/// Number of shapes in a cycle of the motion.
 const FRAMES: u32 = 20;
 
 fn main() -> ExitCode {
@@ -115,7 +116,7 @@ fn exact(shapes: &[Vec<P3>], cycles: usize) -> Fallible<Exact> {
     Ok(Exact { contacts: contacts as f64 / shapes.len() as f64, gaps, us: spread(&mut us)[0] })
 }
 
-/// Parameters of the curve at the joints of a chain.
+/// Parameters of the curve at the joints of a chain with the chord error `chord` (mm).
 fn joints(curve: &Curve, chord: f64) -> Vec<f64> {
     const SAMPLES: usize = 64;
     let mut out = vec![0.0];
@@ -135,7 +136,7 @@ fn joints(curve: &Curve, chord: f64) -> Vec<f64> {
 
 struct Chain {
     capsules: usize,
-    /// Measured chord error (mm).
+    /// Measured chord error (mm) of the chain.
     chord: f64,
     contacts: f64,
     all: f64,
@@ -144,7 +145,7 @@ struct Chain {
 }
 
 fn chained(curves: &[Curve], chord: f64, cycles: usize) -> Chain {
-    // All frames have the segments that the first one needs.
+    // All frames have the number of segments that the first one needs.
     let joints = joints(&curves[0], chord);
     let chains: Vec<Vec<P3>> = curves.iter().map(|c| joints.iter().map(|&u| c.point(u)).collect()).collect();
     let bend = curves.iter().map(max_curvature).fold(0.0, f64::max);
@@ -179,7 +180,7 @@ fn chained(curves: &[Curve], chord: f64, cycles: usize) -> Chain {
     }
 }
 
-/// Largest curvature of a curve, from many samples.
+/// Largest curvature (1/mm) of a curve, from many samples.
 fn max_curvature(curve: &Curve) -> f64 {
     let n = 64 * curve.n_pieces();
     let of = |i: usize| {
@@ -189,7 +190,7 @@ fn max_curvature(curve: &Curve) -> f64 {
     (0..n).map(of).fold(0.0, f64::max)
 }
 
-/// Largest distance of the middle of a segment from the curve.
+/// Largest distance (mm) of the middle of a segment of a chain from the curve.
 fn measured_chord(curve: &Curve, joints: &[f64], points: &[P3]) -> f64 {
     let off = |k: usize| {
         let chord = points[k + 1] - points[k];

@@ -6,11 +6,11 @@
 //! ```
 //!
 //! Each pair of models of `data` with free-form features is queried at random poses (the same number
-//! again in each round), with and without certificates. In the first round both results are compared with
-//! the brute force, if that takes less than hours. SCENARIOS is a folder of insertion scenarios, which
-//! are queried in place, with and without certificates. One thread, processor time, cold queries. Exit
-//! status 1 if the certified mode loses a minimum that the brute force finds, without reporting that it
-//! is undecided.
+//! again in each round), with and without certificates. In the first round both results are compared
+//! with a brute-force search, unless that takes hours. SCENARIOS is a folder of insertion scenarios,
+//! which are queried in place, with and without certificates. One thread, processor time, cold queries.
+//! Exit status 1 if the certified mode loses a minimum that the brute force finds, without reporting
+//! that it is undecided.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, cpu_seconds, number_after, scenarios};
@@ -39,18 +39,18 @@ fn extra_cases() -> Vec<Case> {
 struct Counts {
     poses: u64,
     stats: Stats,
-    /// Queries with an undecided solve.
+    /// Number of queries with an undecided solve.
     undecided: u64,
     minima: u64,
-    /// Minima that only the certified mode reports.
+    /// Descriptions of the minima that only the certified mode reports.
     new: Vec<String>,
-    /// Number of lines of `new` that explain the line before.
+    /// Number of lines of `new` that explain the previous line.
     explanations: usize,
-    /// Decided minima of the brute force.
+    /// Number of minima of the brute-force search that are not borderline.
     expected: u64,
     lost: u64,
     lost_certified: Vec<String>,
-    /// Minima lost in queries that report that they are undecided.
+    /// Number of minima that are lost in queries that report to be undecided.
     lost_undecided: u64,
     seconds: [f64; 2],
 }
@@ -213,7 +213,7 @@ fn compare(query: &Query<'_>, what: &str, counts: &mut Counts) -> (ContactPair, 
     (plain, certified)
 }
 
-/// Compares both results with the brute force.
+/// Compares the results of both modes with the brute-force search.
 fn compare_with_brute_force(
     (a, b): (&Part, &Part),
     (pose, d_max): (&Pose, f64),

@@ -7,9 +7,10 @@
 //! ```
 //!
 //! Each scenario is tilted about several axes, in both directions, from 0 over 1e-12 to 1e-3 rad in N
-//! steps a decade (10), at gaps of 0, 0.001 and 0.05 mm, with α = 0 and α = 2e-3 rad, with default
-//! spacing of samples and (α = 0, each fifth tilt) close spacing, first with A at the origin and then at
-//! a seeded random pose. `--ramps` prints the numbers of contacts along each ramp, `--all` each fault.
+//! steps a decade (10), at gaps of 0, 0.001 and 0.05 mm, with α = 0 and α = 2e-3 rad, with the default
+//! spacing of samples and (for α = 0 and each fifth tilt) a close spacing, first with A at the origin
+//! and then at a seeded random pose. `--ramps` prints the numbers of contacts along each ramp, `--all`
+//! each fault.
 //!
 //! Exit status 1 if a requirement is violated.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
@@ -19,7 +20,7 @@ use feeler_tests::conformal::{RampOptions, Rig, Seen, all, ramp, tilts};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-/// Gaps (mm).
+/// Gaps (mm) between the solids.
 const GAPS: [f64; 3] = [0.0, 0.001, 0.05];
 /// Angle (rad) by which polars are dilated.
 const QUASI_ANGLE: f64 = 2e-3;
@@ -106,7 +107,7 @@ fn main() -> ExitCode {
         for (demand, texts) in faults {
             listed.push(format!("{demand}: {} times; {name}", texts.len()));
             let shown = if list_all { texts.len() } else { 4 };
-            // Show texts that are spread over all of them.
+            // Print descriptions that are spread over all of them.
             let step = texts.len().div_ceil(shown).max(1);
             listed.extend(texts.iter().step_by(step).map(|t| format!("    {t}")));
         }

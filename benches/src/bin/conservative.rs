@@ -27,7 +27,7 @@ const MAX_ANGLE_ROUNDING: f64 = 1e-9;
 /// Maximum distance by which rounding may put a point outside a box, relative to the coordinates.
 const MAX_POINT_ROUNDING_REL: f64 = 1e-12;
 
-/// Counts of one kind of feature.
+/// Counts for one kind of feature.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     points: u64,
@@ -35,7 +35,7 @@ struct Tally {
     outside_box: u64,
     outside_cone: u64,
     outside_poly: u64,
-    /// Points of a trimmed domain that lie in no rectangle of a leaf.
+    /// Number of points of a trimmed domain that are in no leaf's rectangle.
     in_no_leaf: u64,
 }
 
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     if tallies.iter().all(|t| t.failures() == 0) { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// Makes `each` attempts for each leaf of a solid.
+/// Makes `each` attempts to draw a point for each leaf of a solid, and checks the points.
 fn check(h: &Hierarchy, each: u64, rng: &mut SmallRng, tallies: &mut [Tally; 3]) {
     let bounds = Bounds::new(h);
     for (k, area) in h.areas.iter().enumerate() {
@@ -135,7 +135,7 @@ struct Bounds<'a> {
     h: &'a Hierarchy,
     parents: Vec<NodeId>,
     node_of: Vec<NodeId>,
-    /// Leaves of each face.
+    /// Leaves of each face, by the index of the face.
     of_face: Vec<Vec<AreaId>>,
     size: f64,
 }
@@ -196,7 +196,8 @@ fn outward(face: &Face, uv: P2) -> V3 {
     if face.outward { n } else { -n }
 }
 
-/// Outward normals of both faces at the points nearest to a point of an edge.
+/// Outward normals of the two faces of an edge at their points nearest to `p`, the point of the edge at
+/// `t`.
 fn edge_normals(h: &Hierarchy, edge: &Edge, t: f64, p: &P3) -> [V3; 2] {
     std::array::from_fn(|i| {
         let side = &edge.sides[i];

@@ -33,18 +33,18 @@ use std::process::ExitCode;
 
 /// Kinds of surfaces: rows of the table and columns of the figure.
 const SURFACES: [&str; 6] = ["plane", "cylinder", "cone", "sphere", "torus", "free"];
-/// Kinds of features in contact with them.
+/// Kinds of features in contact with the surfaces: rows and columns combine with [`SURFACES`].
 const OTHERS: [&str; 3] = ["face", "edge", "vertex"];
 /// Decimal exponents of the smallest and the largest gap (mm).
 const EXPONENTS: [i32; 2] = [-9, -2];
 /// Number of pairs searched for contacts in parallel.
 const BATCH: u64 = 64;
 
-/// Distances that queries found at set gaps.
+/// Results of the queries for one combination of a surface and a feature.
 #[derive(Default)]
 struct Cell {
     contacts: u64,
-    /// Gap, nearest distance and whether it is at the gap, for each query.
+    /// For each query: set gap (mm), nearest reported distance (mm), and whether that is the set gap.
     rungs: Vec<(f64, Option<f64>, bool)>,
 }
 
@@ -74,7 +74,7 @@ fn cells_of(kinds: &[String; 2]) -> Vec<[usize; 2]> {
 /// Files of a pair, its contact and the kinds of both features in contact.
 type Found = ([usize; 2], RandomContact, [String; 2]);
 
-/// A random contact; `None` if no contact of the pair is found.
+/// Random contact number `number`; `None` if no contact of the pair is found.
 fn contact(solids: &Folder, seed: u64, number: u64) -> Option<Found> {
     let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number);
     let files = [0; 2].map(|_| rng.random_range(0..solids.len()));
@@ -84,7 +84,8 @@ fn contact(solids: &Folder, seed: u64, number: u64) -> Option<Found> {
     Some((files, contact, kinds))
 }
 
-/// Moves a contact through all gaps. Prints holes.
+/// Moves a contact through all gaps and prints holes. Returns for each query the set gap (mm), the
+/// nearest reported distance (mm), and whether that is the set gap.
 fn climb(solids: &Folder, (files, contact, kinds): &Found) -> Vec<(f64, Option<f64>, bool)> {
     let [Some(a), Some(b)] = files.map(|i| solids.solid(i)) else { return Vec::new() };
     let size = size_of(a, b);
@@ -107,7 +108,7 @@ fn climb(solids: &Folder, (files, contact, kinds): &Found) -> Vec<(f64, Option<f
     rungs
 }
 
-/// Found distances over set gaps, both on axes that are logarithmic away from 0.
+/// Draws reported distances over set gaps; both axes are logarithmic away from 0.
 fn figure(cells: &[[Cell; 3]; 6]) -> String {
     const SIDE: f64 = 150.0;
     const LEFT: f64 = 70.0;

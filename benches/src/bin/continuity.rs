@@ -95,7 +95,7 @@ fn run(dir: &Path, &(a, b, t, mm, rad, d_max): &MovingPair, steps: u64, seed: u6
     Ok(counts)
 }
 
-/// Runs one motion: three sines for the position and three for the rotation.
+/// Runs one motion of B, with sums of three sines for the position and for the rotation.
 fn motion(
     (a, own_a): (&Arc<Body>, &Pose),
     (b, own_b): (&Arc<Body>, &Pose),
@@ -171,8 +171,8 @@ fn motion(
             && free(status)
         {
             counts.events += u64::from(between.len() != now.len());
-            // Footpoints move faster than the solids at flat contacts, so the distance of points that
-            // count as the same is generous.
+            // At flat contacts footpoints move faster than the solids, so the maximum distance of
+            // footpoints that count as the same is generous.
             let near = 20.0 * moved + 1e-6 * size;
             let inside = |l: &Contact| l.distance < options.d_max - 4.0 * moved - 1e-6 * size;
             let at = |set: &[Contact], p: &P3, q: &P3, within: f64| {

@@ -1,8 +1,9 @@
 //! Distances of hard pairs of small hulls, each verified by a proof.
 //!
-//! `convex_campaign [PAIRS]`: PAIRS pairs (10⁷ by default) of all kinds. Prints for each kind the largest
-//! errors and the largest number of steps, and wrong results and errors above 1e-12 (relative, and above
-//! the rounding of a coordinate) with their points. Exit status 1 if there is one.
+//! `convex_campaign [PAIRS]`: PAIRS pairs (10⁷ by default) of all kinds. Prints for each kind the
+//! largest errors and the largest number of steps, and the points of every pair with a wrong result or
+//! an error above 1e-12 (relative, and above the rounding of a coordinate). Exit status 1 if there is
+//! such a pair.
 
 use feeler_convex::reference::cases::{CaseRandom, KINDS, compare_with_exact, hard_pair};
 use feeler_convex::{DistanceOutcome, DistanceRequest, PointSet, distance};

@@ -47,7 +47,7 @@ struct Row {
     category: String,
     system: String,
     expected: bool,
-    /// Whether all solids were prepared.
+    /// Whether all solids of the file were prepared.
     prepared: bool,
     ok: bool,
     reason: String,
@@ -58,7 +58,7 @@ struct Row {
     seconds: [f64; 3],
     bytes: usize,
     leaves: usize,
-    /// Supermaximal faces and edges.
+    /// Numbers of supermaximal faces and edges.
     supermaximal: [u32; 2],
 }
 
@@ -139,7 +139,7 @@ fn main() -> ExitCode {
     if ok == expected { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// Prints the sums of the files with the same `key`.
+/// Prints the sums of the files with the same value of `key`.
 fn table(title: &str, rows: &[Row], key: impl Fn(&Row) -> &str) {
     println!(
         "| {title} | files with solids | prepared | as in the manifest | faces | supermaximal | edges | \

@@ -1,5 +1,5 @@
 //! Reproduces Figures 5.21 and 5.22 of BREP: a spring of six cubics that is compressed and released, the
-//! numbers of pairs of flat parts that remain after six methods of culling, and the times.
+//! numbers of pairs of flat sections that remain after six methods of culling, and the times.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin curve_culling -- [--csv OUT.csv] [--plots FOLDER]
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! The spring has three turns of radius 10 mm, a wire of radius 1 mm, and a pitch from 8 mm to 2.05 mm
-//! and back. Minima with gaps of at most 2 mm are searched, and again without a limit of the gap, which
-//! only boxes use. A part is flat if its tangents are in a cone with an apex angle of 0.5 rad, half angle
-//! 0.25 (`--half-angle`). Times are processor times of the thread: the culling alone, and with one run of
-//! Newton's method for each remaining pair.
+//! and back. Minima with gaps of at most 2 mm are searched, and again without a limit of the gap (only
+//! methods with boxes use the limit). A section is flat if its tangents are in a cone with an apex angle
+//! of 0.5 rad, half angle 0.25 (`--half-angle`). Times are processor times of the thread: the culling
+//! alone, and with one run of Newton's method for each remaining pair.
 //!
 //! Exit status 1 if a minimum of the spring is in no remaining pair.
 #![expect(
@@ -31,7 +31,7 @@ use std::process::ExitCode;
 
 /// Radius (mm) of the wire.
 const RADIUS: f64 = 1.0;
-/// Limit (mm) of gaps.
+/// Maximum gap (mm) of minima.
 const D_MAX: f64 = 2.0;
 /// Pitches (mm) of the released and the compressed spring.
 const PITCHES: [f64; 2] = [8.0, 2.05];
@@ -68,7 +68,7 @@ fn method(k: usize, flatness: f64, reach: f64) -> Method {
 struct Cell {
     pairs: f64,
     tests: f64,
-    /// Time (µs) of the culling, and with Newton's method.
+    /// Time (µs) of the culling alone, and with Newton's method.
     us: [f64; 2],
 }
 
@@ -142,12 +142,13 @@ fn is_strict(m: &CurveMinimum) -> bool {
 }
 
 fn is_kept(m: &CurveMinimum, culling: &Culling) -> bool {
-    // The border of two parts belongs to both.
+    // The border between two sections belongs to both of them.
     let is_in = |[from, to]: [f64; 2], u: f64| from - 1e-9 <= u && u <= to + 1e-9;
     culling.pairs.iter().any(|p| is_in(p[0], m.u[0]) && is_in(p[1], m.u[1]))
 }
 
-/// Runs a method; the times are the minima of several runs, because other load only increases them.
+/// Runs a method several times; the times are the minima of these runs, because other load only
+/// increases them.
 fn measure(curve: &Curve, method: &Method) -> (Cell, Culling) {
     const TIMES: usize = 5;
     const EACH: usize = 8;
@@ -231,10 +232,10 @@ fn csv(frames: &[Frame]) -> String {
     out
 }
 
-/// A value of a frame and a method of culling.
+/// Returns the value of a frame for a method of culling, to be drawn.
 type Shown<'a> = &'a dyn Fn(&Frame, usize) -> f64;
 
-/// Curves of all methods, with a panel for each value.
+/// Makes a curve for each method of culling, with a panel for each value.
 fn curves(frames: &[Frame], panels: &[Shown<'_>]) -> Vec<lines::Curve> {
     let of = |(k, name): (usize, &&str)| lines::Curve {
         label: (*name).to_owned(),

@@ -35,7 +35,7 @@ struct Args {
     /// Folder in which pages are written.
     #[arg(long)]
     pages: Option<PathBuf>,
-    /// Only these scenes.
+    /// Names of the scenes to run; all scenes if empty.
     #[arg(long)]
     only: Vec<String>,
 }
@@ -95,7 +95,7 @@ fn start(scene: CurveScene, solid: Option<&Arc<Body>>) -> Fallible<Running> {
     Ok(Running { scene: made, id, low, high })
 }
 
-/// Position of a contact, for a comparison with the previous step.
+/// Position of a contact, for comparison with the next step.
 #[derive(Clone, Copy)]
 struct Seen {
     u: [f64; 2],
@@ -103,7 +103,7 @@ struct Seen {
     foot: V3,
     gap: f64,
     is_sample: bool,
-    /// Feature of the solid; `None` between curves.
+    /// Feature of the solid at the contact; `None` for contacts between curves.
     feature: Option<feeler_hierarchy::Feature>,
 }
 
@@ -128,8 +128,9 @@ fn seen(contact: &CurveContact) -> Seen {
     }
 }
 
-/// Smallest second derivative of the distance with respect to arc length, times the distance of two
-/// curves, or times the size of the curve at a solid. It is 0 where a minimum meets a saddle.
+/// Smallest second derivative of the distance with respect to arc length, made dimensionless: it is
+/// multiplied by the distance between two curves, or by the size of the curve for contacts with a solid.
+/// It is 0 where a minimum merges with a saddle.
 fn bend(curve: &Curve, s: &Seen, solid: Option<&Arc<Body>>) -> f64 {
     let [d, dd] = curve.derivatives(s.u[0]);
     let p = curve.point(s.u[0]);
@@ -200,7 +201,7 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
     Ok(unexplained == 0)
 }
 
-/// Whether a contact may begin or end: at the largest gap, at an end or a corner, on the border of a
+/// Whether a contact may begin or end: at the maximum gap, at an end or a corner, on the border of a
 /// face, where the second derivative of the distance vanishes, or where another contact replaces it.
 fn is_explained(
     scene: CurveScene,

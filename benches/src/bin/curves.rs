@@ -1,5 +1,5 @@
-//! Deformable curves: checks that each local minimum is reported exactly once, against a brute force that
-//! shares no code.
+//! Deformable curves: checks that each local minimum is reported exactly once, against a brute-force
+//! search that shares no code.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--poses N]
@@ -17,7 +17,7 @@
 //! ([`feeler_tests::curve_solids`]); with `--solid STEP` the hose is laid on that solid too.
 //!
 //! Exit status 1 if a minimum is lost, invented or reported twice, if one of its values is wrong, or if
-//! the brute force lacks one.
+//! the brute-force search does not find one.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, number_after};
@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Sums of the cases of one kind.
+/// Sums over the cases of one kind.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     cases: usize,
@@ -70,7 +70,7 @@ impl Sum {
     }
 }
 
-/// Compares the case with a number.
+/// Compares the case with a given number with the reference.
 type Comparison<'a> = dyn Fn(u64) -> Verdict + Sync + 'a;
 
 fn main() -> ExitCode {

@@ -70,24 +70,24 @@ const MAX_ENERGY_EXCESS: f64 = 1e-4;
 /// penetrations, but a measurement takes longer than a step.
 const STEPS_PER_MEASUREMENT: usize = 20;
 
-/// Representation of the solids.
+/// Representation of the solids in Rapier.
 #[derive(Clone, Copy, Debug)]
 enum Contacts {
     Exact,
-    /// Triangles with a chord error (mm).
+    /// Triangles with the given chord error (mm).
     Mesh(f64),
 }
 
 /// A scene: a fixed part, a moving part, and the target that moves it.
 struct Scene {
     name: String,
-    /// Pose of the moving part in its file.
+    /// Pose of the moving part in its STEP file.
     place: ExactPose,
     a: (Arc<Body>, ExactPose),
     b: (Arc<Body>, ExactPose),
     clearance: f64,
     target: Option<Target>,
-    /// Displacement of the target, in clearances.
+    /// Displacement of the target, in units of the clearance.
     part: f64,
 }
 
@@ -95,11 +95,11 @@ struct Scene {
 struct Run {
     times: Vec<f64>,
     contacts: usize,
-    /// mm
+    /// Largest penetration (mm), negative or 0.
     deepest: f64,
     lost: u64,
     energy: f64,
-    /// mm
+    /// Largest displacement (mm) of a contact point with one identity in a step.
     moved: f64,
     shaken: f64,
     seated: f64,
@@ -251,7 +251,7 @@ fn run(
     world.narrow_phase.set_query_dispatcher(clocked);
     let fixed = RigidBodyBuilder::fixed().pose(rapier_pose(&scene.a.1));
     world.insert(fixed, collider(&scene.a.0, contacts)?.friction(friction));
-    // Mass and inertia are those of the exact solid with any representation.
+    // Mass and inertia are those of the exact solid, whatever its representation.
     let shape = ExactShape::new(scene.b.0.clone()).map_err(|e| e.to_string())?;
     let properties = Shape::mass_properties(&shape, STEEL_DENSITY);
     let moving = RigidBodyBuilder::dynamic()

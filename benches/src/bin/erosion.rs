@@ -23,11 +23,11 @@ use std::process::ExitCode;
 
 /// Maximum difference (mm) of gaps on faces with closed forms.
 const MAX_GAP_DIFFERENCE: f64 = 1e-4;
-/// Maximum distance of the footpoints of matched minima, in dilations; a point of a rounded edge moves
-/// that far. Larger values match different minima.
+/// Maximum distance of the footpoints of matched minima, relative to the dilation; points of rounded
+/// edges move by up to this distance. Larger values match different minima.
 const MAX_MATCH_DISTANCE: f64 = 2.0;
 
-/// Minima of a kind.
+/// Matched minima of one kind of feature.
 #[derive(Debug, Default)]
 struct Kind {
     found: usize,

@@ -41,7 +41,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Names and resolutions of contacts with several triangles.
+/// Names of the ways in which contacts with several triangles are resolved.
 const MODES: [(&str, Resolution); 3] = [
     ("reduced", Resolution::Reduced),
     ("full", Resolution::Full { cutoff: 0.5 }),
@@ -206,7 +206,7 @@ fn race(seconds: f64) -> Fallible<()> {
                     loads[0].force += in_groove(&law, motions[0].center, motions[0].velocity, mass, STEP);
                 }
                 let off = loads[0].force.norm() / force - 1.0;
-                // Omit the start.
+                // The start of the motion is omitted.
                 if k as f64 * STEP > 0.25 * seconds {
                     (sum, max, n) = (sum + off * off, max.max(off.abs()), n + 1.0);
                 }

@@ -21,14 +21,15 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Maximum power of ten.
+/// Maximum power of ten of the offsets (mm).
 const MAX_POWER: i32 = 300;
-/// Power of ten above which rounding of an offset removes the distance between the solids.
+/// Power of ten of an offset (mm) above which rounding removes the distance between the solids.
 const ALL_ROUNDED: i32 = 18;
 
 #[derive(Default)]
 struct Counts {
-    /// Right, refused and wrong queries by power of ten, with B alone moved and with both moved.
+    /// Numbers of right, refused and wrong queries by power of ten, with B alone moved and with both
+    /// solids moved.
     by_power: [BTreeMap<i32, [u32; 3]>; 2],
     wrong: u32,
 }
@@ -68,7 +69,7 @@ fn run(wanted: Option<&str>) -> Fallible<u32> {
         println!("{what}, {pairs} pairs\n\n| k | right | refused | wrong |\n|---|---|---|---|");
         let mut rows = by_power.iter().peekable();
         while let Some((first, numbers)) = rows.next() {
-            // Consecutive equal rows are merged.
+            // Consecutive rows with equal values are merged.
             let mut last = first;
             while let Some((k, _)) = rows.next_if(|(_, next)| *next == numbers) {
                 last = k;
@@ -98,7 +99,7 @@ impl Counts {
                         let outcome = far_apart(&mut pair, (&rotation, &direction, distance), &options);
                         self.add(0, (names, k, d_max), outcome);
                     }
-                    // At larger offsets the relative pose is constant.
+                    // At larger offsets the relative pose no longer changes.
                     if k <= ALL_ROUNDED || k % 50 == 0 {
                         let poses = [&turned, &beside];
                         let outcome = far_from_the_origin(&mut pair, poses, (&direction, distance), &options);

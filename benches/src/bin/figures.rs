@@ -72,7 +72,7 @@ fn is_place(phase: &str) -> bool {
     phase.contains("place")
 }
 
-/// Name of a phase in the figure.
+/// Name of a phase as shown in the figure.
 fn shown(phase: &str) -> String {
     match phase {
         "approach" => "free flight",

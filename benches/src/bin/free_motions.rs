@@ -6,12 +6,13 @@
 //!     -- FOLDER [--motions N] [--seed S] [--from K] [--certified] [--jsonl OUT] [--all]
 //! ```
 //!
-//! Random pairs of the STEP solids of a folder are brought to a contact, as in `near_contact`. In a third
-//! of the motions B passes the contact tangentially with a gap of 1e-6 to 1e-2 of the size, in a third
-//! with such a depth, and in the others it enters A there. `time_of_contact` is compared with the first
-//! contact at 400 samples, refined where the speed allows a contact between them, and bisected. A motion
-//! lasts 1 s, and times must agree to 1e-6 s. A difference counts only if the solids are in each other by
-//! more than two tolerances in between; `grazing` counts the others.
+//! Random pairs of the STEP solids of a folder are brought to a contact, as in `near_contact`. In a
+//! third of the motions B passes the contact tangentially with a gap of 1e-6 to 1e-2 of the size, in a
+//! third B passes it with a depth of that range, and in the others it enters A at the contact.
+//! `time_of_contact` is compared with the first contact at 400 samples, refined where the speed allows a
+//! contact between them, and bisected. A motion lasts 1 s, and times must agree to 1e-6 s. A difference
+//! counts only if the solids penetrate each other by more than two tolerances between the two times;
+//! `grazing` counts the other differences.
 //!
 //! Each failure is printed on one line, with the pose of B at the start and the axis of its motion (angle
 //! in rad/s, shift in mm/s); `--from K --motions 1` repeats it. `--jsonl` writes these motions as JSON
@@ -40,11 +41,11 @@ const BATCH: u64 = 100;
 /// Number of equal intervals of a motion at whose ends its poses are written for another kernel.
 const WRITTEN_INTERVALS: u32 = 40;
 
-/// Numbers of motions of a family.
+/// Numbers of motions of one family.
 #[derive(Default)]
 struct Row {
     motions: u64,
-    /// Motions at whose start the solids are not apart.
+    /// Number of motions that are skipped because the solids are not apart at the start.
     started: u64,
     free: u64,
     contact: u64,
@@ -79,7 +80,7 @@ impl Row {
 
 type Checked = (Passing, Option<Outcome>);
 
-/// Runs the motion with a number. Returns the indices of both files, and `None` if one of them cannot be
+/// Runs motion number `number`. Returns the indices of both files, and `None` if one of them cannot be
 /// prepared.
 fn check(
     solids: &Folder,

@@ -25,7 +25,7 @@ struct Pair {
     ours: [Polytope; 2],
     parry: [ConvexPolyhedron; 2],
     pose: Pose,
-    /// Pose of the previous query.
+    /// Pose of B in the previous query.
     before: Pose,
 }
 
@@ -87,7 +87,7 @@ fn nanoseconds(mut query: impl FnMut()) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a time")]
         let t = start.elapsed().as_nanos() as f64 / f64::from(n);
         best = best.min(t);
-        // Rounds take about 0.1 ms.
+        // A round takes about 0.1 ms.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
         let more = (1e5 / t.max(1.0)) as u32;
         n = more.clamp(5, 1000);
@@ -157,7 +157,7 @@ fn main() {
                     let e = errors(&pair);
                     worst = [worst[0].max(e[0]), worst[1].max(e[1])];
                 }
-                // Results are passed by reference, so that no copy is timed.
+                // Results are passed by reference, so that the time does not include copies.
                 t[0].push(nanoseconds(|| {
                     black_box(&ours(black_box(&pair), &pair.pose, Start::Cold));
                 }));

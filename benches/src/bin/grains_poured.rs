@@ -4,9 +4,9 @@
 //! cargo run --profile dist -p feeler-benches --bin grains_poured -- [--grains N] [--time S] [--shape NAME]
 //! ```
 //!
-//! Spheres, ellipsoids, superellipsoids, poly-superellipsoids, and as solids bumpy NURBS grains, rings
-//! and dice, of equal volume (that of a ball of 4 mm), fall into a box of planes. The floor grows with
-//! the number of grains, so that the height of the heap is constant. The program prints the kinetic
+//! Spheres, ellipsoids, superellipsoids and poly-superellipsoids, and bumpy NURBS grains, rings and dice
+//! as solids, all with the volume of a ball of 4 mm diameter, fall into a box of planes. The floor grows
+//! with the number of grains, so that the height of the heap is constant. The program prints the kinetic
 //! energy over time, and at the end the largest speed, contacts of a grain with others and with walls,
 //! and the filled fraction of the volume (from random points away from walls and the top; not for
 //! solids). The values in brackets are the processor time of a step, of all threads, and the number of
@@ -43,20 +43,20 @@ struct Args {
     /// Simulated time (s); shorter runs only measure the time of a step.
     #[arg(long, default_value_t = 0.8)]
     time: f64,
-    /// Selects one shape.
+    /// Shape to pour; `None` for all of them.
     #[arg(long)]
     shape: Option<String>,
 }
 
-/// Diameter (mm) of the ball of equal volume.
+/// Diameter (mm) of the ball with the volume of a grain.
 const DIAMETER: f64 = 4.0;
-/// Density (kg/m³).
+/// Density (kg/m³) of the grains.
 const DENSITY: f64 = 2_500.0;
 /// Gravity (mm/s²).
 const GRAVITY: f64 = 9_810.0;
 /// Time step (s).
 const STEP: f64 = 2e-5;
-/// Law of all contacts (N/m).
+/// Contact law of all contacts (stiffnesses in N/m).
 const LAW: Law = Law::Linear { normal: 1_000.0, shear: 500.0, restitution: 0.5, friction: 0.4 };
 /// Simulated time (s) from which on grains must be at rest; shorter runs only measure times.
 const MIN_TIME_TO_REST: f64 = 0.3;
@@ -68,21 +68,22 @@ enum Shape {
     Solid(Arc<Body>),
 }
 
-/// Makes a smooth grain from semi-axes on both sides and exponents, scaled to the volume.
+/// Makes a smooth grain from its semi-axes in both directions and its exponents, scaled to the common
+/// volume.
 fn smooth([plus, minus]: [[f64; 3]; 2], exponents: [f64; 2]) -> Fallible<Shape> {
     let given = Grain::new(V3::from(plus), V3::from(minus), exponents)?;
     let by = math::powf(volume() / poly_superellipsoid(given.shape())?.volume, 1.0 / 3.0);
     Ok(Shape::Smooth(Grain::new(V3::from(plus) * by, V3::from(minus) * by, exponents)?))
 }
 
-/// Makes a NURBS grain scaled to the volume.
+/// Makes a NURBS grain scaled to the common volume.
 fn solid(of: impl Fn(f64) -> Result<NurbsGrain, NurbsGrainError>) -> Fallible<Shape> {
     let by = math::powf(volume() / of(1.0)?.mass().volume, 1.0 / 3.0);
     let model = prepare_grain("grain", of(by)?.surface())?;
     Ok(Shape::Solid(Arc::new(Body::from_model(&model, 0)?)))
 }
 
-/// Makes a cube of the volume.
+/// Makes a cube with the common volume.
 fn dice() -> Fallible<Shape> {
     let half = 0.5 * math::powf(volume(), 1.0 / 3.0);
     let of = |k: u32, bit: u32| if k & bit == 0 { -half } else { half };
@@ -109,7 +110,7 @@ fn shape(name: &str) -> Fallible<Shape> {
     }
 }
 
-/// Volume (mm³) of a grain.
+/// Common volume (mm³) of the grains.
 fn volume() -> f64 {
     PI / 6.0 * DIAMETER * DIAMETER * DIAMETER
 }
@@ -210,7 +211,7 @@ fn pour(name: &str, shape: &Shape, args: &Args) -> Fallible<bool> {
     Ok(lost == 0 && (rests || args.time < MIN_TIME_TO_REST))
 }
 
-/// Fraction of the volume that grains fill, away from the walls and from the highest quarter.
+/// Fraction of the volume that is filled by grains, away from the walls and below the highest quarter.
 fn filled(places: &[(Pose, f64)], grain: Option<&Grain>, half: f64, around: f64, rng: &mut SmallRng) -> f64 {
     let mut heights: Vec<f64> = places.iter().map(|p| p.0.translation.vector.z).collect();
     heights.sort_by(f64::total_cmp);

@@ -51,7 +51,8 @@ fn exponent(time: f64, size: f64) -> f64 {
     time.ln() / size.ln()
 }
 
-/// Number of faces, processor time (s) of each step (the minimum of several runs), bytes, leaves.
+/// Returns the number of faces, the processor time (s) of each step (the minimum of several runs), the
+/// number of bytes and the number of leaves.
 fn run(holes: u32) -> Fallible<(usize, [f64; 4], usize, usize)> {
     let source = plate(holes);
     let options = Options { flatness: feeler_import::DEFAULT_FLATNESS };

@@ -50,11 +50,11 @@ struct Run {
     deepest: f64,
     interfering: usize,
     unsolved: usize,
-    /// Distance (mm) along z from the target when it is seated.
+    /// Distance (mm) along z of the plug from the target when the target is seated.
     seated: f64,
-    /// Distance (mm) along z from the target at the end.
+    /// Distance (mm) along z of the plug from the target at the end.
     out: f64,
-    /// Hash of the bits of all poses.
+    /// Hash of the bits of all poses of the run.
     bits: u64,
 }
 
@@ -125,7 +125,7 @@ fn main() -> ExitCode {
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Releases parts, one scene after the other.
+/// Releases parts in one scene after the other and prints the table.
 fn held(files: &[PathBuf], time: f64, step: f64, settings: WorldSettings) -> ExitCode {
     println!(
         "name      ms mean    95 %  rounds  contacts  deepest mm  interfering  unsolved   energy  points um  \
@@ -194,13 +194,13 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: WorldSettings) -> Exi
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// FNV-1a over the numbers of a pose.
+/// Adds the numbers of a pose to an FNV-1a hash.
 fn folded(bits: u64, pose: &Pose) -> u64 {
     let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
     numbers.fold(bits, |bits, x| (bits ^ x.to_bits()).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Makes a world with a fixed part and a part of steel.
+/// Makes a world with the fixed part `a` and the moving part `b` of steel.
 fn world(a: (Arc<Body>, Pose), b: (Arc<Body>, Pose), settings: WorldSettings) -> World {
     let mut world = World::new(settings);
     world.clock = Some(cpu_seconds);
@@ -219,7 +219,7 @@ impl Run {
         self.unsolved += usize::from(report.unsolved);
     }
 
-    /// Mean and 95th percentile of the times, and mean number of rounds.
+    /// Mean and 95th percentile of the processor times (ms) of a step, and mean number of rounds.
     fn times(&mut self) -> (f64, f64, f64) {
         let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len().max(1) as f64;
         let (time, rounds) = (mean(&self.times), mean(&self.rounds));

@@ -68,7 +68,8 @@ fn campaign(input: &Path, kills: usize, jobs: usize) -> Fallible<()> {
         std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..whole)));
         child.kill().map_err(|e| e.to_string())?;
         if child.wait().map_err(|e| e.to_string())?.code().is_some() {
-            // The run had finished; start again, otherwise nothing is left to be interrupted.
+            // The run ended before it was killed; start again, because otherwise no work is left to be
+            // interrupted.
             std::fs::remove_dir_all(&output).map_err(|e| e.to_string())?;
             continue;
         }

@@ -38,16 +38,16 @@ fn main() -> ExitCode {
 const HEADER: &str = "pair                              poses  undecided  different   largest nm  \
     ms plain        certified";
 
-/// Results of the poses of a pair.
+/// Results for the poses of one pair.
 #[derive(Default)]
 struct Tally {
     poses: u64,
     undecided: u64,
-    /// Lines of the poses whose distances differ.
+    /// Output lines for the poses at which the distances differ.
     different: Vec<String>,
-    /// Difference (mm) with the largest absolute value.
+    /// Difference (mm) of two minimum distances with the largest absolute value.
     largest: f64,
-    /// Times (ms) of plain and certified queries.
+    /// Times (ms) of plain queries and of certified queries.
     times: [Vec<f64>; 2],
 }
 
@@ -79,7 +79,7 @@ fn run(args: &[String]) -> Fallible<bool> {
     Ok(all.different.is_empty())
 }
 
-/// Compares the minimum distances at a start.
+/// Compares the minimum distances of both queries at one start.
 fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible<()> {
     let Some(start) = scene.start(seed, number) else { return Ok(()) };
     let plain = QueryOptions { detect_interference: false, ..QueryOptions::within(REACH) };
@@ -97,7 +97,7 @@ fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible
     }
     tally.poses += 1;
     tally.undecided += u64::from(is_undecided);
-    // A distance is infinite without a minimum within reach.
+    // A minimum distance is infinite if there is no minimum within reach.
     let is_near = min_distances.iter().any(|distance| distance.is_finite());
     let difference = if is_near { min_distances[0] - min_distances[1] } else { 0.0 };
     if difference.abs() > tally.largest.abs() {

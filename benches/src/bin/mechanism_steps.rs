@@ -60,7 +60,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// A direction of motion of B, a translation along and a rotation about unit vectors.
+/// A direction in which B moves: a translation along a unit vector and a rotation about another one.
 struct Motion {
     name: &'static str,
     direction: [f64; 3],
@@ -73,42 +73,43 @@ const MOTIONS: [Motion; 2] = [
     Motion { name: "skew", direction: [0.48, -0.6, 0.64], axis: [0.64, 0.48, 0.6] },
 ];
 
-/// Duration (s) of a step.
+/// Duration (s) of a simulated step.
 const STEP: f64 = 1e-3;
-/// Maximum simulated time (s), by default.
+/// Maximum simulated time (s) by default.
 const MAX_SECONDS: f64 = 2.0;
-/// Processor time (s) after which a run ends, by default.
+/// Processor time (s) after which a run ends by default.
 const MAX_PROCESSOR_SECONDS: f64 = 60.0;
-/// Steps between two queries of the true solids, by default.
+/// Number of steps between two queries of the true solids by default.
 const STEPS_PER_MEASUREMENT: usize = 20;
 /// Depth (mm) up to which a penetration is reported without computing a separating translation, which
 /// takes seconds for threads.
 const MAX_UNVERIFIED_DEPTH: f64 = 1e-3;
-/// Motion of B in a step of the timed pairs (mm, rad), and the number of these steps by default.
+/// Translation (mm) and rotation (rad) of B in a step of the timed pairs, and the default number of
+/// these steps.
 const STEP_TRANSLATION: f64 = 1e-5;
 const STEP_ROTATION: f64 = 1e-6;
 const STEPS: usize = 300;
-/// Energies in mJ: factors for µJ and for J.
+/// Factors that convert energies in µJ and in J to mJ.
 const MJ_PER_UJ: f64 = 1e-3;
 const MJ_PER_J: f64 = 1e3;
 
 /// An engine that simulates a scene.
 trait Engine {
-    /// State of the body with an index of the scene.
+    /// State of the body with the given index in the scene.
     fn state(&self, body: usize) -> State;
-    /// Sets force and torque on a body for the next step.
+    /// Sets the force and torque that act on a body in the next step.
     fn push(&mut self, body: usize, wrench: &Wrench);
     /// Makes a step; returns the number of contacts of the solver.
     fn step(&mut self) -> Fallible<usize>;
     /// Processor time (s) of all queries so far.
     fn query_time(&mut self) -> f64;
-    /// Kinetic and potential energy (mJ).
+    /// Kinetic and potential energy (mJ) of all bodies.
     fn energy(&self) -> f64;
     /// Numbers of steps in which solids interfere without a contact, and of steps or queries that failed.
     fn failures(&self) -> [u64; 2];
 }
 
-/// feeler-dynamics.
+/// The engine feeler-dynamics.
 struct Dynamics {
     world: World,
     weights: Vec<Option<Weight>>,
@@ -197,7 +198,7 @@ impl Engine for Dynamics {
     }
 }
 
-/// Rapier, with contacts from feeler.
+/// The engine Rapier, with contacts from feeler.
 struct Rapier {
     world: PhysicsWorld,
     dispatcher: ExactDispatcher,
@@ -292,7 +293,7 @@ fn metres(v: &V3) -> Vector {
     Vector::new(v.x, v.y, v.z) * METRES
 }
 
-/// Pairs of bodies whose penetration is measured.
+/// Pairs of bodies whose penetration is measured, and the maximum.
 struct Depths {
     pairs: Vec<(usize, usize, ContactPair)>,
     /// Smallest signed distance (mm), at most 0.
@@ -326,8 +327,8 @@ impl Depths {
             query_depth(pair, &a, &b, 0.0).map_err(|e| e.to_string())?;
             let depth = pair.contacts().iter().map(|l| l.distance).fold(0.0, f64::min);
             if depth < self.deepest {
-                // Edges that cross on faces in contact give a large depth sideways. The translation that
-                // separates the solids is at most as long as the faces are deep.
+                // Edges that cross on faces in contact give a large depth sideways. The separating
+                // translation is at most as long as the depth of the faces.
                 let mut depth = depth;
                 if depth < -MAX_UNVERIFIED_DEPTH {
                     let translation =

@@ -43,14 +43,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Time (s) of a full turn of the bolt, and before it starts to turn.
+/// Time (s) of a full turn of the bolt; also the time before the bolt starts to turn.
 const TURN_TIME: f64 = 0.25;
 const SETTLING_TIME: f64 = 0.1;
 /// Pitch (mm) of the thread.
 const PITCH: f64 = 1.0;
-/// Play (mm) along the axis: flanks of 30 degrees with a play of 0.05 mm across each.
+/// Play (mm) of the bolt along the axis: the flanks are at 30 degrees and have a play of 0.05 mm normal
+/// to each.
 const PLAY: f64 = 0.1155;
-/// Maximum gap (mm) of the contacts that are tracked: those of the flanks in touch.
+/// Maximum gap (mm) of the contacts that are tracked, which are those of touching flanks.
 const MAX_TRACKED_GAP: f64 = 0.05;
 
 fn main() -> ExitCode {
@@ -156,7 +157,7 @@ fn screwed(
     let settings = WorldSettings { gravity, ..WorldSettings::default() };
     let mut world = World::new(settings);
     world.add(RigidBody::fixed(nut.clone(), Pose::identity()));
-    // One turn of the thread is in the nut.
+    // One turn of the bolt's thread is in the nut.
     let start = Pose::translation(0.0, 0.0, -8.0 * PITCH);
     let id = world.add(RigidBody::of_density(bolt.clone(), start, STEEL_DENSITY).map_err(|e| e.to_string())?);
     let mass = world.body(id).mass().unwrap_or_default();
@@ -218,13 +219,14 @@ fn screwed(
     Ok(run)
 }
 
-/// FNV-1a over the numbers of a pose.
+/// Adds the numbers of a pose to an FNV-1a hash.
 fn folded(bits: u64, pose: &Pose) -> u64 {
     let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
     numbers.fold(bits, |bits, x| (bits ^ x.to_bits()).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Angle (rad) from the lowest point at the release, and number of oscillations that are measured.
+/// Angle (rad) from the lowest point at which bodies are released, and number of oscillations that are
+/// measured.
 const RELEASE_ANGLE: f64 = 0.05;
 const OSCILLATIONS: usize = 5;
 

@@ -40,7 +40,7 @@ fn main() -> Fallible<()> {
             };
             times.push(1e3 * clock.elapsed().as_secs_f64());
             let open = made.open_sides();
-            // Sheets are open.
+            // Meshes of sheets are open by nature.
             let is_sheet = solid.info.inertia.is_none();
             solids += 1;
             closed += usize::from(open == 0 || is_sheet);

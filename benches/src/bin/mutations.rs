@@ -33,7 +33,7 @@ const MAX_STEP: usize = 300_000;
 /// Maximum size (bytes) of a `.feeler` file that is damaged; larger ones would take most of the time.
 const MAX_FEELER: usize = 2_000_000;
 
-/// Number of the current case, and its start (ms).
+/// Number of the current case, and the time (ms) at which it started.
 static CASE: AtomicU64 = AtomicU64::new(0);
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 
@@ -104,7 +104,8 @@ fn campaign(kind: Kind, cases: Cases, from: u64, count: u64) -> usize {
     while !worker.is_finished() {
         std::thread::sleep(Duration::from_millis(200));
         let since = Duration::from_millis(millis().saturating_sub(BEGUN.load(Ordering::Relaxed)));
-        // A case that ends too late is reported when it ends; one that does not end is reported here.
+        // A case that takes too long is reported when it ends; a case that does not end is reported
+        // here.
         if since > 6 * MAX_TIME {
             println!("{kind:?} case {}: does not end", CASE.load(Ordering::Relaxed));
             std::process::exit(1);

@@ -58,7 +58,7 @@ const MAX_SET_DEPTH_REL: f64 = 0.9;
 /// Number of poses computed in parallel before their results are printed.
 const BATCH: u64 = 200;
 
-/// Numbers of poses in a row of a table.
+/// Numbers of poses with each finding, in a row of a table.
 #[derive(Default)]
 struct Row {
     poses: u64,
@@ -98,7 +98,7 @@ fn print_table(title: &str, rows: &BTreeMap<String, Row>) {
     rows.iter().for_each(|(name, row)| row.print(name));
 }
 
-/// Band of a gap: its sign and decade.
+/// Label of a gap's range: its sign and decade.
 fn band(gap: f64) -> String {
     match gap.abs().log10().floor() {
         decade if decade.is_finite() => format!("{} 1e{decade:03}", if gap > 0.0 { '+' } else { '-' }),
@@ -106,8 +106,8 @@ fn band(gap: f64) -> String {
     }
 }
 
-/// Examines the pose with a number. Returns the indices of both files, and `None` if one of them cannot
-/// be prepared.
+/// Examines pose number `number`. Returns the indices of both files, and `None` if one of them cannot be
+/// prepared.
 fn trial(
     solids: &Folder,
     seed: u64,

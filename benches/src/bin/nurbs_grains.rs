@@ -34,7 +34,7 @@ type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 #[derive(Parser)]
 struct Args {
-    /// Pairs of grains.
+    /// Number of pairs of grains.
     #[arg(long, default_value_t = 500)]
     pairs: u64,
     #[arg(long, default_value_t = 1)]
@@ -81,7 +81,7 @@ fn direction(rng: &mut SmallRng) -> V3 {
     V3::new(r * c, r * s, z)
 }
 
-/// Smallest gap (mm), number of minima, evaluations, time (s) and status of a query.
+/// Results of a query: smallest gap (mm), number of minima, evaluations, time (s) and status.
 struct Found {
     gap: f64,
     minima: usize,
@@ -90,7 +90,7 @@ struct Found {
     status: Option<Status>,
 }
 
-/// Queries the contacts, as knots report them, or contacts and verdict.
+/// Queries the contacts up to the depth `reach`, or with `verdict` the contacts and the verdict.
 fn query(pair: &mut ContactPair, pose: &Pose, reach: f64, verdict: bool) -> Fallible<Found> {
     let options = QueryOptions {
         penetration: 0.3 * RADIUS,
@@ -105,7 +105,7 @@ fn query(pair: &mut ContactPair, pose: &Pose, reach: f64, verdict: bool) -> Fall
     Ok(Found { gap, minima: minima.len(), evaluations, seconds, status: pair.status() })
 }
 
-/// Moves B along a direction until the smallest gap is about the wanted one.
+/// Moves B along a random direction until the smallest gap is about `wanted` (mm); `None` if that fails.
 fn placed(pair: &mut ContactPair, rng: &mut SmallRng, wanted: f64) -> Fallible<Option<Pose>> {
     let dir = direction(rng);
     let turn = UnitQuaternion::from_scaled_axis(direction(rng) * rng.random_range(0.0..3.0));
@@ -124,8 +124,9 @@ fn placed(pair: &mut ContactPair, rng: &mut SmallRng, wanted: f64) -> Fallible<O
     Ok(None)
 }
 
-/// Smallest signed distance of points of B from A by the reference: dense grids, then Newton steps of the
-/// projection and a shrinking pattern search over B. Uses only the grids of the surfaces.
+/// Smallest signed distance of points of B from A by the reference method: dense grids, then Newton
+/// steps of the projection on A and a shrinking pattern search over B. It uses only the grids of
+/// patches.
 fn reference_gap(a: &BezierSurface, b: &BezierSurface, pose: &Pose, near: f64) -> f64 {
     let grid = |s: &BezierSurface, n: u32| -> Vec<(P2, P3)> {
         let d = s.domain();
@@ -176,7 +177,8 @@ fn reference_gap(a: &BezierSurface, b: &BezierSurface, pose: &Pose, near: f64) -
                 None => step = step.map(|s| 0.5 * s),
             }
         }
-        // Tracked footpoints need not be the nearest, so the last one is searched on the whole of A.
+        // A tracked footpoint need not be the nearest one, so the last one is searched for on the whole
+        // of A.
         let x = pose * b.derivs(uv).p;
         let foot = a.invert(&x, None, None);
         best = best.min((x - a.derivs(foot).p).dot(&a.normal(foot)));
@@ -201,7 +203,7 @@ struct Sums {
     projected: [u64; 3],
     seconds: [f64; 2],
     cold_seconds: f64,
-    /// Evaluations of the next query, of pairs that are apart and of pressed ones.
+    /// Evaluations of the next query, for pairs that are apart and for pairs that penetrate each other.
     by_side: [u64; 2],
     verdicts: u64,
     verdict_seconds: f64,
@@ -277,8 +279,8 @@ fn compare(a: &Grain, b: &Grain, pose: &Pose, number: u64, sums: &mut Sums) -> F
     Ok(())
 }
 
-/// Evaluations and time (s) for tracking a contact from one pose to the next, whose smallest gap must be
-/// that of a query, `gap`.
+/// Evaluations and time (s) for tracking a contact from one pose to the next. Its smallest gap must be
+/// `gap`, that of a query.
 fn followed(
     a: &Grain,
     b: &Grain,
@@ -350,7 +352,7 @@ fn report(sums: &Sums, tried: u64) -> ExitCode {
     if sums.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Heights (mm) of a point that moves past the curve.
+/// Heights (mm) above the curve of a point that moves past it.
 const HEIGHTS: [f64; 6] = [-2.0, -1.0, 0.0, 0.5, 1.0, 2.0];
 
 /// DIST §4.7: projects a point that moves past a concave curve in 500 steps, with the curve as given and
@@ -399,7 +401,7 @@ fn projections() {
     }
 }
 
-/// Inserts a knot into a curve (Boehm).
+/// Returns the curve with an inserted knot at `t` (Boehm's algorithm).
 fn with_knot(c: &NurbsCurve, t: f64) -> NurbsCurve {
     let p = c.degree as usize;
     let k = c.knots.partition_point(|x| *x <= t) - 1;

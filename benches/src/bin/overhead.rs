@@ -195,7 +195,7 @@ fn main() -> ExitCode {
 
 #[derive(Debug)]
 struct Run {
-    /// µs
+    /// Times (µs) of the updates.
     query: Vec<f64>,
     stub: Vec<f64>,
     overhead: Vec<f64>,

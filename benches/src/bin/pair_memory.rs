@@ -5,10 +5,10 @@
 //! ```
 //!
 //! Pairs of models of `data/` are queried alternately with the default options and with signed contacts.
-//! Poses are random: translations and rotations of all sizes, from 1e-6 of the solids to all of it, about
-//! a pose at which they touch or overlap. Prints the memory of a pair after 0.1 %, 1 %, 10 % and all of
-//! the poses; bodies are not counted. Exit status 1 if the last 90 % of the poses enlarge a pair by more
-//! than a quarter.
+//! Poses are random: translations and rotations of all sizes, from 1e-6 of the size of the solids to the
+//! whole size, about a pose at which they touch or overlap. Prints the memory of a pair after 0.1 %, 1
+//! %, 10 % and all of the poses; bodies are not counted. Exit status 1 if the last 90 % of the poses
+//! enlarge a pair by more than a quarter.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 

@@ -178,7 +178,7 @@ fn speed(n: usize, steps: usize, files: &[PathBuf]) -> Fallible<()> {
     Ok(())
 }
 
-/// A superellipsoid at the position of a sphere.
+/// Makes a superellipsoid at the position of a sphere.
 fn shape_of(s: &Sphere) -> SuperellipsoidParticle {
     SuperellipsoidParticle {
         center: s.center,
@@ -222,8 +222,8 @@ fn spheres_about(body: &Arc<Body>, n: usize) -> Vec<Sphere> {
     out
 }
 
-/// Spheres per second in the first query, and in later ones in which spheres move by 1/500 of their
-/// radius; and the number of contacts of the last step.
+/// Number of spheres per second in the first query, and in later queries between which the spheres move
+/// by 1/500 of their radius; and the number of contacts of the last step.
 fn timed(wall: &ExactWall, spheres: &mut [Sphere], reach: f64, steps: usize) -> (f64, f64, usize) {
     let mut rng = SmallRng::seed_from_u64(9);
     let (mut states, mut out) = (Vec::new(), WallContacts::new());
@@ -284,7 +284,7 @@ fn growth(max_holes: u32) -> Fallible<()> {
     Ok(())
 }
 
-/// Exponent of the power law through all sizes, by least squares of logarithms.
+/// Exponent of the power law of column `k` through all sizes, by least squares of logarithms.
 #[expect(clippy::disallowed_methods, reason = "logarithms in a report")]
 fn slope(lines: &[[f64; 3]], k: usize) -> f64 {
     let points: Vec<(f64, f64)> = lines.iter().map(|l| (l[0].ln(), l[k].ln())).collect();

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The simulation of all runs.
+/// Makes the simulation of all runs in its initial state.
 fn world() -> Result<Simulation, Box<dyn std::error::Error>> {
     let n = 40;
     let place = |i: u32, j: u32| {
@@ -86,7 +86,7 @@ fn world() -> Result<Simulation, Box<dyn std::error::Error>> {
 
 fn work(file: &Path, steps: u64) -> Fallible<()> {
     let mut world = world().map_err(|e| e.to_string())?;
-    // There is no file before the first state is written.
+    // Before the first state is written, there is no file.
     if let Ok(bytes) = std::fs::read(file) {
         world.restore(&bytes).map_err(|e| e.to_string())?;
     }
@@ -115,7 +115,7 @@ fn campaign(kills: u32, steps: u64) -> Fallible<()> {
         let mut child = start(&disturbed, steps)?;
         std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..2.0 * whole / f64::from(kills))));
         let is_done = child.try_wait().map_err(|e| e.to_string())?.is_some();
-        // A run that has just ended cannot be killed.
+        // A run that has just ended cannot be killed; the error is ignored.
         let _ = child.kill();
         child.wait().map_err(|e| e.to_string())?;
         if is_done {

@@ -69,21 +69,21 @@ struct Measurement {
     us: f64,
     /// Number of contacts; `None` if the query computes only the distance.
     contacts: Option<usize>,
-    /// Smallest distance (mm); `None` if nothing is within reach.
+    /// Smallest distance (mm); `None` if there is no contact within reach.
     distance: Option<f64>,
     /// Whether the engine reports that the parts touch or overlap, which they never do.
     collides: bool,
 }
 
-/// A phase, and the distances that feeler found in it.
+/// A phase with the distances that feeler found in it.
 struct Phase<'a> {
     name: &'a str,
     scene: &'a Insertion,
-    /// Smallest distance (mm) by feeler for each pose.
+    /// Smallest distance (mm) found by feeler, by index of the pose.
     feeler: BTreeMap<usize, f64>,
 }
 
-/// Results of one engine in one phase.
+/// Formats the results of one engine in one phase.
 fn row(
     phase: &Phase<'_>,
     engine: &str,
@@ -98,7 +98,7 @@ fn row(
     for (pose, measurement) in measurements {
         let Some(&exact) = phase.scene.scenario.reference_min_distance.get(pose) else { continue };
         compared += 1;
-        // If the distance exceeds the reach, the engine must find nothing.
+        // If the distance exceeds the reach, the engine must report no contact.
         worst = worst.max(match measurement.distance {
             Some(d) => (d - exact).abs(),
             None if exact > reach => 0.0,

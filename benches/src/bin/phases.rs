@@ -105,8 +105,8 @@ fn run(
     Ok(all_equal)
 }
 
-/// Times (ms) of each phase of each warm query; evaluations of Newton runs per query, of all runs and of
-/// those that end in a minimum; and the minima of the last pass.
+/// Times (ms) of each phase of each warm query; evaluations per query of all Newton runs, and of those
+/// that end in a minimum; and the minima of the last pass.
 fn pass(
     scene: &Insertion,
     poses: &Range<usize>,

@@ -63,7 +63,7 @@ fn campaign(scene: &Path, kills: u32) -> Fallible<()> {
         }
         let mut child = start(scene, &disturbed)?;
         std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..2.0 * whole / f64::from(kills))));
-        // A run that has just ended cannot be killed.
+        // A run that has just ended cannot be killed; the error is ignored.
         let _ = child.kill();
         let status = child.wait().map_err(|e| e.to_string())?;
         match status.code() {

@@ -1,15 +1,15 @@
-//! Contacts through contact: solids are pushed into each other from a gap to a depth, and each contact is
-//! tracked.
+//! Contacts while solids penetrate: solids are pushed into each other from a gap to a depth, and each
+//! contact is tracked.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin pushes -- data [--pushes N] [--seed S]
 //! ```
 //!
 //! A contact may begin and end where its distance is at the ends of the range, and where it passes to a
-//! neighbouring feature. Deeper than the tolerance it may also begin or end where it meets a saddle
-//! (*folds*), or where the common volume beside it ends (*gone*, *born*). Its signed distance must change
-//! by at most the motion, otherwise it *jumps*, and no contact at a positive gap or at zero may be
-//! *lost*. Exit status 1 if a contact jumps or is lost.
+//! neighbouring feature. Deeper than the tolerance it may also begin or end where it merges with a
+//! saddle (*folds*), or where the common volume beside it ends (*gone*, *born*). Its signed distance
+//! must change by at most the motion, otherwise it *jumps*, and no contact at a positive gap or at zero
+//! may be *lost*. Exit status 1 if a contact jumps or is lost.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;
@@ -18,7 +18,7 @@ use feeler_tests::pushes::{Push, Tally};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Models of `data`.
+/// Pairs of models of `data` that are pushed.
 const PAIRS: [(&str, &str); 22] = [
     ("box", "box"),
     ("box", "cylinder"),

@@ -25,9 +25,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Radius (mm) of the pin and the ball; that of the holes is 3 mm.
+/// Radius (mm) of the pin and the ball; the radius of the holes is 3 mm.
 const RADIUS: f64 = 2.9;
-/// Number of poses.
+/// Number of poses of the motion.
 const STEPS: usize = 300;
 const KINDS: [&str; 4] = ["warm", "cold", "warm, minima only", "cold, minima only"];
 
@@ -143,7 +143,8 @@ fn pass(
     Ok((spread(&mut us)[0], spread(&mut nodes)[0], minima))
 }
 
-/// Compares minima: their numbers must be equal, and their distances equal except for rounding.
+/// Compares minima of all poses: their numbers must be equal, and their distances equal except for
+/// rounding.
 fn check(expected: &[Vec<f64>], found: &[Vec<f64>]) -> Fallible<()> {
     for (i, (e, f)) in expected.iter().zip(found).enumerate() {
         // Coordinates in the largest plate reach 1 m, hence the tolerance.

@@ -22,7 +22,7 @@ type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 #[derive(Parser)]
 struct Args {
-    /// An assembly.
+    /// STEP file of an assembly.
     file: PathBuf,
     #[arg(long, default_value_t = 1000)]
     bodies: usize,
@@ -53,7 +53,7 @@ fn main() -> Fallible<()> {
     Ok(())
 }
 
-/// Times a scene in which nothing moves, and one that moves as a whole.
+/// Measures the time of a step in a scene in which nothing moves, and in one that moves as a whole.
 fn at_rest(file: &Path) -> Fallible<()> {
     const STEPS: u32 = 1000;
     let model = prepare(file)?;

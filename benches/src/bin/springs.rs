@@ -65,7 +65,7 @@ fn run(cycles: usize) -> Fallible<usize> {
     Ok(missed)
 }
 
-/// Frames of a cycle of the spring: pitch 8 mm to 2.05 mm and back.
+/// Control points of the spring in the frames of a cycle, with pitches from 8 mm to 2.05 mm and back.
 fn frames() -> Vec<Vec<P3>> {
     let pressed = |k: usize| 1.0 - (2.0 * k as f64 / FRAMES as f64 - 1.0).abs();
     (0..FRAMES).map(|k| spring(8.0 - 5.95 * pressed(k))).collect()
@@ -115,7 +115,7 @@ fn spring_allocations() -> Fallible<f64> {
     Ok(counted.count_total as f64)
 }
 
-/// Two shapes of a looped cable.
+/// Control points of a looped cable in two shapes.
 fn cables(pieces: u32) -> [Vec<P3>; 2] {
     let points = looped_cable(pieces);
     let lifted = points.iter().map(|p| p + V3::new(0.0, 0.0, 1e-3 * p.y)).collect();
@@ -139,7 +139,7 @@ struct Growth {
     pieces: u32,
     minima: usize,
     visited: usize,
-    /// Median times (µs).
+    /// Median times (µs) for one number of pieces.
     refit: f64,
     step: f64,
 }
@@ -169,7 +169,8 @@ fn growth(cycles: usize) -> Fallible<Vec<Growth>> {
     Ok(out)
 }
 
-/// Slope of the line through the logarithms, by least squares.
+/// Exponent of the growth of a value with the number of pieces: slope of the least-squares line through
+/// the logarithms.
 #[expect(clippy::disallowed_methods, reason = "logarithms in a report")]
 fn exponent(growth: &[Growth], value: impl Fn(&Growth) -> f64) -> f64 {
     let points = growth.iter().map(|g| [f64::from(g.pieces).ln(), value(g).ln()]);

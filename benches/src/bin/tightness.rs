@@ -27,7 +27,7 @@ const SAMPLES: u32 = 16;
 #[derive(Default)]
 struct Row {
     leaves: usize,
-    /// Leaves whose directions are not bounded; excluded from the sums.
+    /// Number of leaves whose directions are not bounded; they are excluded from the sums.
     unbounded: usize,
     revolution: f64,
     hull: f64,
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Area of a planar face, from polylines around it.
+/// Area (mm²) of a planar face, from polylines around it.
 fn flat_area(face: &Face) -> f64 {
     let r = face.trim.rect;
     let lines = face.trim.polylines(1e-4 * (r.width() + r.v1 - r.v0));
@@ -131,7 +131,7 @@ fn normals(face: &Face, area: &Area) -> Vec<V3> {
     steps(r.u0, r.u1).flat_map(|u| steps(r.v0, r.v1).map(move |v| P2::new(u, v))).map(at).collect()
 }
 
-/// Normals of both faces along an edge.
+/// Outward normals of the two faces at points along an area of an edge.
 fn edge_normals(h: &Hierarchy, edge: &Edge, area: &Area) -> Vec<V3> {
     let mut out = Vec::new();
     for t in steps(area.rect.u0, area.rect.u1) {

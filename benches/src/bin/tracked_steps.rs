@@ -6,11 +6,12 @@
 //!     -- [FOLDER] [--scenario NAME] [--rotation RAD] [--displacement MM] [--repeats N]
 //! ```
 //!
-//! Paths of the moving solid:
+//! - *in place*: the phase of that name, with each step divided by sixteen;
 //!
 //! - *in place*: the phase of that name in steps of a sixteenth;
-//! - *±x, ±y, ±z*: pressed by 1 µm along an axis from the middle pose of that phase, then 100 poses that
-//!   differ by at most 5e-4 mm and 5e-5 rad; omitted if the solid is free along this axis;
+//! - *±x, ±y, ±z*: pressed by 1 µm along an axis from the middle pose of the phase in place, followed by
+//!   100 poses that differ by at most 5e-4 mm and 5e-5 rad; omitted if the solid is free along this
+//!   axis;
 //! - *own steps*: all poses of the scenario.
 //!
 //! Each path is run by a new query pair and by two new trackers: one with a bound of 0, whose contacts
@@ -31,9 +32,9 @@ use std::process::ExitCode;
 
 /// Number of parts into which a step of the phase in place is divided.
 const PARTS: u32 = 16;
-/// Number of poses of a pressed path.
+/// Number of poses of a path on which the solid is pressed.
 const PRESSED: u32 = 100;
-/// Depth (mm) of a pressed path.
+/// Depth (mm) to which the solid is pressed.
 const DEPTH: f64 = 1e-3;
 /// Depth (mm) down to which queries search, as trackers do near contact.
 const PENETRATION: f64 = 0.05;
@@ -86,7 +87,7 @@ fn run(args: &[String]) -> Fallible<()> {
     Ok(())
 }
 
-/// The paths of a scenario by name.
+/// Paths of the moving solid in a scenario, with their names.
 fn paths(scene: &Insertion) -> Fallible<Vec<(String, Vec<Pose>)>> {
     let range = scene.phase("inplace")?;
     let middle = scene.poses[range.start.midpoint(range.end)];
@@ -111,7 +112,7 @@ fn paths(scene: &Insertion) -> Fallible<Vec<(String, Vec<Pose>)>> {
     Ok(all)
 }
 
-/// Pose at which the moving solid, displaced along a direction, is pressed by [`DEPTH`]; `None` if it is
+/// Pose at which the moving solid, moved along `direction`, penetrates by [`DEPTH`]; `None` if it is
 /// free along this direction.
 fn press(scene: &Insertion, from: &Pose, direction: &V3) -> Fallible<Option<Pose>> {
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
@@ -122,7 +123,7 @@ fn press(scene: &Insertion, from: &Pose, direction: &V3) -> Fallible<Option<Pose
     };
     let moved = |s: f64| Pose::from_parts((from.translation.vector + direction * s).into(), from.rotation);
     let mut distance = 0.0;
-    // Steps of the minimum distance cannot pass a contact; the last ones approach the depth.
+    // Steps by the minimum distance cannot pass a contact; the last ones approach the depth.
     for _ in 0..200 {
         let found = pair.query(&scene.a.1, &moved(distance), &options).map_err(|e| e.to_string())?;
         let min_distance = found.first().map_or(f64::INFINITY, |l| l.distance);
@@ -138,7 +139,7 @@ fn press(scene: &Insertion, from: &Pose, direction: &V3) -> Fallible<Option<Pose
 struct Measurements {
     us: Vec<f64>,
     phases: [Vec<f64>; 3],
-    /// Feature pairs, solves, candidates and contacts of all updates.
+    /// Numbers of feature pairs, solves, candidates and contacts, summed over all updates.
     counts: [u64; 4],
 }
 

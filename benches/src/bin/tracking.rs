@@ -11,15 +11,16 @@
 //! by default) are divided equally among them. `--only NAME --from K --steps 1` repeats one step; `--show
 //! N` prints at most N lines of each kind for each pair (10 by default).
 //!
-//! Sizes of steps are log-uniform in 0.001 to 0.2 mm and 1e-5 to 1e-2 rad; of each nine steps of a pair every
-//! combination of thirds of both ranges has one. Steps below 0.02 mm and 1e-3 rad are *small*. Every third
-//! step begins at a new start: a random pose pushed along a random twist, a pose of the scene pushed without
-//! turning (flush), pushed along an axis (coaxial), tilted by at most 0.01 rad. Pushes end at gaps of 0 to 5
-//! µm.
+//! Sizes of steps are log-uniform in 0.001 to 0.2 mm and 1e-5 to 1e-2 rad; among each nine steps of a
+//! pair there is one for every combination of thirds of both ranges. Steps below 0.02 mm and 1e-3 rad
+//! are *small*. Every third step begins at a new start: a random pose pushed along a random twist, a
+//! pose of the scene pushed without turning (flush), pushed along an axis (coaxial), tilted by at most
+//! 0.01 rad. Pushes end at gaps of 0 to 5 µm.
 //!
 //! Columns of the first table:
 //!
-//! - steps; set, active: contacts of the sets that the motions obey, median and maximum;
+//! - steps; set, active: numbers of contacts, and of active contacts, in the sets that the motions obey,
+//!   median and maximum;
 //! - again: steps (%) whose motion the first set did not cover; left: steps that are not accepted, since
 //!   after five updates no set covers the motion or a linear gap is violated;
 //! - ends deeper than 1 µm; ends of small and of larger steps deeper than 2ε + θd + ½θ²ρ, with the

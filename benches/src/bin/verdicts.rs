@@ -54,7 +54,7 @@ struct Tally {
 /// Number of cells of an octree. More cells give closer bounds and take proportionally longer.
 const OCTREE_CELLS: usize = 40_000;
 
-/// Power of ten below a number; `i32::MIN` for numbers that are not positive.
+/// Exponent of the power of ten below a number; `i32::MIN` for numbers that are not positive.
 #[expect(clippy::cast_possible_truncation, reason = "a small exponent")]
 fn decade(x: f64) -> i32 {
     if x > 0.0 { x.log10().floor() as i32 } else { i32::MIN }
@@ -141,7 +141,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(wrong > 0))
 }
 
-/// Solids of `data` for `--spline`.
+/// Names of the solids of `data` for `--spline`.
 const SPLINES: [&str; 10] = [
     "box-nurbs",
     "cone-nurbs",

@@ -11,22 +11,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Maximum depth (mm) of the queries with penetration. Gaps of at most 1e-2 mm are examined, so smaller
 /// values leave no margin; larger ones make queries slower.
 const MAX_DEPTH: f64 = 0.05;
-/// Maximum depth as a fraction of the sum of both minimum thicknesses. At half of it the far side of a
-/// wall is as near as the near side, so larger values find the wrong minima.
+/// Maximum depth as a fraction of the sum of both minimum thicknesses. At a depth of half the thickness,
+/// the far side of a wall is as near as the near side, so larger values find the wrong minima.
 const MAX_DEPTH_REL: f64 = 0.45;
 /// Maximum distance (mm) of the queries, and its limit as a fraction of the size.
 const REACH: f64 = 1.0;
 const REACH_REL: f64 = 0.1;
-/// Accuracy of distances that are reported as undecided, as a fraction of the size.
+/// Maximum error of distances that are reported as undecided, as a fraction of the size.
 const UNDECIDED_REL: f64 = 1e-6;
-/// Smallest distance, in tolerances, down to which plain queries guarantee minima.
+/// Smallest signed distance, in tolerances, down to which plain queries guarantee minima.
 const PLAIN_MIN_DISTANCE: f64 = -2.0;
-/// Gap, in tolerances, above which an interference is an error: two planes interfere only if they are 2
-/// tolerances deep, and half a tolerance is left for rounding.
+/// Gap, in tolerances, above which a verdict of interference is an error. Two planes interfere only if
+/// they are 2 tolerances deep, and half a tolerance is left for rounding.
 const INTERFERENCE_ALLOWED_BELOW: f64 = -1.5;
-/// Gap, in tolerances, below which a blunt contact must interfere.
+/// Gap, in tolerances, below which solids with a blunt contact must interfere.
 const INTERFERENCE_REQUIRED_BELOW: f64 = -8.0;
-/// Maximum product of curvature and depth of a blunt contact.
+/// Maximum product of curvature and depth at which a contact counts as blunt.
 const MAX_BLUNT_DEPTH: f64 = 0.05;
 
 /// Category of a disagreement.
@@ -36,13 +36,13 @@ pub enum Category {
     Approach,
     /// A query does not report the set gap.
     Gap,
-    /// The verdicts differ.
+    /// The verdicts of the queries differ.
     Verdict,
     /// A verdict contradicts the set gap.
     WrongVerdict,
-    /// The smallest distances differ.
+    /// The smallest distances of the queries differ.
     MinDistance,
-    /// The numbers of strict minima differ.
+    /// The numbers of strict minima of the queries differ.
     Count,
     /// Like `MinDistance`, `Count` and, except for deep queries, `Gap`, for solids that interfere.
     Interfering,
@@ -63,7 +63,7 @@ impl Category {
         Self::Error,
     ];
 
-    /// Heading of its column.
+    /// Heading of the category's column in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -78,19 +78,20 @@ impl Category {
         }
     }
 
-    /// Whether it counts as a failure. Queries do not guarantee the minima of solids that interfere.
+    /// Whether the category counts as a failure. Queries do not guarantee the minima of solids that
+    /// interfere.
     #[must_use]
     pub fn is_failure(self) -> bool {
         self != Self::Interfering
     }
 }
 
-/// A disagreement.
+/// A disagreement between queries, or between a query and the set gap.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Category.
+    /// Category of the disagreement.
     pub category: Category,
-    /// Values that disagree.
+    /// Description of the values that disagree.
     pub message: String,
 }
 
@@ -101,11 +102,11 @@ const MODES: [(&str, bool, bool); 3] =
 /// Result of one query.
 #[derive(Clone, Debug)]
 struct QueryResult {
-    /// Mode, with an asterisk for a query with A and B swapped.
+    /// Query mode, with an asterisk for a query with A and B swapped.
     name: String,
     is_deep: bool,
     status: Status,
-    /// Largest local increase (mm) of the tolerance.
+    /// Largest local increase (mm) of the tolerance in this query.
     widened: f64,
     /// Minima except quasi-minima, sorted by distance.
     minima: Vec<Minimum>,
@@ -123,7 +124,7 @@ impl QueryResult {
         self.minima.iter().any(|m| (m.distance - distance).abs() <= accuracy.max(m.accuracy))
     }
 
-    /// Nearest minimum with a distance of at least `floor`.
+    /// Nearest minimum with a signed distance (mm) of at least `floor`.
     fn least(&self, floor: f64) -> Option<&Minimum> {
         self.minima.iter().find(|m| m.distance >= floor)
     }
@@ -146,7 +147,7 @@ fn grouped<'a>(values: impl Iterator<Item = (&'a QueryResult, String)>) -> Strin
     list.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats a distance for messages.
+/// Formats a distance (mm) for messages, rounded to `margin`.
 fn shown(distance: Option<f64>, margin: f64) -> String {
     match distance {
         None => "no minimum".to_owned(),
@@ -164,7 +165,7 @@ pub struct Trial {
     pub gap: f64,
     /// Names of both features at the contact.
     pub kinds: [String; 2],
-    /// Disagreements.
+    /// Disagreements at this pose.
     pub findings: Vec<Finding>,
     /// Whether some query is undecided.
     pub is_undecided: bool,
@@ -333,7 +334,7 @@ impl Trial {
         self.gap > floor + margin && self.gap < self.d_max - margin && is_free
     }
 
-    /// Minimum whose distance is nearest to the set gap.
+    /// Reported minimum whose distance is nearest to the set gap.
     fn nearest_to_gap(&self, result: &QueryResult) -> Option<Minimum> {
         let off = |m: &Minimum| (m.distance - self.gap).abs();
         result.minima.iter().min_by(|p, q| off(p).total_cmp(&off(q))).copied()
@@ -400,7 +401,7 @@ impl Trial {
         (max > min).then(|| (Category::Count, message()))
     }
 
-    /// Whether a disagreement counts as a failure.
+    /// Whether any disagreement of the trial counts as a failure.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.findings.iter().any(|f| f.category.is_failure())

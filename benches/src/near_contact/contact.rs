@@ -1,9 +1,9 @@
 //! Random pairs of solids brought to a pose at which their distance is 0.
 //!
-//! The solids start apart. Solid B is translated by −d·n, with the nearest minimum (d, n) of a query. No
-//! point of B moves farther than the distance, so B cannot enter A, and the footpoints of the minimum
-//! coincide. A second query determines the last thousandth of the size, because a large distance is less
-//! accurate.
+//! The solids start apart. A query determines the nearest minimum with the distance d and the normal n
+//! from A to B, and solid B is translated by −d·n. No point of B moves farther than the distance, so B
+//! cannot enter A, and the footpoints of the minimum coincide. A second query determines the last
+//! thousandth of the size, because a large distance is less accurate.
 
 use super::solids::NamedSolid;
 use feeler_geom::{P3, Pose, V3, math};
@@ -14,9 +14,10 @@ use rand::rngs::SmallRng;
 
 /// Distance that remains for the second query, as a fraction of the size.
 const SECOND_QUERY_DISTANCE_REL: f64 = 1e-3;
-/// Largest difference between an expected and a found distance, as a fraction of the size.
+/// Maximum difference between an expected and a reported distance that count as equal, as a fraction of
+/// the size.
 pub const SAME_DISTANCE_REL: f64 = 1e-9;
-/// Probability that B starts within the box of A, if a free pose is found there, instead of anywhere
+/// Probability that B starts within the box of A (if a free pose is found there) instead of anywhere
 /// around A.
 const NESTED_PROBABILITY: f64 = 0.5;
 /// Probability that the axes of B are parallel to those of A.
@@ -24,7 +25,7 @@ const ALIGNED_PROBABILITY: f64 = 0.1;
 /// Number of attempts to find a start within the box of A.
 const NESTED_ATTEMPTS: u32 = 8;
 
-/// Squared sine of the angle between two edges below which the normal is not guaranteed.
+/// Minimum squared sine of the angle between two edges in contact for which the normal is guaranteed.
 const MIN_SINE_SQUARED: f64 = 1e-6;
 
 /// A pose of B at which the distance of both solids is 0. A has its pose of the file.
@@ -32,7 +33,7 @@ const MIN_SINE_SQUARED: f64 = 1e-6;
 pub struct RandomContact {
     /// Motion of B relative to its pose in the file.
     pub pose_b: Pose,
-    /// Point of the contact.
+    /// Point of the contact (mm) in world coordinates.
     pub point: P3,
     /// Unit normal from A to B.
     pub normal: V3,
@@ -40,12 +41,12 @@ pub struct RandomContact {
     pub feature_a: FeatureRef,
     /// Feature of B at the contact.
     pub feature_b: FeatureRef,
-    /// Largest curvature (1/mm) at the contact; infinite at an edge or a vertex.
+    /// Largest curvature (1/mm) of the surfaces at the contact; infinite at an edge or a vertex.
     pub curvature: f64,
-    /// Depth (mm) down to which the pair of features certainly stays a minimum. It is finite only for two
-    /// edges, which cross at a sufficient angle or pass the contact to their faces.
+    /// Depth (mm) down to which the pair of features certainly stays a minimum. It is finite only for
+    /// two edges: unless they cross at a sufficient angle, the contact moves to their faces.
     pub stable_depth: f64,
-    /// Contradiction between the queries that led to the contact.
+    /// Contradiction between the queries that led to the contact, if there is one.
     pub contradiction: Option<String>,
 }
 
@@ -113,8 +114,8 @@ fn random_start(a: &NamedSolid, b: &NamedSolid, rng: &mut SmallRng) -> Pose {
     at(center(a) + direction * outside)
 }
 
-/// Nearest minimum at a pose of B. The search starts within `reach` and extends it until a minimum is
-/// found.
+/// Nearest minimum at a pose of B. The search starts within `reach` (mm) and extends it until a minimum
+/// is found. `None` if there is no minimum.
 fn nearest(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, mut reach: f64) -> Result<Option<Contact>, String> {
     let limit = 100.0 * (a.body.size() + b.body.size());
     while reach < limit {

@@ -20,58 +20,59 @@ use rand::rngs::SmallRng;
 const SAMPLES: u32 = 400;
 /// Number of halvings of an interval between samples without a contact at its ends.
 const HALVINGS: u32 = 7;
-/// Resolution (s) of the bisection, and maximum difference (s) of equal contact times.
+/// Resolution (s) of the bisection.
 const RESOLUTION: f64 = 1e-12;
 const SAME_TIME: f64 = 1e-6;
-/// Maximum distance at a contact, as a fraction of the size.
+/// Maximum distance at which the solids count as in contact, as a fraction of the size.
 const SAME_DISTANCE_REL: f64 = 1e-9;
-/// Maximum depth, in tolerances, of a grazing contact.
+/// Maximum depth, in tolerances, at which a contact counts as grazing.
 const MAX_GRAZING_DEPTH: f64 = 2.0;
-/// Minimum component of an axis along the normal for which the shift of a screw is computed. Smaller
-/// values allow shifts far larger than the solids.
+/// Minimum component of an axis along the normal for which the shift of a screw along the axis is
+/// computed. Smaller values allow shifts far larger than the solids.
 const MIN_COMPONENT: f64 = 0.2;
 
-/// Family of a motion.
+/// Family of a motion, by its direction at the set contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
-    /// Enters the other solid at the contact.
+    /// B enters A at the contact.
     Through,
-    /// Tangential, with a depth at the contact.
+    /// B moves tangentially, with a depth at the contact.
     Graze,
-    /// Tangential, with a gap at the contact.
+    /// B moves tangentially, with a gap at the contact.
     Past,
 }
 
 /// A motion of B for 1 s; A does not move.
 #[derive(Clone, Debug)]
 pub struct Passing {
-    /// Family.
+    /// Family of the motion.
     pub family: Family,
-    /// Whether the motion is a screw, not a translation.
+    /// Whether the motion is a screw motion; otherwise it is a translation.
     pub is_screw: bool,
-    /// Distance (mm) set at `contact_time`.
+    /// Signed distance (mm) of the solids at the contact at the time `contact_time`.
     pub gap: f64,
     /// Time (s) of the pose at the set distance.
     pub contact_time: f64,
     /// Names of both features at the set contact.
     pub kinds: [String; 2],
-    /// The motion.
+    /// Motion of B.
     pub motion: Motion,
     /// Upper bound of the speed (mm/s) of a point of B.
     speed: f64,
     own_b: Pose,
 }
 
-/// Result of a motion.
+/// Result of a motion, compared with the reference.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Result of the runtime.
     pub passage: Passage,
-    /// First contact (s) by samples, or the set contact if B enters A there earlier.
+    /// Time (s) of the first contact by samples, or of the set contact if B enters A there earlier;
+    /// `None` without a contact.
     pub sampled: Option<f64>,
-    /// Whether the results differ only within the tolerance of a grazing contact.
+    /// Whether the result and the reference differ only within the tolerance of a grazing contact.
     pub is_grazing: bool,
-    /// Description of the error, if any.
+    /// Description of the error of the result, if there is one.
     pub fault: Option<String>,
     /// Tolerance (mm) of the queries.
     pub tolerance: f64,
@@ -151,7 +152,7 @@ fn center_at(solid: &NamedSolid, pose: &Pose) -> P3 {
     pose * solid.own.inverse() * P3::from(center(solid))
 }
 
-/// A joint that moves B through or along a contact.
+/// A random joint that moves B through or along a contact.
 fn random_joint(
     family: Family,
     is_screw: bool,
@@ -203,7 +204,7 @@ fn velocity(joint: &Joint, point: &P3) -> V3 {
     joint.axis * joint.shift + (joint.axis * joint.turn).cross(&(point - joint.point))
 }
 
-/// A sampled time.
+/// Distance of the solids at a sampled time.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     time: f64,
@@ -217,7 +218,7 @@ impl Sample {
     }
 }
 
-/// Queries of the reference.
+/// Queries of the reference at sampled times.
 struct Samples<'a> {
     passing: &'a Passing,
     pair: ContactPair,
@@ -263,10 +264,11 @@ impl<'a> Samples<'a> {
         Ok(None)
     }
 
-    /// First contact in an interval at whose start the solids are apart.
+    /// Time (s) of the first contact in an interval at whose start the solids are apart; `None` without
+    /// a contact.
     fn first_contact_between(&mut self, from: Sample, to: Sample, halvings: u32) -> Fallible<Option<f64>> {
         let length = to.time - from.time;
-        // No contact is possible if no point of B moves farther than the distances at both ends.
+        // A contact is impossible if no point of B moves farther than the distances at both ends.
         if from.distance + to.distance > self.passing.speed * length {
             return Ok(None);
         }
@@ -293,8 +295,8 @@ impl<'a> Samples<'a> {
         Ok(hit)
     }
 
-    /// Whether the solids are deeper in each other than in a grazing contact at some time of an interval.
-    /// A set contact at which B enters A is not grazing.
+    /// Whether the solids penetrate deeper than in a grazing contact at some time of an interval (s). A
+    /// set contact at which B enters A is not grazing.
     fn is_deep(&mut self, from: f64, to: f64) -> Fallible<bool> {
         let time = self.passing.contact_time;
         if self.passing.family == Family::Through && from <= time && time + SAME_TIME < to {
@@ -334,7 +336,7 @@ impl<'a> Samples<'a> {
             (PassageOutcome::Contact(c), _) => {
                 let distance = self.at(c.time)?.distance;
                 if distance <= SAME_DISTANCE_REL * self.size {
-                    // The samples have missed this contact.
+                    // The samples missed the contact that the runtime reports.
                     return Ok((None, false));
                 }
                 let is_grazing = c.grazing && distance <= tolerance;

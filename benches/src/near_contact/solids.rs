@@ -9,16 +9,16 @@ use std::sync::{Arc, OnceLock};
 /// A solid of a file.
 #[derive(Clone, Debug)]
 pub struct NamedSolid {
-    /// Name of the file.
+    /// Name of the STEP file.
     pub name: String,
-    /// Prepared solid.
+    /// The solid, prepared for queries.
     pub body: Arc<Body>,
     /// Pose of the solid in the file.
     pub own: Pose,
 }
 
-/// The first solid of each STEP file of a folder, sorted by file name. A file is prepared when it is first
-/// used.
+/// The first solid of each STEP file of a folder, sorted by file name. A file is prepared at its first
+/// use.
 #[derive(Debug)]
 pub struct Folder {
     files: Vec<PathBuf>,
@@ -39,7 +39,7 @@ impl Folder {
         Ok(Self { files, solids })
     }
 
-    /// Number of files.
+    /// Number of files, including those that cannot be prepared.
     #[must_use]
     pub fn len(&self) -> usize {
         self.files.len()
@@ -51,13 +51,13 @@ impl Folder {
         self.files.is_empty()
     }
 
-    /// Name of a file.
+    /// Name of the file with the given index.
     #[must_use]
     pub fn name(&self, index: usize) -> String {
         self.files[index].file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned())
     }
 
-    /// The solid of a file; `None` if the file cannot be prepared.
+    /// The solid of the file with the given index; `None` if the file cannot be prepared.
     pub fn solid(&self, index: usize) -> Option<&NamedSolid> {
         let load = || {
             let (body, own) = prepare(&self.files[index]).and_then(|model| first_body(&model))?;

@@ -5,8 +5,8 @@ use feeler_geom::bezier::BezierSurface;
 
 use crate::source::{FaceSource, SolidSource};
 
-/// Creates a solid with one face and no edges: the whole of a grid of patches that closes by periods in
-/// both directions, or by a period in one direction and collapsed sides in the other. Its natural normal
+/// Creates a solid with one face and no edges: a whole grid of patches that closes by periods in both
+/// directions, or by a period in one direction and collapsed sides in the other. Its natural normal
 /// should point outwards; otherwise [`build_solid`](crate::build::build_solid) reverses the face and
 /// remarks on it.
 #[must_use]

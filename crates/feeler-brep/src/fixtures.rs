@@ -11,12 +11,13 @@ use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 
-/// Builder that collects vertices, edges and faces; ids count up from 1 in the order of creation.
+/// Builder of a [`SolidSource`] that collects vertices, edges and faces; ids count up from 1 in the
+/// order of creation.
 #[derive(Clone, Debug, Default)]
 pub struct SourceBuilder {
-    /// Vertices added until now.
+    /// Vertices added until now; their indices are those that the methods return.
     pub vertices: Vec<VertexSource>,
-    /// Edges added until now.
+    /// Edges added until now; their indices are those that the methods return.
     pub edges: Vec<EdgeSource>,
     /// Faces added until now.
     pub faces: Vec<FaceSource>,
@@ -35,22 +36,23 @@ impl SourceBuilder {
         self.last_id
     }
 
-    /// Adds a vertex.
+    /// Adds a vertex at a position (mm) and returns its index.
     pub fn vertex(&mut self, x: f64, y: f64, z: f64) -> u32 {
         let id = self.id();
         self.vertices.push(VertexSource { id, point: P3::new(x, y, z) });
         index(self.vertices.len() - 1)
     }
 
-    /// Adds an edge along `curve` from one vertex to another.
+    /// Adds an edge along `curve` (in its direction) from vertex `start` to vertex `end`, and returns
+    /// its index.
     pub fn edge(&mut self, curve: Curve, start: u32, end: u32) -> u32 {
         let id = self.id();
         self.edges.push(EdgeSource { id, curve, range: None, start, end, same_sense: true });
         index(self.edges.len() - 1)
     }
 
-    /// Returns the straight edge between two vertices, which is added if it does not exist yet, and
-    /// whether it runs from `a` to `b`.
+    /// Returns the index of the straight edge between two vertices, which is added if it does not exist
+    /// yet, and whether the edge runs from `a` to `b`.
     pub fn line(&mut self, a: u32, b: u32) -> (u32, bool) {
         for (i, e) in self.edges.iter().enumerate() {
             if matches!(e.curve, Curve::Line { .. }) {
@@ -67,12 +69,14 @@ impl SourceBuilder {
         (self.edge(curve, a, b), true)
     }
 
-    /// Adds a full circle that starts and ends at a vertex.
+    /// Adds a full circle (radius in mm) that starts and ends at a vertex, and returns the index of the
+    /// edge.
     pub fn circle(&mut self, frame: Frame, radius: f64, vertex: u32) -> u32 {
         self.edge(Curve::Circle { frame, radius }, vertex, vertex)
     }
 
-    /// Adds a face of the outer shell.
+    /// Adds a face of the outer shell and returns its index. `outward`: whether the natural normal of
+    /// the surface points out of the material.
     pub fn face(&mut self, surface: Surface, outward: bool, loops: Vec<LoopSource>) -> u32 {
         let id = self.id();
         self.faces.push(FaceSource {
@@ -88,8 +92,8 @@ impl SourceBuilder {
         index(self.faces.len() - 1)
     }
 
-    /// Adds a planar face bounded by polygons of straight edges: the outline counter-clockwise as seen
-    /// from outside, then holes clockwise.
+    /// Adds a planar face bounded by polygons of straight edges, given by vertex indices: the outline
+    /// counter-clockwise as seen from outside, then holes clockwise. Returns the index of the face.
     pub fn polygon(&mut self, loops: &[&[u32]]) -> u32 {
         let outer = loops[0];
         // Newell's normal is twice the vector area.
@@ -103,19 +107,19 @@ impl SourceBuilder {
         self.face(Surface::Plane { frame }, true, loops)
     }
 
-    /// Creates a loop of straight edges through vertices.
+    /// Creates a loop of straight edges through the vertices `ring` in order, without adding a face.
     pub fn ring(&mut self, ring: &[u32]) -> LoopSource {
         let n = ring.len();
         LoopSource::Edges((0..n).map(|i| self.line(ring[i], ring[(i + 1) % n])).collect())
     }
 
-    /// Returns the position of a vertex.
+    /// Returns the position (mm) of a vertex.
     #[must_use]
     pub fn point(&self, vertex: u32) -> P3 {
         self.vertices[vertex as usize].point
     }
 
-    /// Returns the solid.
+    /// Returns the solid of all vertices, edges and faces added.
     #[must_use]
     pub fn finish(self, name: &str) -> SolidSource {
         SolidSource {
@@ -133,7 +137,7 @@ fn frame(origin: P3, z: V3) -> Frame {
     Frame::from_z(origin, z, None).expect("fixtures have directions")
 }
 
-/// World axes at height `z`.
+/// Frame with the world axes and its origin at `(0, 0, z)`.
 fn level(z: f64) -> Frame {
     Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() }
 }
@@ -146,7 +150,7 @@ fn backward(edges: &[u32]) -> LoopSource {
     LoopSource::Edges(edges.iter().rev().map(|e| (*e, false)).collect())
 }
 
-/// A box between two corners.
+/// A box between its corners with the smallest and the largest coordinates (mm).
 #[must_use]
 pub fn block(min: [f64; 3], max: [f64; 3]) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -162,7 +166,8 @@ pub fn block(min: [f64; 3], max: [f64; 3]) -> SolidSource {
     b.finish("block")
 }
 
-/// An upright prism over a simple counter-clockwise polygon, from `z = 0` to `height`.
+/// An upright prism over a simple polygon in the xy-plane, listed counter-clockwise, from `z = 0` to
+/// `height`.
 #[must_use]
 pub fn prism(polygon: &[[f64; 2]], height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -178,7 +183,8 @@ pub fn prism(polygon: &[[f64; 2]], height: f64) -> SolidSource {
     b.finish("prism")
 }
 
-/// An L-shaped prism: one concave vertical edge at the origin, two vertices in its corner.
+/// An L-shaped prism from `z = 0` to `height`. It has one concave vertical edge, at the z axis, with a
+/// vertex at each end.
 #[must_use]
 pub fn l_prism(leg: f64, thickness: f64, height: f64) -> SolidSource {
     let (l, t) = (leg, thickness);
@@ -188,9 +194,9 @@ pub fn l_prism(leg: f64, thickness: f64, height: f64) -> SolidSource {
     }
 }
 
-/// A cube of edge length `size` with a cube of half that size cut out of the corner at `(size, size,
-/// size)`. The vertex in the middle is a pit; its three neighbours on the cube's edges are flat or
-/// saddle-like.
+/// A cube of edge length `size` with a cube of half that size cut out of the corner at
+/// `(size, size, size)`. The inner corner of the notch is a pit; the three vertices next to it are flat
+/// or saddle-like.
 #[must_use]
 pub fn notched_cube(size: f64) -> SolidSource {
     let mut b = SourceBuilder::new();

@@ -3,8 +3,8 @@
 //!
 //! [`source`] is the output of an importer (topology and surfaces as read); [`build::build_solid`] turns
 //! it into a [`Solid`] with everything that the offline stage needs. Topology is truck-topology's
-//! index-based [`CompressedShell`](truck_topology::compress::CompressedShell); further data is stored in
-//! parallel lists with the same indices.
+//! index-based [`CompressedShell`](truck_topology::compress::CompressedShell); further data of faces,
+//! edges and vertices is stored in parallel lists with the same indices.
 
 pub mod build;
 pub mod closed;

@@ -1,4 +1,5 @@
-//! Solids of one entity: shells that are listed as voids and lie outside of the outer shell.
+//! Splits solids that one entity defines: shells that are listed as voids but lie outside of the outer
+//! shell.
 
 use std::cell::RefCell;
 
@@ -9,12 +10,14 @@ use crate::build::{BuildOptions, build_solid};
 use crate::solid::Solid;
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
-/// A shell reaches out of another one if it does so by more than this share of the size.
+/// Distance by which a shell must extend beyond the box of another shell to lie outside, relative to the
+/// size of the solid. With a larger value small lumps near the outer shell stay voids; with a smaller
+/// one voids that touch the box by rounding become lumps.
 const LUMP_MARGIN: f64 = 1e-6;
 
-/// Splits off the lumps of a solid: voids with a point outside of the outer shell's box. The first solid has
-/// the outer shell; voids that are left belong to it, or to the lump in whose box they are. A void around the
-/// outer shell is left alone.
+/// Splits off the lumps of a solid, which are voids with a point outside of the outer shell's box. The
+/// first solid of the result has the outer shell. Each remaining void belongs to the lump whose box
+/// contains it, or else to the outer shell. A void whose box contains the outer shell is not split off.
 #[must_use]
 pub fn split(solid: SolidSource) -> Vec<SolidSource> {
     let n_shells = solid.faces.iter().map(|f| f.shell).max().unwrap_or(0) + 1;
@@ -29,7 +32,8 @@ pub fn split(solid: SolidSource) -> Vec<SolidSource> {
     };
     let rooms: RefCell<Vec<Option<Aabb>>> = RefCell::new(vec![None; points.len()]);
     let is_within = |shell: usize, room: usize| {
-        // Most voids are in the box of the vertices already.
+        // The box of the vertices already contains most voids, so the solid of the shell need not be
+        // built.
         if fits(shell, &Aabb::of_points(points[room].iter())) {
             return true;
         }
@@ -54,7 +58,8 @@ pub fn split(solid: SolidSource) -> Vec<SolidSource> {
     lumps.iter().map(|lump| part(&solid, *lump, &owner)).collect()
 }
 
-/// The faces of one lump and its voids, as they are.
+/// Returns the faces of one lump and its voids, with new shell numbers. `owner` is the lump of each
+/// shell.
 fn part(solid: &SolidSource, lump: usize, owner: &[usize]) -> SolidSource {
     let mut number = 0;
     let new_shell: Vec<u32> = (0..owner.len())
@@ -74,7 +79,7 @@ fn part(solid: &SolidSource, lump: usize, owner: &[usize]) -> SolidSource {
     compact(SolidSource { faces: faces.collect(), ..solid.clone() })
 }
 
-/// Leaves out edges and vertices that no face uses.
+/// Removes edges and vertices that no face uses.
 fn compact(mut solid: SolidSource) -> SolidSource {
     let mut edge_used = vec![false; solid.edges.len()];
     let mut vertex_used = vec![false; solid.vertices.len()];
@@ -124,10 +129,10 @@ fn edges_of(face: &FaceSource) -> impl Iterator<Item = u32> + use<'_> {
         .map(|(e, _)| *e)
 }
 
-/// The box of a shell; all of space if it cannot be built.
+/// Returns the box of the solid of one shell; unbounded if the solid cannot be built.
 fn room_of(solid: &SolidSource, shell: usize) -> Aabb {
     let n_shells = solid.faces.iter().map(|f| f.shell as usize).max().unwrap_or(0) + 1;
-    // Every other shell has another owner.
+    // All other shells belong to no lump here.
     let owner: Vec<usize> = (0..n_shells).map(|s| if s == shell { s } else { n_shells }).collect();
     let alone = part(solid, shell, &owner);
     build_solid(&alone, &BuildOptions::default()).map_or_else(
@@ -139,7 +144,7 @@ fn room_of(solid: &SolidSource, shell: usize) -> Aabb {
     )
 }
 
-/// The box of a solid, with curved faces as far as they reach within their periods.
+/// Returns the box of a solid, in which curved faces count only over their trimmed domains.
 fn tight_bounds(solid: &Solid) -> Aabb {
     let edges = solid.shell.edges.iter().zip(&solid.edges);
     let mut out = edges.fold(Aabb::of_points(solid.shell.vertices.iter()), |b, (e, info)| {
@@ -149,7 +154,8 @@ fn tight_bounds(solid: &Solid) -> Aabb {
         if matches!(f.surface, Surface::Plane { .. }) {
             continue;
         }
-        // Between two rows, the borders of the domain are monotone.
+        // Between two rows, the borders of the domain are monotone, so the rectangle between its ends
+        // bounds it.
         for w in info.cells.rows().windows(2) {
             let ends = [1e-6, 1.0 - 1e-6].map(|s| info.cells.inside_on_row(w[0] + (w[1] - w[0]) * s));
             for (u0, u1) in ends.into_iter().flatten() {
@@ -160,7 +166,7 @@ fn tight_bounds(solid: &Solid) -> Aabb {
     out
 }
 
-/// Vertices of a shell, and points on its closed edges and on faces without edges.
+/// Returns the vertices of a shell, and points on its closed edges and on its faces without edges.
 fn points_of(solid: &SolidSource, shell: u32) -> Vec<P3> {
     let mut out = Vec::new();
     for f in solid.faces.iter().filter(|f| f.shell == shell) {
@@ -190,7 +196,7 @@ mod tests {
     use super::*;
     use crate::fixtures;
 
-    /// Two blocks as one solid, the second one as a void of the first.
+    /// Two blocks in one solid; the second block is listed as a void of the first one.
     fn two(lo: [f64; 3], hi: [f64; 3]) -> SolidSource {
         let mut a = fixtures::block([0.0, 0.0, 0.0], [10.0, 10.0, 10.0]);
         let b = fixtures::block(lo, hi);

@@ -14,40 +14,40 @@ use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSourc
 /// Reason why triangles do not bound a solid. Triangles and points are numbered from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshSolidError {
-    /// A corner of a triangle refers to a missing point.
+    /// A corner of a triangle refers to a point that does not exist.
     #[error(
         "triangle {triangle} refers to point {corner}, but there are only {points} points (numbered from 0)"
     )]
     Corner {
-        /// Number of the triangle.
+        /// Number of the triangle with the reference.
         triangle: usize,
-        /// Number of the missing point.
+        /// Number of the missing point to which the triangle refers.
         corner: u32,
-        /// Number of points.
+        /// Number of points in the mesh.
         points: usize,
     },
-    /// A coordinate is not finite or is too large.
+    /// A coordinate of the point with this number is not finite or is too large.
     #[error("point {0} has a coordinate that is not finite or beyond 1e12 mm")]
     NotFinite(usize),
-    /// The corners of a triangle are on one line.
+    /// The corners of the triangle with this number are on one line.
     #[error(
         "the corners of triangle {0} are on one line; repair the mesh, or export it with other tolerances"
     )]
     Flat(usize),
-    /// A side does not belong to exactly two triangles.
+    /// A side of a triangle does not belong to exactly two triangles.
     #[error(
         "the side from {from:?} to {to:?} belongs to {uses} triangles instead of two; {}",
         if *uses == 1 { "close the hole there, or allow open shells" } else { "separate what touches there" }
     )]
     Side {
-        /// One end (mm).
+        /// One end (mm) of the side.
         from: [f64; 3],
-        /// The other end (mm).
+        /// The other end (mm) of the side.
         to: [f64; 3],
         /// Number of triangles with this side.
         uses: usize,
     },
-    /// The mesh has no triangle with an area.
+    /// The mesh contains no triangle with an area.
     #[error("the mesh has no triangle with an area")]
     Empty,
 }
@@ -55,29 +55,30 @@ pub enum MeshSolidError {
 /// Options of [`solids_of_triangles`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeshOptions {
-    /// Whether surfaces may be open; they become sheets ([`both_sides`]).
+    /// Whether surfaces may be open; open ones become sheets ([`both_sides`]).
     pub open_shells: bool,
     /// Rounding (mm) of the coordinates: neighbouring triangles that are coplanar within it become faces
-    /// on one plane. With 0 they must be exactly coplanar.
+    /// on one plane. With 0 only exactly coplanar triangles do.
     pub rounding: f64,
 }
 
-/// A solid of triangles.
+/// A solid bounded by triangles.
 #[derive(Clone, Debug)]
 pub struct MeshSolid {
-    /// Boundary of the solid.
+    /// Boundary of the solid, with one planar face for each triangle.
     pub source: SolidSource,
-    /// Number of sides that belong to one triangle only; the solid is a sheet if there are any.
+    /// Number of sides that belong to one triangle only; the solid is a sheet if the number is not 0.
     pub open_edges: usize,
 }
 
-/// Returns the solids (mm) bounded by surfaces of triangles. Equal points are merged, and triangles with
-/// two equal corners are left out. Faces have the numbers of their triangles, counted from 1, as entity
-/// ids.
+/// Returns the solids bounded by connected surfaces of triangles. Points are in mm; triangles list the
+/// numbers of their corners, from 0. Equal points are merged, and triangles with two equal corners are
+/// left out. Faces have the numbers of their triangles, counted from 1, as entity ids.
 ///
-/// A connected surface whose normals point inwards is a hollow of the smallest surface around it with
+/// A connected surface whose normals point inwards is a void of the smallest surface around it with
 /// outward normals; without such a surface, [`build_solid`](crate::build::build_solid) reverses it. If
-/// the normals of the largest surface point inwards, all surfaces are considered inside out.
+/// the normals of the surface with the largest volume point inwards, all surfaces are considered inside
+/// out.
 ///
 /// # Errors
 /// [`MeshSolidError`] if a point or triangle is invalid, or if a side belongs to a wrong number of triangles.
@@ -106,24 +107,24 @@ pub fn solids_of_triangles(
     Ok(solids.iter().map(|pieces| mesh.solid(name, pieces, &planes)).collect())
 }
 
-/// A connected surface.
+/// A connected surface of triangles.
 struct Piece {
-    /// Indices of welded triangles.
+    /// Indices of the triangles in [`Welded::triangles`].
     triangles: Vec<usize>,
-    /// Number of sides that belong to one triangle only.
+    /// Number of its sides that belong to one triangle only.
     open_sides: usize,
-    /// Volume (mm³); negative if the normals point inwards.
+    /// Signed volume (mm³); negative if the normals point inwards.
     volume: f64,
     low: P3,
     high: P3,
 }
 
-/// Triangles over points without duplicates.
+/// Triangles after equal points are merged.
 struct Welded {
     points: Vec<P3>,
     /// Corners of each triangle, and its number in the input.
     triangles: Vec<([u32; 3], usize)>,
-    /// Neighbours of each triangle along its sides.
+    /// Neighbour of each triangle along each of its sides; `None` at open sides.
     neighbours: Vec<[Option<usize>; 3]>,
 }
 
@@ -163,7 +164,7 @@ impl Welded {
         self.triangles[k].0.map(|v| self.points[v as usize])
     }
 
-    /// Finds the connected surfaces, in the order of their first triangles.
+    /// Divides the triangles into connected surfaces, in the order of their first triangles.
     fn pieces(&mut self, options: MeshOptions) -> Result<Vec<Piece>, MeshSolidError> {
         let mut sides: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
         for (k, (own, _)) in self.triangles.iter().enumerate() {
@@ -218,8 +219,8 @@ impl Welded {
         Piece { triangles, open_sides, volume, low, high }
     }
 
-    /// Returns whether a closed piece with outward normals is around another piece: whether the solid
-    /// angle that it subtends at a point of the other one is the full sphere.
+    /// Returns whether a closed piece with outward normals is around another piece. The test is whether
+    /// the solid angle that `piece` subtends at a point of `other` is the full sphere.
     fn is_around(&self, piece: &Piece, other: &Piece) -> bool {
         let in_box = (0..3).all(|k| piece.low[k] <= other.low[k] && other.high[k] <= piece.high[k]);
         if piece.open_sides > 0 || !in_box {
@@ -235,8 +236,8 @@ impl Welded {
         seen.sum::<f64>().abs() > 2.0 * PI
     }
 
-    /// Computes the plane of each triangle. Neighbours that are coplanar with the largest of them, within
-    /// rounding, share its plane.
+    /// Computes the plane of each triangle. Connected triangles that are coplanar with the largest one
+    /// of them within `rounding` (mm) share its plane.
     fn planes(&self, pieces: &[Piece], rounding: f64) -> Vec<Frame> {
         let own = |k: usize| frame(&self.corners(k));
         let mut out: Vec<Option<Frame>> = vec![None; self.triangles.len()];
@@ -276,14 +277,15 @@ impl Welded {
     fn solid(&self, name: &str, pieces: &[&Piece], planes: &[Frame]) -> MeshSolid {
         let source = self.source(name, pieces, planes);
         let open_edges = pieces[0].open_sides;
-        // `both_sides` rejects sides of more than two triangles, but those have been rejected before.
+        // `both_sides` fails only for sides of more than two triangles, and such sides have been
+        // rejected before.
         let sheet = if open_edges > 0 { both_sides(source.clone()).ok() } else { None };
         MeshSolid { source: sheet.map_or(source, |sheets| sheets.solid), open_edges }
     }
 
     fn source(&self, name: &str, pieces: &[&Piece], planes: &[Frame]) -> SolidSource {
         let mut out = SolidSource { name: name.to_owned(), ..SolidSource::default() };
-        // Entity ids are unique among faces, vertices and edges.
+        // Entity ids are unique over faces, vertices and edges.
         let mut last = self.triangles.last().map_or(0, |(_, given)| given + 1) as u64;
         let mut next = || {
             last += 1;
@@ -333,19 +335,20 @@ impl Welded {
     }
 }
 
-/// Returns the side of a triangle from corner `i` to the next one, with the smaller point first.
+/// Returns the ends of the side of a triangle from corner `i` to the next one, with the smaller point
+/// index first.
 fn side(own: &[u32; 3], i: usize) -> [u32; 2] {
     let (a, b) = (own[i], own[(i + 1) % 3]);
     [a.min(b), a.max(b)]
 }
 
-/// Length of the longest side.
+/// Length (mm) of the longest side of a triangle.
 fn longest([a, b, c]: &[P3; 3]) -> f64 {
     (b - a).norm().max((c - b).norm()).max((a - c).norm())
 }
 
-/// Returns the frame of a triangle with an area: the first corner, x along the first side, z along the
-/// normal.
+/// Returns the frame of a triangle with an area: its origin is the first corner, x is along the first
+/// side, and z along the normal.
 fn frame(corners: &[P3; 3]) -> Frame {
     let [a, b, c] = corners;
     let x = (b - a).normalize();
@@ -353,9 +356,10 @@ fn frame(corners: &[P3; 3]) -> Frame {
     Frame { origin: *a, x, y: z.cross(&x), z }
 }
 
-/// Maximum distance of corners from a plane to which their triangle belongs, in units of the rounding of
-/// a coordinate. It exceeds 1 because the corners that define the plane are rounded, too, and others are
-/// farther out. A larger value merges faces and loses edges, a smaller one leaves faces in parts.
+/// Maximum distance of a triangle's corners from the plane that it shares with others, relative to the
+/// rounding of a coordinate. It exceeds 1 because the corners that define the plane are rounded, too,
+/// and errors grow with the distance from these corners. A larger value merges faces and loses edges, a
+/// smaller one leaves faces in parts.
 const MAX_PLANE_DISTANCE: f64 = 8.0;
 
 /// Maximum angle (rad) between the normals of coplanar triangles; the normals of slim ones are less
@@ -367,8 +371,8 @@ const MAX_PLANE_ANGLE: f64 = 1e-3;
 /// rounding errors.
 const DEGENERATE_AREA: f64 = 1e-9;
 
-/// Maximum magnitude of coordinates (mm); larger ones are considered garbage. With a larger value digits
-/// are lost.
+/// Maximum magnitude of coordinates (mm); larger coordinates are rejected. With a larger value digits
+/// are lost; a smaller one rejects meshes far from the origin.
 const MAX_COORDINATE: f64 = 1e12;
 
 #[cfg(test)]
@@ -377,7 +381,7 @@ mod tests {
     use crate::build::{BuildOptions, build_solid};
     use feeler_geom::V3;
 
-    /// A box from `low` to `high` of twelve triangles with outward normals.
+    /// A box of twelve triangles with outward normals; all coordinates are between `low` and `high`.
     fn block(low: f64, high: f64) -> (Vec<P3>, Vec<[u32; 3]>) {
         let of = |k: u32, bit: u32| if k & bit == 0 { low } else { high };
         let points = (0..8).map(|k| P3::new(of(k, 1), of(k, 2), of(k, 4))).collect();
@@ -385,7 +389,7 @@ mod tests {
         (points, sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect())
     }
 
-    /// The triangles of two boxes; `turned` reverses those of the second one.
+    /// The triangles of two boxes; `turned` reverses the triangles of the second box.
     fn both(first: (f64, f64), second: (f64, f64), turned: bool) -> (Vec<P3>, Vec<[u32; 3]>) {
         let (mut points, mut triangles) = block(first.0, first.1);
         let (more, corners) = block(second.0, second.1);
@@ -445,14 +449,15 @@ mod tests {
         let (points, triangles) = both((0.0, 3.0), (1.0, 2.0), true);
         let turned = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
         assert!(close(&volumes(&(points, turned)), &[26.0]));
-        // The block is inside out and lies in the hole of the tube, inside the tube's box: it is a
-        // separate solid.
+        // The block is inside out and lies in the hole of the tube: inside the tube's bounding box, but
+        // it is a separate solid.
         let (mut points, mut triangles) = tube();
         let (more, corners) = block(1.2, 1.8);
         points.extend(more);
         triangles.extend(corners.iter().map(|[a, b, c]| [a + 16, c + 16, b + 16]));
         assert!(close(&volumes(&(points, triangles)), &[24.0, 0.216]));
-        // The block is a hollow of the smaller of two boxes around it, whatever their order.
+        // The block is a void of the smaller one of the two boxes around it, in whichever order they are
+        // listed.
         let (mut points, mut triangles) = both((0.0, 9.0), (4.0, 5.0), true);
         let (more, corners) = block(3.0, 6.0);
         points.extend(more);

@@ -1,13 +1,13 @@
-//! Remarks for the user on a solid that is used.
+//! Remarks for the user on solids that were read or built in spite of irregularities.
 
 use feeler_geom::P3;
 
 /// Severity of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Unusual, but without effect on the shape.
+    /// The content is unusual, without effect on the shape.
     Note,
-    /// Repaired, guessed or approximated; should be checked.
+    /// The content was repaired, guessed or approximated; the user should check it.
     Warning,
     /// A solid or an instance is left out.
     Error,
@@ -16,9 +16,9 @@ pub enum Severity {
 /// A remark on something unusual, repaired or approximated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    /// Severity.
+    /// How serious the problem is for the shape.
     pub severity: Severity,
-    /// The entity of the source, if the remark concerns one.
+    /// Entity id in the source; `None` if the remark concerns no single entity.
     pub entity: Option<u64>,
     /// A point of that entity (mm, in the solid's own frame), if it has a position.
     pub place: Option<P3>,
@@ -32,8 +32,8 @@ impl std::fmt::Display for Remark {
     }
 }
 
-/// Writes a length for a message: three digits, and no powers of ten between a tenth of a micrometre and a
-/// kilometre.
+/// Formats a length (mm) for a message with three digits, and without powers of ten between a tenth of a
+/// micrometre and a kilometre.
 #[must_use]
 pub fn shown_length(length: f64) -> String {
     match length {

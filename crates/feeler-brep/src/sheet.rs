@@ -1,12 +1,12 @@
 //! Conversion of open shells to closed ones without thickness.
 //!
 //! Each face of an open shell is duplicated with the opposite orientation, and the two copies are sewn
-//! together along the open edges, which become razors. Contacts are found on both sides of the sheet, and
-//! no point is inside it. Connected parts of a shell that are closed stay unchanged.
+//! together along the open edges, which become razors. Contacts are found on both sides of the sheet,
+//! and no point is inside it. Closed connected parts of a shell are unchanged.
 //!
 //! # Deviations
-//! Simulators often treat surfaces as one-sided, but a sheet through which bodies fall from behind is
-//! unsuitable for contact.
+//! Simulators often treat surfaces as one-sided. Here both sides have contacts, because bodies must not
+//! fall through a sheet from behind.
 
 use feeler_geom::count::index;
 
@@ -15,23 +15,24 @@ use crate::source::{FaceSource, LoopSource, SolidSource};
 /// Result of [`both_sides`].
 #[derive(Clone, Debug)]
 pub struct Sheets {
-    /// The closed shells.
+    /// The solid with closed shells only.
     pub solid: SolidSource,
-    /// Number of open edges, each used by one face.
+    /// Number of open edges, which only one face used.
     pub open_edges: usize,
 }
 
-/// Error: an edge is used more than twice, so that a sheet has no front and back there.
+/// Error: more than two faces use an edge, so that a sheet has no front and back there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is an edge used {uses} times; a surface may use it at most twice")]
 pub struct NotASheet {
-    /// Entity id of the edge.
+    /// Entity id of the edge with too many uses.
     pub edge: u64,
-    /// Number of its uses.
+    /// Number of uses of the edge.
     pub uses: usize,
 }
 
-/// Adds a back to each connected shell that is open. Entity ids of the back are those of the front.
+/// Adds a back to each connected part of a shell that is open. Entity ids of the back are those of the
+/// front.
 ///
 /// # Errors
 /// [`NotASheet`] if an edge is used more than twice.
@@ -93,7 +94,8 @@ pub fn both_sides(mut solid: SolidSource) -> Result<Sheets, NotASheet> {
     Ok(Sheets { solid, open_edges })
 }
 
-/// Returns the vertex of the back for a vertex of the front.
+/// Returns the vertex of the back for the vertex `v` of the front, which is added to `solid` and `back`
+/// if it does not exist yet. Vertices on the rim are shared.
 fn vertex(solid: &mut SolidSource, on_rim: &[bool], back: &mut [Option<u32>], v: u32) -> u32 {
     if on_rim[v as usize] {
         return v;
@@ -104,7 +106,7 @@ fn vertex(solid: &mut SolidSource, on_rim: &[bool], back: &mut [Option<u32>], v:
     })
 }
 
-/// Returns the faces that use each edge, with repetitions.
+/// Returns the faces that use each edge; a face that uses an edge twice is listed twice.
 fn users(solid: &SolidSource) -> Vec<Vec<usize>> {
     let mut users = vec![Vec::new(); solid.edges.len()];
     for (f, face) in solid.faces.iter().enumerate() {
@@ -117,7 +119,7 @@ fn users(solid: &SolidSource) -> Vec<Vec<usize>> {
     users
 }
 
-/// Returns for each face the first face of its connected part.
+/// Returns for each of `faces` faces the first face of its connected part.
 fn parts(faces: usize, users: &[Vec<usize>]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..faces).collect();
     let root = |first: &mut [usize], mut f: usize| {

@@ -1,4 +1,4 @@
-//! The solid on which the offline stage works.
+//! The boundary representation that preparation converts to a hierarchy.
 
 use crate::remark::Remark;
 use feeler_geom::mass::SolidInertia;
@@ -10,13 +10,13 @@ use truck_topology::compress::CompressedShell;
 /// A closed, oriented, 2-manifold solid in millimetres.
 #[derive(Clone, Debug)]
 pub struct Solid {
-    /// Name, possibly empty.
+    /// Name of the solid, possibly empty.
     pub name: String,
-    /// Entity id in the source file; 0 without one.
+    /// Entity id of the solid in the source file; 0 without one.
     pub source: u64,
-    /// Points, curves and surfaces of all shells together, and their topology. The `orientation` of a
-    /// face is whether its outward normal is the surface's natural normal. Edge curves run from the first
-    /// to the second vertex.
+    /// Points (mm), curves and surfaces of all shells together, and their topology. `orientation` of a
+    /// face is whether its outward normal is the surface's natural normal. The curve of an edge runs
+    /// from the first to the second vertex.
     pub shell: CompressedShell<P3, Curve, Surface>,
     /// Data of the faces, parallel to `shell.faces`.
     pub faces: Vec<FaceInfo>,
@@ -24,62 +24,64 @@ pub struct Solid {
     pub edges: Vec<EdgeInfo>,
     /// Data of the vertices, parallel to `shell.vertices`.
     pub vertices: Vec<VertexInfo>,
-    /// Conservative bounding box.
+    /// Conservative bounding box (mm) of the solid.
     pub bounds: Aabb,
-    /// Surface area from the trimmed patches (mm²).
+    /// Surface area (mm²), integrated over the trimmed faces.
     pub area: f64,
-    /// Volume from the trimmed patches (mm³).
+    /// Volume (mm³), integrated over the trimmed faces.
     pub volume: f64,
-    /// Centroid and inertia at density 1, in the solid's own axes; `None` for sheets, which have no
-    /// volume.
+    /// Centroid and inertia at density 1, along the axes of the solid's coordinate system; `None` for
+    /// sheets, which have no volume.
     pub inertia: Option<SolidInertia>,
-    /// Repairs and peculiarities, for the user.
+    /// Remarks for the user on repairs and peculiarities.
     pub remarks: Vec<Remark>,
 }
 
 /// Data of a face in addition to its surface and its loops.
 #[derive(Clone, Debug)]
 pub struct FaceInfo {
-    /// Entity id.
+    /// Entity id of the face in the source file.
     pub source: u64,
-    /// Entity ids of other faces that are part of it, because their loops are right only together.
+    /// Entity ids of other faces that are part of this face, because their loops are consistent only
+    /// together.
     pub joined: Vec<u64>,
-    /// Index of the shell; 0 is the outer one.
+    /// Index of the shell that contains the face; 0 is the outer shell.
     pub shell: u32,
     /// Trimmed domain. `TrimPiece::edge` is the index of the edge, or [`NO_EDGE`](crate::build::NO_EDGE)
-    /// along a side of a patch that is one point. Pieces have the material on their left in the parameter
-    /// plane of the *natural* normal: they are reversed if the outward normal is the opposite one.
+    /// along a side of a patch that is one point. Pieces have the face on their left in the parameter
+    /// plane as seen from the *natural* normal, also if the outward normal is the opposite one.
     pub domain: TrimDomain,
-    /// Structure for the classification of points in `domain`, free of contradictions.
+    /// Structure for the classification of points in `domain`, without contradictions of the loops.
     pub cells: TrimCells,
-    /// Vertices that are loops of their own, such as apices and poles.
+    /// Indices of vertices that are loops of their own, such as apices and poles.
     pub vertex_loops: Vec<u32>,
-    /// Distance (mm) between the surface and the file's own.
+    /// Maximum distance (mm) between the surface and the surface of the file that it replaces; 0 if it
+    /// is exact.
     pub surface_deviation: f64,
 }
 
 /// One use of an edge by a face.
 #[derive(Clone, Debug)]
 pub struct EdgeSide {
-    /// Index of the face.
+    /// Index of the face that uses the edge.
     pub face: u32,
     /// Whether the face, seen from outside, is on the left of the edge in the direction of its curve.
     pub forward: bool,
-    /// The edge in the face's parameter plane, in the direction of the *curve*: unwrapped and continuous
-    /// along the loop.
+    /// Image of the edge in the face's parameter plane, in the direction of the *curve*. It is unwrapped
+    /// over the periods and continuous along the loop.
     pub pcurve: Vec<TrimPiece>,
     /// Curve parameters at the joints of `pcurve`, one more than the number of pieces.
     pub joints: Vec<f64>,
-    /// Measured deviation (mm): the larger one of the distances between the edge's curve and the face's
-    /// surface, and between the curve and `pcurve` mapped to the surface.
+    /// Measured deviation (mm): the larger one of the largest distances between the edge's curve and the
+    /// face's surface, and between the curve and `pcurve` mapped to the surface.
     pub deviation: f64,
 }
 
 /// Status of an edge, by the angle between its two faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeStatus {
-    /// The material's dihedral angle is below π somewhere and above π nowhere, except for the noise of
-    /// the file. The edge can carry an LMD.
+    /// The material's dihedral angle is below π somewhere along the edge and above π nowhere, except for
+    /// the noise of the file. The edge can carry an LMD.
     Convex,
     /// The material's dihedral angle is nowhere below π, and somewhere more than 1e-3 rad above it. The
     /// edge cannot carry an LMD.
@@ -87,7 +89,7 @@ pub enum EdgeStatus {
     /// The tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 rad on the concave side). The
     /// edge carries quasi-LMDs only.
     Smooth,
-    /// The face on both sides is the same one and smooth there (a seam, or a dangling edge), so the edge
+    /// One face is on both sides of the edge and smooth there (a seam, or a dangling edge), so the edge
     /// is not a feature. A face that meets itself in a sharp edge has one of the other statuses.
     Seam,
 }
@@ -95,15 +97,16 @@ pub enum EdgeStatus {
 /// Data of an edge in addition to its curve and its vertices.
 #[derive(Clone, Debug)]
 pub struct EdgeInfo {
-    /// Entity id of the source edge that this edge is or is part of.
+    /// Entity id of the source edge that this edge is, or from which it was split.
     pub source: u64,
-    /// Parameter range on the curve, `t0 < t1`.
+    /// Parameter range `(t0, t1)` of the edge on its curve, `t0 < t1`.
     pub range: (f64, f64),
-    /// Distance (mm) between the curve and the file's own.
+    /// Maximum distance (mm) between the curve and the curve of the file that it replaces; 0 if it is
+    /// exact.
     pub curve_deviation: f64,
     /// The two uses of the edge; for a seam, both are by one face.
     pub sides: SmallVec<[EdgeSide; 2]>,
-    /// Status.
+    /// Status of the edge; only convex and smooth edges can carry minima.
     pub status: EdgeStatus,
     /// Smallest and largest signed angle (rad) between the normals of the faces along the edge; positive
     /// angles are convex.
@@ -113,24 +116,24 @@ pub struct EdgeInfo {
 /// Polar of a vertex's tangent cone: `{d : ⟨d, v⟩ ≤ 0 for all v in directions}`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VertexPolar {
-    /// The polar is the zero vector only, so the vertex carries no LMD.
+    /// The polar contains only the zero vector, so the vertex carries no LMD.
     Empty,
-    /// Constraints of the polar.
+    /// Constraint directions of the polar; without any, the polar is the whole space.
     Constraints(Vec<V3>),
 }
 
 /// Data of a vertex in addition to its point.
 #[derive(Clone, Debug)]
 pub struct VertexInfo {
-    /// Entity id.
+    /// Entity id of the vertex in the source file, or of the edge whose split created it.
     pub source: u64,
-    /// Edges that end here, including seams; a closed edge is listed twice.
+    /// Indices of the edges that end at the vertex, including seams; a closed edge is listed twice.
     pub edges: Vec<u32>,
-    /// Faces around the vertex, including those with a vertex loop here.
+    /// Indices of the faces around the vertex, including faces with a vertex loop at it.
     pub faces: Vec<u32>,
-    /// Exact polar of the tangent cone.
+    /// Exact polar of the tangent cone of the material at the vertex.
     pub polar: VertexPolar,
-    /// Whether the vertex is not a feature: a point on a smooth closed edge, a smooth pole, or a joint of
-    /// two pieces of one curve.
+    /// Whether the vertex is not a feature, because it is a point on a smooth closed edge, a smooth
+    /// pole, or a joint of two pieces of one curve.
     pub smooth: bool,
 }

@@ -5,13 +5,13 @@ use feeler_geom::{Curve, P3, Surface};
 /// One solid as read: closed shells (the outer one first, then voids) with shared edges and vertices.
 #[derive(Clone, Debug, Default)]
 pub struct SolidSource {
-    /// Name, possibly empty.
+    /// Name of the solid, possibly empty.
     pub name: String,
     /// Entity id of the solid in its file; 0 without one.
     pub id: u64,
-    /// Vertices.
+    /// Vertices of all shells; edges and loops refer to them by index.
     pub vertices: Vec<VertexSource>,
-    /// Edges.
+    /// Edges of all shells; loops refer to them by index.
     pub edges: Vec<EdgeSource>,
     /// Faces of all shells.
     pub faces: Vec<FaceSource>,
@@ -19,12 +19,12 @@ pub struct SolidSource {
     pub uncertainty: f64,
 }
 
-/// A vertex.
+/// A vertex of the source.
 #[derive(Clone, Debug)]
 pub struct VertexSource {
-    /// Entity id.
+    /// Entity id of the vertex.
     pub id: u64,
-    /// Position (mm).
+    /// Position (mm) of the vertex.
     pub point: P3,
 }
 
@@ -32,15 +32,16 @@ pub struct VertexSource {
 /// `same_sense` and against it otherwise. Start and end may be the same vertex (a closed edge).
 #[derive(Clone, Debug)]
 pub struct EdgeSource {
-    /// Entity id.
+    /// Entity id of the edge.
     pub id: u64,
     /// Curve. The importer need not compute the parameters of the vertices.
     pub curve: Curve,
-    /// Parameter range, if the file trims the curve explicitly.
+    /// Parameter range on the curve, if the file trims the curve explicitly; otherwise the vertices
+    /// determine it.
     pub range: Option<(f64, f64)>,
-    /// Start vertex.
+    /// Index of the start vertex.
     pub start: u32,
-    /// End vertex.
+    /// Index of the end vertex.
     pub end: u32,
     /// Whether the edge runs along its curve.
     pub same_sense: bool,
@@ -49,13 +50,14 @@ pub struct EdgeSource {
 /// A face: the part of `surface` to the left of its loops, seen from outside the material.
 #[derive(Clone, Debug)]
 pub struct FaceSource {
-    /// Entity id.
+    /// Entity id of the face.
     pub id: u64,
-    /// Index of the shell; 0 is the outer one.
+    /// Index of the shell that contains the face; 0 is the outer shell.
     pub shell: u32,
-    /// Surface.
+    /// Surface that contains the face.
     pub surface: Surface,
-    /// Distance (mm) between `surface` and the file's own; 0 if it is exact.
+    /// Maximum distance (mm) between `surface` and the surface of the file that it replaces; 0 if it is
+    /// exact.
     pub surface_deviation: f64,
     /// Whether the outward normal is the surface's natural normal, with face orientation, `same_sense`
     /// and shell orientation taken into account.
@@ -63,18 +65,19 @@ pub struct FaceSource {
     /// Whether `outward` is a guess, because the file does not define the direction of the surface's
     /// normal.
     pub either_way: bool,
-    /// Whether the face is on the outer sheet of a spindle torus; `None` if the source does not say it.
+    /// Whether the face is on the outer sheet of a spindle torus; `None` if the source does not state
+    /// it, and for other surfaces.
     pub outer_sheet: Option<bool>,
-    /// Loops; none for a whole closed surface such as a sphere or a torus.
+    /// Loops that bound the face; empty for a whole closed surface such as a sphere or a torus.
     pub loops: Vec<LoopSource>,
 }
 
 /// A loop, oriented so that the face is on its left when seen from outside the material.
 #[derive(Clone, Debug)]
 pub enum LoopSource {
-    /// Edges in order, each with whether it runs from its start to its end vertex.
+    /// Edge indices in order, each with whether the loop runs from the edge's start to its end vertex.
     Edges(Vec<(u32, bool)>),
-    /// A single vertex, such as an apex or a pole.
+    /// Index of a single vertex, such as an apex or a pole.
     Vertex(u32),
 }
 

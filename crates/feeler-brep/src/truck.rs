@@ -18,28 +18,28 @@ use truck_modeling::{BoundedCurve as _, ParametricSurface as _, SquareMatrix as 
 
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 
-/// Maximum angle (rad) between equal directions, and maximum distance from the axis, relative to the
-/// size, of points on it. A larger value changes shapes, a smaller one turns planes and other canonical
-/// surfaces into splines.
+/// Maximum angle (rad) between directions that count as equal, and maximum distance of points that count
+/// as on the axis of revolution, relative to the size of the curve. A larger value changes shapes, a
+/// smaller one turns planes and other canonical surfaces into splines.
 const CANONICAL_TOL: f64 = 1e-9;
 
-/// Reason why a solid cannot be converted.
+/// Reason why a solid of truck-modeling cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TruckError {
-    /// The curve has no exact representation (an intersection of surfaces), or is degenerate.
+    /// The curve of an edge has no exact representation (an intersection of surfaces), or is degenerate.
     #[error("edge {edge}: {what}")]
     Curve {
         /// Number of the edge, from 1.
         edge: u64,
-        /// Description of the problem.
+        /// Description of the curve's problem.
         what: String,
     },
-    /// The surface has no exact representation, or is degenerate.
+    /// The surface of a face has no exact representation, or is degenerate.
     #[error("face {face}: {what}")]
     Surface {
         /// Number of the face, from 1.
         face: u64,
-        /// Description of the problem.
+        /// Description of the surface's problem.
         what: String,
     },
 }
@@ -102,7 +102,7 @@ fn vector(v: truck::Vector3) -> V3 {
     V3::new(v.x, v.y, v.z)
 }
 
-/// Converts a curve; returns it with its range of parameters.
+/// Converts a curve; returns it with its parameter range. The error says why that is impossible.
 fn curve(c: &truck::Curve) -> Result<(Curve, (f64, f64)), String> {
     if let truck::Curve::Line(line) = c {
         let (a, b) = (point(line.0), point(line.1));
@@ -127,12 +127,12 @@ fn nurbs_curve(c: &truck::Curve) -> Result<NurbsCurve, String> {
     Ok(NurbsCurve { degree: count(lifted.degree()), knots: lifted.knot_vec().to_vec(), points, weights })
 }
 
-/// Returns the point and the weight of a homogeneous control point.
+/// Returns the point and the weight of a control point in homogeneous coordinates.
 fn projected(h: &truck::Vector4) -> (P3, f64) {
     (P3::new(h.x / h.w, h.y / h.w, h.z / h.w), h.w)
 }
 
-/// Converts a surface; returns it with whether its natural normal is truck's.
+/// Converts a surface; returns it with whether its natural normal has truck's direction.
 fn surface(s: &truck::Surface) -> Result<(Surface, bool), String> {
     match s {
         truck::Surface::Plane(plane) => {
@@ -175,7 +175,8 @@ fn nurbs_surface(u: &[f64], v: &[f64], rows: Vec<Vec<(P3, f64)>>) -> Result<(Sur
 
 type Revolved = truck::Processor<truck::RevolutedCurve<truck::Curve>, truck::Matrix4>;
 
-/// Converts a surface of revolution, moved by a transformation.
+/// Converts a surface of revolution that is moved by a transformation; returns it with whether its
+/// natural normal has truck's direction.
 fn revolved(processed: &Revolved) -> Result<(Surface, bool), String> {
     let m = *processed.transform();
     let entity = processed.entity();
@@ -214,8 +215,8 @@ fn revolved(processed: &Revolved) -> Result<(Surface, bool), String> {
     best.map(|(_, same)| (surface, same)).ok_or_else(|| "is a surface without a normal".to_owned())
 }
 
-/// Returns the surface of a line that rotates about the frame's z: a plane, a cylinder or a cone; `None`
-/// for a hyperboloid.
+/// Returns the surface that the line through `a` and `b` sweeps about the frame's z axis: a plane, a
+/// cylinder or a cone; `None` for a hyperboloid, and if the line crosses the axis between `a` and `b`.
 fn revolved_line(frame: &Frame, a: P3, b: P3) -> Option<Surface> {
     let (a, b) = (frame.local(&a), frame.local(&b));
     let size = a.norm().max(b.norm());
@@ -247,8 +248,8 @@ fn revolved_line(frame: &Frame, a: P3, b: P3) -> Option<Surface> {
     Some(Surface::Cone { frame, half_angle: math::atan2(slope.abs(), 1.0) })
 }
 
-/// Returns the exact surface of a NURBS curve that rotates fully about the frame's z, with u along the
-/// curve and v around.
+/// Returns the exact surface that a NURBS curve sweeps in a full turn about the frame's z axis, with u
+/// along the curve and v around.
 fn revolved_curve(frame: &Frame, profile: &NurbsCurve) -> Result<Surface, String> {
     const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
     // The control polygon of the circle is a square, whose corners have the weight cos 45°.
@@ -270,7 +271,8 @@ fn revolved_curve(frame: &Frame, profile: &NurbsCurve) -> Result<Surface, String
         .map(|(i, p)| {
             let q = frame.local(p);
             let w = profile.weights.get(i).copied().unwrap_or(1.0);
-            // The radius, and the direction perpendicular to it.
+            // The corners of the square are multiples of the radius vector and of the vector
+            // perpendicular to it.
             square
                 .iter()
                 .map(|(c, s, h)| (frame.point(q.x * c - q.y * s, q.x * s + q.y * c, q.z), w * h))

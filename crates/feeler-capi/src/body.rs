@@ -6,7 +6,7 @@ use crate::pointer::{hand_out, put_sized, shared, take_back};
 use feeler::Body;
 use std::sync::Arc;
 
-/// Solid, or open surface, that is ready for queries.
+/// Prepared solid or open surface, for pairs, trackers, scenes and walls.
 #[derive(Debug)]
 pub struct FeelerBody(pub(crate) Arc<Body>);
 
@@ -24,9 +24,9 @@ pub struct FeelerBodyInfo {
     pub bbox_max: [f64; 3],
     /// Area of the surface (mm²).
     pub area: f64,
-    /// Volume (mm³).
+    /// Volume (mm³); 0 for an open surface.
     pub volume: f64,
-    /// Centre of mass (mm).
+    /// Centre of mass (mm); zeros for an open surface.
     pub centroid: [f64; 3],
     /// Inertia tensor (mm⁵) about the centre of mass at density 1, axes of the solid, row by row.
     pub inertia: [f64; 9],
@@ -34,7 +34,8 @@ pub struct FeelerBodyInfo {
     /// material that is normal to faces at both ends. Infinite if there is no such segment; 0 for an
     /// open surface and if no bound could be proven.
     pub min_thickness: f64,
-    /// Numbers of supermaximal faces, edges and vertices.
+    /// Numbers of features: faces, edges and vertices. All faces on one oriented surface count as one
+    /// face (a supermaximal face), and all edges on one curve between the same faces as one edge.
     pub feature_counts: [u32; 3],
     /// Reserved, 0.
     pub reserved: u32,
@@ -56,8 +57,8 @@ pub struct FeelerMass {
     pub inertia: [f64; 9],
 }
 
-/// Creates a body from the solid of a model with the index `solid`, which counts from 0. Free it with
-/// `feeler_body_free`. The body does not need the model any more.
+/// Creates a body from a solid of a model. `solid` is the index of the solid, counted from 0. Free it
+/// with `feeler_body_free`. The body remains valid if the model is freed.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn feeler_body_new(
     })
 }
 
-/// Frees a body. Pairs, trackers and scenes that use the body keep what they need.
+/// Frees a body. Pairs, trackers, scenes and walls that use the body remain valid.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -97,9 +98,9 @@ pub unsafe extern "C" fn feeler_body_info(body: *const FeelerBody, out: *mut Fee
     enter(|| unsafe { put_sized(out, info(&shared(body, "body")?.0), "out") })
 }
 
-/// Writes mass and inertia of the exact solid at a density (kg/m³; steel: 7850) to `out`. Fails with
-/// `FEELER_RESULT_ARGUMENT` unless the density is positive, and with `FEELER_RESULT_BODY` for an open
-/// surface.
+/// Writes the mass and the inertia of the exact solid to `out`. `density` is in kg/m³ (steel: 7850).
+/// Returns `FEELER_RESULT_ARGUMENT` unless the density is positive and finite, and `FEELER_RESULT_BODY`
+/// for an open surface.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -133,7 +134,7 @@ fn mass(body: &Body, density: f64) -> Result<FeelerMass, Failure> {
     })
 }
 
-/// Geometric properties of a solid.
+/// Record of the geometric properties of a body, with `struct_size` 0.
 #[must_use]
 pub fn info(body: &Body) -> FeelerBodyInfo {
     let h = body.hierarchy();

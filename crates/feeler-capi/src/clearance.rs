@@ -9,13 +9,13 @@ use feeler::assembly::{Assembly, ClearanceOptions, ClearancePair, Finding, Rules
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-/// Placed solids of one or several models. Not changed by `feeler_clearance_new`.
+/// Placed solids of one or several models, whose clearance `feeler_clearance_new` checks.
 #[derive(Debug, Default)]
 pub struct FeelerAssembly {
     assembly: Assembly,
 }
 
-/// Result of a clearance check: findings about pairs of parts, most severe first.
+/// Result of a clearance check: findings about pairs of parts, sorted by decreasing severity.
 #[derive(Debug)]
 pub struct FeelerClearance {
     findings: Vec<FeelerFinding>,
@@ -27,26 +27,27 @@ pub struct FeelerClearance {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerClearanceOptions {
-    /// `sizeof(FeelerClearanceOptions)`.
+    /// `sizeof(FeelerClearanceOptions)`, set by the caller.
     pub struct_size: u32,
     /// Reserved, 0.
     pub reserved: u32,
-    /// Largest distance (mm) that is measured; 0: that of the rules, or else 1 mm.
+    /// Largest distance (mm) that is measured. 0: the `d_max` of the rules, or else the largest minimum
+    /// distance that a rule requires, or else 1 mm.
     pub d_max: f64,
-    /// Lengths (mm) below this count as zero; 0: that of the rules, or else 1e-7 of the larger part's
-    /// diagonal.
+    /// Lengths (mm) below this count as zero. 0: the tolerance of the rules, or else 1e-7 of the
+    /// diagonal of the larger part's bounding box.
     pub tolerance: f64,
 }
 
-/// Kind of a finding, most severe first.
+/// Kind of a finding, in order of decreasing severity.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerFindingKind {
-    /// The interiors intersect.
+    /// The interiors of the parts intersect.
     Interferes = 0,
-    /// Whether the interiors intersect is undecided.
+    /// The computing budget was exhausted before interference was found or excluded.
     Undecided = 1,
-    /// The pair could not be measured.
+    /// The query of the two parts failed, so their relation is unknown.
     Failed = 2,
     /// The parts are nearer than a rule allows.
     TooClose = 3,
@@ -69,32 +70,34 @@ impl From<Finding> for FeelerFindingKind {
     }
 }
 
-/// Finding about two parts.
+/// Finding about a pair of parts: their relation, distance and location.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerFinding {
     /// `sizeof(FeelerFinding)`, set by the caller.
     pub struct_size: u32,
-    /// Kind of the finding.
+    /// Kind of the finding, that is what is wrong with the pair.
     pub kind: FeelerFindingKind,
-    /// Index of the first part, in the order in which parts were added.
+    /// Index of the first part, counted from 0 in the order in which parts were added.
     pub part_a: u32,
-    /// Index of the second part, larger than that of the first one.
+    /// Index of the second part, larger than `part_a`.
     pub part_b: u32,
-    /// Relation of the parts; unknown if they could not be measured or are farther apart than `d_max`.
+    /// Relation of the parts; `FEELER_STATUS_UNKNOWN` if their query failed or they are farther apart
+    /// than `d_max`.
     pub status: FeelerStatus,
     /// Reserved, 0.
     pub reserved: u32,
-    /// Distance (mm) of the nearest minimum within `d_max`; NaN without one.
+    /// Smallest distance (mm) of the parts; NaN if no local minimum of the distance is within `d_max`.
     pub distance: f64,
-    /// Smallest distance (mm) that the rule allows; NaN without one.
+    /// Smallest distance (mm) that the rule allows; NaN if the rule sets no such limit.
     pub min: f64,
-    /// Lower bound (mm) of the length of a translation that separates interfering parts; else 0.
+    /// Lower bound (mm) of the length of any translation that separates interfering parts; 0 for other
+    /// parts.
     pub depth: f64,
-    /// Location of the finding on the first part (mm, world): the footpoint of the nearest minimum, or the
-    /// point inside both parts if they interfere; NaN without one.
+    /// Location of the finding on the first part (mm, world coordinates): a point inside both parts if
+    /// they interfere, else the point nearest to the second part; NaN if neither is known.
     pub point_a: [f64; 3],
-    /// Location of the finding on the second part (mm, world).
+    /// Location of the finding on the second part (mm, world coordinates), like `point_a`.
     pub point_b: [f64; 3],
 }
 
@@ -150,8 +153,9 @@ pub unsafe extern "C" fn feeler_assembly_free(assembly: *mut FeelerAssembly) {
     });
 }
 
-/// Adds the parts of a model, moved by `pose` from their placements in the model. `name` precedes their
-/// paths, unless it is NULL or "". Equal paths are numbered: "bolt#1", "bolt#2". The model may be freed.
+/// Adds each instance of a model as a part. `pose` maps the coordinates of the model to the world.
+/// `name` precedes the paths of the parts, unless it is NULL or "". Equal paths are numbered: "bolt#1",
+/// "bolt#2". The model may be freed afterwards.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -172,7 +176,7 @@ pub unsafe extern "C" fn feeler_assembly_add(
     })
 }
 
-/// Writes the number of parts to `count`.
+/// Writes the number of parts of an assembly to `count`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -185,9 +189,10 @@ pub unsafe extern "C" fn feeler_assembly_part_count(
     enter(|| unsafe { put(count, "count", shared(assembly, "assembly")?.assembly.parts().len()) })
 }
 
-/// Measures all near pairs of parts, in parallel, and checks them against rules. `rules` is the text of a
-/// rules file in TOML, as for the command `feeler clearance`; NULL: parts must not interfere. `options` may
-/// be NULL. Free the result with `feeler_clearance_free`.
+/// Measures, in parallel, all pairs of parts within `d_max` of each other and checks them against rules.
+/// The assembly does not change. `rules` is the text of a rules file in TOML, as for the command
+/// `feeler clearance`; NULL stands for the only rule that parts must not interfere. `options` may be
+/// NULL for the defaults. Free the result with `feeler_clearance_free`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -238,7 +243,7 @@ pub unsafe extern "C" fn feeler_clearance_free(clearance: *mut FeelerClearance) 
     });
 }
 
-/// Writes the number of findings to `count`.
+/// Writes the number of findings of a clearance check to `count`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -251,9 +256,9 @@ pub unsafe extern "C" fn feeler_clearance_finding_count(
     enter(|| unsafe { put(count, "count", shared(clearance, "clearance")?.findings.len()) })
 }
 
-/// Writes the finding with an index from 0 to `out`, the paths of its parts to `path_a` and `path_b`, and the
-/// name of its rule to `rule`, which is NULL without a rule. `path_a`, `path_b` and `rule` may be NULL; the
-/// strings are valid as long as `clearance`.
+/// Writes a finding to `out`, the paths of its parts to `path_a` and `path_b`, and the name of its rule
+/// to `rule`, NULL if no rule applies to the pair. `index` counts from 0. `path_a`, `path_b` and `rule`
+/// may be NULL; the strings are valid until `clearance` is freed.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

@@ -10,15 +10,16 @@ use feeler::curves::{
 };
 use feeler::{BodyId, P3, QueryOptions, Scene, SceneError, V3};
 
-/// Deformable curves with a radius among solids that move.
+/// Scene of deformable curves with a radius (tubes) and moving solids.
 #[derive(Debug)]
 pub struct FeelerCurveScene {
     scene: CurveScene,
-    /// Buffers for points, derivatives and control points.
+    /// Buffers, reused between calls: points read from the caller's arrays, derivatives at nodes, and
+    /// control points computed from both.
     points: Vec<P3>,
     derivatives: Vec<V3>,
     control: Vec<P3>,
-    /// A call has panicked, so that the cached results are unreliable.
+    /// Whether a call has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
@@ -27,18 +28,20 @@ pub struct FeelerCurveScene {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerCurveOptions {
-    /// `sizeof(FeelerCurveOptions)`.
+    /// `sizeof(FeelerCurveOptions)`, set by the caller.
     pub struct_size: u32,
-    /// Maximum number of samples of a set of equal distance, at least 2; default 16.
+    /// Maximum number of contacts (samples) that represent a stretch of equal distance, at least 2;
+    /// default 16.
     pub max_samples: u32,
     /// Largest gap (mm) of reported contacts; default 1.
     pub d_max: f64,
-    /// Largest change of the distance with length (mm per mm) on a stretch of equal distance, which is
-    /// reported as a set of samples; default 1e-6. With larger values, tubes that lie side by side
-    /// become one contact sooner.
+    /// Largest change of the distance per length along the curve (mm per mm) at which the distance
+    /// counts as equal; default 1e-6. A stretch of equal distance is reported as a set of samples. With
+    /// larger values, tubes that lie side by side become one contact sooner.
     pub level_slope: f64,
-    /// Smallest length (mm) of a set; a shorter level stretch is reported as one minimum. Negative
-    /// (default): the sum of the radii or a hundredth of the smaller curve's size, whichever is larger.
+    /// Smallest length (mm) of a stretch of equal distance that is reported as a set of samples; a
+    /// shorter one is reported as one minimum. Negative (default): the sum of both radii, or a hundredth
+    /// of the diagonal of the smaller curve's bounding box, whichever is larger.
     pub level_length: f64,
 }
 
@@ -49,57 +52,61 @@ pub struct FeelerCurveOptions {
 pub struct FeelerCurveContact {
     /// 0: two curves, 1: a curve with itself, 2: a curve and a solid.
     pub kind: u32,
-    /// Id of the curve; of two curves the smaller id.
+    /// Id of curve A; between two curves the smaller id.
     pub curve: u32,
-    /// Id of the other curve, or of the body.
+    /// Id of curve B (equal to `curve` for a curve with itself), or of the body.
     pub other: u32,
     /// Index of the solid in its body; 0 for curves.
     pub part: u32,
     /// Parameters on both curves, from 0 to the number of pieces; for a curve with itself in ascending
     /// order. The second one is NaN for a solid.
     pub u: [f64; 2],
-    /// Point on the curve A. The nearest point of its tube is one radius away along the normal.
+    /// Point on the centre line of curve A. The nearest point of A's tube is one radius away along
+    /// `normal`.
     pub point_a: [f64; 3],
-    /// Point on the other curve (the nearest point of its tube is one radius away against the normal),
-    /// or on the solid.
+    /// Point on the centre line of curve B (the nearest point of B's tube is one radius away against
+    /// `normal`), or on the solid.
     pub point_b: [f64; 3],
-    /// Unit vector with `point_b - point_a = distance * normal`. Where curves cross, it is orthogonal to
-    /// both, with an arbitrary sign.
+    /// Unit vector from A to B: `point_b - point_a = distance * normal`. Where two curves cross, it is
+    /// orthogonal to both curves and its sign is arbitrary.
     pub normal: [f64; 3],
-    /// Distance of the points; negative where the curve is inside the solid.
+    /// Signed distance from `point_a` to `point_b`; negative where the curve is inside the solid.
     pub distance: f64,
-    /// Distance of the tubes, or of the tube and the solid; negative where they overlap.
+    /// Distance of the two tubes, or of the tube from the solid: `distance` minus the radii. Negative
+    /// where they overlap.
     pub gap: f64,
-    /// Location on each curve: 0 inside a piece, 1 at a corner, 2 at a free end. The second one is 0 for
-    /// a solid.
+    /// Location of the point on A and on B: 0 inside a piece, 1 at a joint where the direction changes,
+    /// 2 at a free end. The second one is 0 for a solid.
     pub place: [u32; 2],
-    /// Feature of the solid: 0: face, 1: edge, 2: vertex. `UINT32_MAX` for two curves.
+    /// Type of the feature of the solid at `point_b`: 0: face, 1: edge, 2: vertex. `UINT32_MAX` unless
+    /// `kind` is 2.
     pub feature_kind: u32,
-    /// Index of the feature among the solid's features of this kind. `UINT32_MAX` for two curves.
+    /// Index of the feature among the solid's features of this kind. `UINT32_MAX` unless `kind` is 2.
     pub feature_index: u32,
-    /// Index of the set of equal distance of this curve and `other` that the sample belongs to;
-    /// `UINT32_MAX` for a contact that is not a sample.
+    /// Index of the set of samples of equal distance, among the sets of `curve` and `other` in this
+    /// update. `UINT32_MAX` for a contact that is not a sample.
     pub set: u32,
     /// Reserved, 0.
     pub reserved: u32,
-    /// Identity: the same from update to update while the minimum moves continuously.
+    /// Identity of the minimum in its scene; constant from update to update while the minimum moves
+    /// continuously.
     pub id: u64,
 }
 
-/// Stretch of a curve where the curvature exceeds 1/radius. The tube overlaps itself there although the
-/// distance of the curve from itself has no minimum.
+/// Stretch of a curve where the curvature exceeds the reciprocal of the tube's radius. The tube overlaps
+/// itself there although no contact of the curve with itself is reported.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerTightBend {
-    /// Id of the curve.
+    /// Id of the bent curve.
     pub curve: u32,
     /// Reserved, 0.
     pub reserved: u32,
-    /// Parameters at the ends of the stretch.
+    /// Parameters of the curve at the ends of the stretch.
     pub range: [f64; 2],
-    /// Parameter of the largest curvature found.
+    /// Parameter of the largest curvature found on the stretch.
     pub u: f64,
-    /// Curvature there (1/mm); infinite at a cusp.
+    /// Curvature at `u` (1/mm); infinite at a cusp.
     pub curvature: f64,
 }
 
@@ -235,7 +242,7 @@ unsafe fn triples<'a>(
 }
 
 impl FeelerCurveScene {
-    /// Reads points into the buffer.
+    /// Reads `n` points into `self.points`.
     ///
     /// # Safety
     /// As for [`triples`].
@@ -246,7 +253,7 @@ impl FeelerCurveScene {
         Ok(())
     }
 
-    /// Computes the control points of cubic pieces through points with derivatives.
+    /// Writes to `self.control` the control points of cubic pieces through `n` points with derivatives.
     ///
     /// # Safety
     /// As for [`triples`], for both arrays.
@@ -291,7 +298,7 @@ unsafe fn with(
     })
 }
 
-/// Writes the default options, including `struct_size`.
+/// Writes the default options, including `struct_size`, to `options`. NULL does nothing.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -303,7 +310,7 @@ pub unsafe extern "C" fn feeler_curve_options_init(options: *mut FeelerCurveOpti
     }
 }
 
-/// Creates a scene without curves and bodies. `options` may be NULL for the defaults. Free the scene
+/// Creates an empty scene of curves and bodies. `options` may be NULL for the defaults. Free the scene
 /// with `feeler_curve_scene_free`.
 ///
 /// # Safety
@@ -342,10 +349,10 @@ pub unsafe extern "C" fn feeler_curve_scene_free(scene: *mut FeelerCurveScene) {
 }
 
 /// Adds a curve of connected Bézier pieces of one degree, 1 to 5, and writes its id to `id`. `points`
-/// has `3 * n_points` numbers: x, y, z (mm) of each control point. End points that neighbours share are
+/// has `3 * n_points` numbers: x, y, z (mm) of each control point. An end point that two pieces share is
 /// listed once, so that k pieces have `k * degree + 1` points, or `k * degree` if the curve is `closed`
-/// and the last piece ends at the first point. `radius` (mm) of the tube is at least 0. Ids of curves
-/// are never reused.
+/// and the last piece ends at the first point. `radius` (mm) is the radius of the tube, at least 0. Ids
+/// of curves are never reused.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -370,10 +377,11 @@ pub unsafe extern "C" fn feeler_curve_scene_add_curve(
     unsafe { with(scene, add) }
 }
 
-/// Adds a curve of cubic pieces through `n` nodes with given derivatives, as the rods and cables of a
-/// simulator have them, and writes its id to `id`. `points` and `derivatives` have `3 * n` numbers each.
-/// Derivatives are with respect to the parameter, which increases by 1 from node to node; if directions
-/// are not known, half the vector from the previous to the next node is a good choice.
+/// Adds a curve of cubic pieces through `n` nodes with given derivatives, such as those of a simulated
+/// rod or cable, and writes its id to `id`. `points` (mm) and `derivatives` (mm) have `3 * n` numbers
+/// each. Derivatives are with respect to the parameter, which increases by 1 from node to node. If they
+/// are not known, use half the vector from the previous to the next node. `radius` (mm) and `closed` are
+/// as for `feeler_curve_scene_add_curve`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -399,10 +407,11 @@ pub unsafe extern "C" fn feeler_curve_scene_add_hermite(
 }
 
 /// Fits a curve of cubic pieces to `n` measured points, at least four, in their order along the curve,
-/// and adds it. `measured` has `3 * n` numbers. The number of pieces is the smallest that brings all
-/// points within `tolerance` (mm), at most what the points determine. `deviation` (may be NULL) receives
-/// the largest distance (mm) of a point from the curve, which may exceed the tolerance.
-/// `feeler_curve_scene_control_points` returns the control points.
+/// adds it, and writes its id to `id`. `measured` has `3 * n` numbers (mm). The number of pieces is the
+/// first of 1, 2, 4, … that brings all points within `tolerance` (mm) of the curve; it is limited to
+/// `n / 2` and to 256. `deviation` (may be NULL) receives the largest distance (mm) of a point from the
+/// curve, which exceeds `tolerance` if the limit is reached. `radius` (mm) and `closed` are as for
+/// `feeler_curve_scene_add_curve`. `feeler_curve_scene_control_points` returns the control points.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -431,7 +440,7 @@ pub unsafe extern "C" fn feeler_curve_scene_fit_curve(
     unsafe { with(scene, add) }
 }
 
-/// Adds a curve and writes its id.
+/// Adds a curve and writes its id to `id`. Adds nothing if `id` is NULL.
 ///
 /// # Safety
 /// `id` is NULL or writable.
@@ -443,8 +452,8 @@ unsafe fn added(s: &mut FeelerCurveScene, curve: Curve, id: *mut u32) -> Result<
     unsafe { put(id, "id", s.scene.add(curve).0) }
 }
 
-/// Moves a curve. `points` has `3 * n_points` numbers, with as many points as the curve has control
-/// points. If the points are invalid, the curve does not change.
+/// Replaces the control points of a curve. `points` has `3 * n_points` numbers (mm); `n_points` is the
+/// number of control points of the curve. If the points are invalid, the curve does not change.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -464,8 +473,8 @@ pub unsafe extern "C" fn feeler_curve_scene_update_curve(
     unsafe { with(scene, update) }
 }
 
-/// Moves a curve of cubic pieces. `points` and `derivatives` have `3 * n` numbers each, with as many
-/// nodes as the curve has (`feeler_curve_scene_add_hermite`).
+/// Replaces the nodes of a curve of cubic pieces. `points` and `derivatives` have `3 * n` numbers each,
+/// as for `feeler_curve_scene_add_hermite`; `n` is the number of nodes of the curve.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -498,7 +507,7 @@ pub unsafe extern "C" fn feeler_curve_scene_update_hermite(
     unsafe { with(scene, update) }
 }
 
-/// Removes a curve.
+/// Removes a curve. Its id becomes invalid.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -511,8 +520,8 @@ pub unsafe extern "C" fn feeler_curve_scene_remove_curve(
     unsafe { with(scene, |s| s.scene.remove(CurveId(id)).map(drop).map_err(failed)) }
 }
 
-/// Writes the control points of a curve to `out`: x, y, z (mm) of each. `capacity` and `count` are
-/// numbers of points, so that `out` has space for `3 * capacity` numbers.
+/// Writes the control points of a curve to `out`: x, y, z (mm) of each point. `capacity` and `count` are
+/// numbers of points, not of coordinates, so that `out` has space for `3 * capacity` numbers.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -531,8 +540,8 @@ pub unsafe extern "C" fn feeler_curve_scene_control_points(
     })
 }
 
-/// Writes the points of a curve at `n` parameters `u`, from 0 to the number of pieces, to `out`, which
-/// has space for `3 * n` numbers.
+/// Writes the points of a curve at the `n` parameters `u` to `out`: x, y, z (mm) of each point.
+/// Parameters range from 0 to the number of pieces. `out` has space for `3 * n` numbers.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -557,8 +566,8 @@ pub unsafe extern "C" fn feeler_curve_scene_points_at(
     })
 }
 
-/// Adds a body at a pose and writes its id to `id`. Ids of bodies are never reused and are independent
-/// of those of curves.
+/// Adds a body, whose coordinates `pose` maps to the world (NULL: identity), and writes its id to `id`.
+/// Ids of bodies are never reused and are independent of those of curves.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -602,7 +611,7 @@ pub unsafe extern "C" fn feeler_curve_scene_set_pose(
     unsafe { with(scene, set) }
 }
 
-/// Removes a body.
+/// Removes a body. Its id becomes invalid.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -615,8 +624,8 @@ pub unsafe extern "C" fn feeler_curve_scene_remove_body(
     unsafe { with(scene, |s| s.scene.solids_mut().remove(BodyId(id)).map_err(failed_solids)) }
 }
 
-/// Sets whether updates decide if near curves and bodies interfere (`feeler_curve_scene_status`).
-/// Initially they do not.
+/// Sets whether updates also decide if near curves and bodies interfere, for
+/// `feeler_curve_scene_status`. Disabled by default.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -633,8 +642,9 @@ pub unsafe extern "C" fn feeler_curve_scene_detect_interference(
     unsafe { with(scene, set) }
 }
 
-/// Computes all contacts between curves, of curves with themselves, and between curves and bodies, at
-/// their present positions. For contacts between bodies use a `FeelerScene`.
+/// Computes all contacts between curves, of curves with themselves, and between curves and bodies whose
+/// gap is at most `d_max`, for the current control points and poses. For contacts between bodies, use a
+/// `FeelerScene`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -644,7 +654,8 @@ pub unsafe extern "C" fn feeler_curve_scene_update(scene: *mut FeelerCurveScene)
     unsafe { with(scene, |s| s.scene.update().map_err(failed)) }
 }
 
-/// Writes the contacts of the last update to `out`, by ascending pairs and parameters.
+/// Writes the contacts of the last update to `out`, sorted by pair of curve and other object, then by
+/// parameters.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -662,8 +673,8 @@ pub unsafe extern "C" fn feeler_curve_scene_contacts(
     })
 }
 
-/// Writes the stretches where curves were bent more tightly than their radius in the last update to
-/// `out`, by ascending curves and parameters.
+/// Writes to `out` the stretches where curves were bent more tightly than the radius of their tube
+/// allows in the last update, sorted by id of the curve, then by parameter.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -681,10 +692,11 @@ pub unsafe extern "C" fn feeler_curve_scene_tight_bends(
     })
 }
 
-/// Writes the status of a curve and a body in the last update to `out`: separated, interfering, touching
-/// (the gap is zero within rounding), or undecided (the computing budget was exhausted).
-/// `FEELER_STATUS_UNKNOWN` if interference is not detected (`feeler_curve_scene_detect_interference`),
-/// or if the curve or the body is new.
+/// Writes the relation of the tube of a curve to a body in the last update to `out`: separated,
+/// interfering, touching (the gap is zero within rounding), or undecided (neither bounds nor contacts
+/// decide). `FEELER_STATUS_UNKNOWN` if interference is not detected
+/// (`feeler_curve_scene_detect_interference`), or if the curve or the body was added after the last
+/// update.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -702,8 +714,9 @@ pub unsafe extern "C" fn feeler_curve_scene_status(
     })
 }
 
-/// Writes to `interfere` whether the tubes of two curves, or of a curve with itself, overlapped in the
-/// last update. Tight bends do not count (`feeler_curve_scene_tight_bends`).
+/// Writes to `interfere` whether the tubes of two curves overlapped in the last update. If `a` equals
+/// `b`, the tube of the curve is tested for overlap with itself. Tight bends do not count
+/// (`feeler_curve_scene_tight_bends`).
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

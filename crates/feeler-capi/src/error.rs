@@ -16,14 +16,15 @@ pub enum FeelerResult {
     Argument = 1,
     /// A file or its bytes cannot be read, prepared or written.
     File = 2,
-    /// A solid cannot be queried, or the model has no solid with this index.
+    /// A solid cannot be queried, or the model has no solid with the given index.
     Body = 3,
     /// Invalid options, poses or curves; coordinates so large that their rounding exceeds a tenth of the
     /// tolerance; or solids that are too thin for the options.
     Query = 4,
     /// A body or a curve is not in the scene, or the scene does not accept the operation.
     Scene = 5,
-    /// Bug in the library; please report it. The handle of the call is unusable: free it.
+    /// A panic, which is a bug in the library; please report it. The handle that was passed to the call
+    /// is unusable: free it.
     Panic = 6,
 }
 
@@ -42,7 +43,7 @@ impl Failure {
         Self::new(FeelerResult::Argument, text)
     }
 
-    /// Returns a conversion of errors to failures with this result, for `map_err`.
+    /// Returns a conversion of errors to failures with the given result, for `map_err`.
     pub(crate) fn of<E: Display>(result: FeelerResult) -> impl Fn(E) -> Self {
         move |e| Self::new(result, e)
     }
@@ -74,8 +75,9 @@ pub(crate) fn enter(body: impl FnOnce() -> Result<(), Failure>) -> FeelerResult 
     }
 }
 
-/// Returns the message of the last call of this thread that did not return `FEELER_RESULT_OK`; "" before
-/// any. Never NULL, not to be freed; valid until the next failed call of this thread.
+/// Returns the message of the last call of this thread that did not return `FEELER_RESULT_OK`, or "" if
+/// every call has succeeded. The string is never NULL, must not be freed, and is valid until the next
+/// failed call of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn feeler_last_error() -> *const c_char {
     LAST.with(|last| last.borrow().as_ptr())

@@ -1,4 +1,4 @@
-//! Exact walls for particles: arrays in, records out.
+//! Exact walls for particles: the input is arrays of numbers, the output records of contacts.
 
 use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
@@ -9,7 +9,7 @@ use feeler::particles::{
     ExactWall, ProximityCache, Sphere, SuperellipsoidParticle, WallContact, WallContacts, WallError,
 };
 
-/// Exact solid as a wall for particles, with cached results of the particles near it.
+/// Wall for particles: an exact solid at a pose, with the cached results of the particles near it.
 #[derive(Debug)]
 pub struct FeelerExactWall {
     wall: ExactWall,
@@ -17,7 +17,7 @@ pub struct FeelerExactWall {
     spheres: Vec<Sphere>,
     superellipsoids: Vec<SuperellipsoidParticle>,
     out: WallContacts,
-    /// A query has panicked, so that the cached results are unreliable.
+    /// Whether a query has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
@@ -25,8 +25,8 @@ pub struct FeelerExactWall {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerWallContact {
-    /// Identity: the same while the contact of the particle stays on its feature of the wall. Store
-    /// friction by particle and id.
+    /// Identity of the contact among those of its particle; constant while the contact stays on its
+    /// feature of the wall. Use the particle and this id as key of friction states.
     pub id: u64,
     /// Index of the particle in the arrays of the query.
     pub particle: u32,
@@ -36,11 +36,11 @@ pub struct FeelerWallContact {
     pub point: [f64; 3],
     /// Unit normal from the wall to the particle.
     pub normal: [f64; 3],
-    /// Signed distance of the surfaces along the normal; negative where the particle penetrates the
-    /// wall.
+    /// Signed distance of the particle's surface from the wall along `normal`; negative where the
+    /// particle penetrates the wall.
     pub gap: f64,
-    /// Principal curvatures of the wall (1/mm), the larger one first, positive where the wall is convex;
-    /// infinite across an edge, both infinite at a vertex.
+    /// Principal curvatures of the wall at `point` (1/mm), the larger one first, positive where the wall
+    /// is convex; infinite across an edge, both infinite at a vertex.
     pub curvatures: [f64; 2],
 }
 
@@ -62,7 +62,7 @@ impl From<(usize, &WallContact)> for FeelerWallContact {
     }
 }
 
-/// Iterator over the contacts of all particles, with the index of the particle.
+/// Iterator over the records of all contacts, which contain the index of their particle.
 struct Numbered<'a> {
     contacts: std::iter::Enumerate<std::slice::Iter<'a, WallContact>>,
     offsets: &'a [u32],
@@ -87,7 +87,7 @@ impl Iterator for Numbered<'_> {
 
 impl ExactSizeIterator for Numbered<'_> {}
 
-/// Records of the contacts of all particles, with their particles.
+/// Records of the contacts of all particles, by ascending index of the particle.
 pub fn numbered_wall_contacts(out: &WallContacts) -> impl ExactSizeIterator<Item = FeelerWallContact> + '_ {
     Numbered { contacts: out.contacts().iter().enumerate(), offsets: out.offsets(), particle: 0 }
 }
@@ -127,7 +127,7 @@ fn counted(n: usize) -> Result<usize, Failure> {
     }
 }
 
-/// Creates an exact wall at the identity pose. It keeps what it needs of the body. Free the wall with
+/// Creates an exact wall at the identity pose. The body may be freed. Free the wall with
 /// `feeler_exact_wall_free`.
 ///
 /// # Safety
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn feeler_exact_wall_free(wall: *mut FeelerExactWall) {
     });
 }
 
-/// Sets the pose of a wall.
+/// Sets the pose of a wall, which maps the coordinates of its solid to the world.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -185,9 +185,9 @@ pub unsafe extern "C" fn feeler_exact_wall_set_pose(
 
 /// Computes all contacts of `n` spheres whose gaps are at most `reach` (mm). `centers` has `3 * n`
 /// numbers (x, y, z in mm), `radii` has `n` (mm). `feeler_exact_wall_contacts` returns the contacts. The
-/// query is fastest if the particles have the order of the last call; the results do not depend on it. A
-/// sphere with its centre inside the material has one contact, along the shortest translation out of the
-/// wall.
+/// query is fastest if the order of the particles is the same as in the previous call; the results do
+/// not depend on the order. A sphere with its centre inside the material has one contact, at the point
+/// of the boundary nearest to the centre.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -214,8 +214,9 @@ pub unsafe extern "C" fn feeler_exact_wall_sphere_contacts(
 
 /// Computes all contacts of `n` superellipsoids whose gaps are at most `reach` (mm), like
 /// `feeler_exact_wall_sphere_contacts`. `centers` has `3 * n` numbers (mm), `orientations` `4 * n`
-/// (quaternions x, y, z, w from own axes to the world), `semi_axes` `3 * n` (mm), and `exponents` `2 *
-/// n` in [0.1, 1.9]: ε₁ around the z axis and ε₂ along it; 1, 1 is an ellipsoid.
+/// (quaternions x, y, z, w that rotate from the particle's frame to the world), `semi_axes` `3 * n` (a,
+/// b, c in mm), and `exponents` `2 * n`: ε₁ around the particle's z axis and ε₂ along it, each in [0.1,
+/// 1.9]. 1, 1 is an ellipsoid; shapes approach a box for small exponents.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -254,7 +255,7 @@ pub unsafe extern "C" fn feeler_exact_wall_superellipsoid_contacts(
     unsafe { with(wall, query) }
 }
 
-/// Writes the contacts of the last query to `out`, by ascending particles and gaps.
+/// Writes the contacts of the last query to `out`, sorted by index of the particle, then by gap.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -272,8 +273,8 @@ pub unsafe extern "C" fn feeler_exact_wall_contacts(
     })
 }
 
-/// Writes the index of the first contact of each particle to `out`, and at the end the number of all
-/// contacts: one more number than particles.
+/// Writes the index of the first contact of each particle to `out`, followed by the number of all
+/// contacts. The array has one more number than there are particles.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

@@ -5,7 +5,7 @@ use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{hand_out, put_sized, shared, take_back};
 use feeler::mesh::{Mesh, MeshError, mesh};
 
-/// Triangle mesh of a solid for display, in the solid's own coordinates.
+/// Triangle mesh of a body for display, in the body's own coordinates.
 #[derive(Debug)]
 pub struct FeelerMesh {
     points: Vec<f64>,
@@ -14,15 +14,15 @@ pub struct FeelerMesh {
     rest: Mesh,
 }
 
-/// Arrays of a mesh. The pointers are valid as long as the mesh.
+/// Arrays of a mesh. The pointers are valid until the mesh is freed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FeelerMeshData {
     /// `sizeof(FeelerMeshData)`, set by the caller.
     pub struct_size: u32,
-    /// Number of triangle sides without a neighbour; 0 for a closed mesh.
+    /// Number of triangle sides that no adjacent triangle shares; 0 for a closed mesh.
     pub open_sides: u32,
-    /// Largest distance found between a triangle and its surface (mm).
+    /// Largest measured distance between a triangle and the surface of its face (mm).
     pub deviation: f64,
     /// Number of vertices.
     pub point_count: usize,
@@ -30,18 +30,20 @@ pub struct FeelerMeshData {
     pub triangle_count: usize,
     /// Coordinates (mm): x, y, z of each vertex. No two faces share a vertex.
     pub points: *const f64,
-    /// Outward unit normals: x, y, z of each vertex.
+    /// Outward unit normals of the faces: x, y, z of each vertex.
     pub normals: *const f64,
-    /// For each vertex the index of the first vertex at the same position, to join the faces.
+    /// Index of the first vertex at the same position, for each vertex; it joins the triangles of
+    /// adjacent faces.
     pub welded: *const u32,
     /// Indices of three vertices of each triangle, counter-clockwise seen from outside.
     pub triangles: *const u32,
-    /// Index of the supermaximal face of each triangle, as `FeelerFeatureRef.index`.
+    /// Index of the face of each triangle, numbered like `index` of `FeelerFeatureRef`.
     pub faces: *const u32,
 }
 
-/// Creates a triangle mesh whose distance from the solid is at most `chord` (mm). Free it with
-/// `feeler_mesh_free`. Queries do not use meshes.
+/// Creates a triangle mesh within `chord` (mm) of the exact faces, for display only: queries do not use
+/// meshes. Check `deviation` of `FeelerMeshData`, which may exceed `chord` for extreme splines and edges
+/// far from their faces. Free the mesh with `feeler_mesh_free`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

@@ -10,9 +10,9 @@ use std::ffi::{CString, c_char};
 #[derive(Debug)]
 pub struct FeelerModel {
     pub(crate) model: Model,
-    /// Names of the instances.
+    /// Names of the instances, in the order of `model.instances`.
     names: Vec<CString>,
-    /// Paths of the instances in the assembly.
+    /// Paths of the instances in the assembly, in the order of `model.instances`.
     paths: Vec<CString>,
 }
 
@@ -22,9 +22,9 @@ pub struct FeelerModel {
 pub struct FeelerInstance {
     /// `sizeof(FeelerInstance)`, set by the caller.
     pub struct_size: u32,
-    /// Index of the solid, for `feeler_body_new`.
+    /// Index of the solid, as an argument of `feeler_body_new`.
     pub solid: u32,
-    /// Pose of the solid in the model.
+    /// Pose that maps the solid's own coordinates to those of the model.
     pub pose: FeelerPose,
 }
 
@@ -67,10 +67,11 @@ pub unsafe extern "C" fn feeler_model_from_bytes(
     })
 }
 
-/// Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes.
-/// Write the model with `feeler_model_write` and read that file the next time. Solids that cannot be
-/// prepared are left out (`feeler_model_left_out_count`). Free the model with `feeler_model_free`.
-/// Available in libraries that are built with the feature `prepare`.
+/// Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes. To
+/// avoid this the next time, write the model with `feeler_model_write` and read that file with
+/// `feeler_model_read`. Solids that cannot be prepared are left out; `feeler_model_left_out_count`
+/// returns their number. Free the model with `feeler_model_free`. Available in libraries that are built
+/// with the feature `prepare`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -84,8 +85,8 @@ pub unsafe extern "C" fn feeler_prepare_step(
     enter(|| unsafe { hand_out(out, FeelerModel::new(feeler::prepare_step(path_of(path)?).map_err(file)?)) })
 }
 
-/// Prepares the `n` bytes of a STEP file like `feeler_prepare_step`. `name` is the file name in
-/// messages.
+/// Prepares the `n` bytes of a STEP file like `feeler_prepare_step`. `name` is the name of the file that
+/// messages state.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -104,7 +105,7 @@ pub unsafe extern "C" fn feeler_prepare_bytes(
     })
 }
 
-/// Writes a `.feeler` file. If writing fails, an existing file remains unchanged.
+/// Writes a model to a `.feeler` file. If writing fails, an existing file remains unchanged.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn feeler_model_write(model: *const FeelerModel, path: *co
     enter(|| unsafe { shared(model, "model")?.model.write(path_of(path)?).map(drop).map_err(file) })
 }
 
-/// Writes the bytes of a `.feeler` file to `out`.
+/// Writes a model to `out`, as the bytes of a `.feeler` file.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -132,7 +133,7 @@ pub unsafe extern "C" fn feeler_model_to_bytes(
     })
 }
 
-/// Frees a model. Its bodies remain valid.
+/// Frees a model. Bodies created from it remain valid.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn feeler_model_free(model: *mut FeelerModel) {
     });
 }
 
-/// Writes the number of distinct solids to `count`.
+/// Writes the number of distinct solids of a model to `count`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -158,8 +159,8 @@ pub unsafe extern "C" fn feeler_model_solid_count(
     enter(|| unsafe { put(count, "count", shared(model, "model")?.model.solids.len()) })
 }
 
-/// Writes the number of instances to `count`. An assembly that contains a solid twice has two instances
-/// of it.
+/// Writes the number of instances (placed solids) of a model to `count`. A solid that is placed twice
+/// has two instances.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -172,8 +173,8 @@ pub unsafe extern "C" fn feeler_model_instance_count(
     enter(|| unsafe { put(count, "count", shared(model, "model")?.model.instances.len()) })
 }
 
-/// Writes the number of solids and components that could not be prepared to `count`. The command `feeler
-/// inspect` lists them with the reasons.
+/// Writes to `count` the number of solids and components of the input that could not be prepared and are
+/// missing from the model. The command `feeler inspect` lists them with the reasons.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -186,9 +187,9 @@ pub unsafe extern "C" fn feeler_model_left_out_count(
     enter(|| unsafe { put(count, "count", shared(model, "model")?.model.left_out().len()) })
 }
 
-/// Writes the instance with an index from 0 to `out`, and its name and its path to `name` and `path`.
-/// The path joins the names from the root of the assembly by '/' and is "" without an assembly. `name`
-/// and `path` may be NULL; the strings are valid as long as the model.
+/// Writes an instance to `out`, and its name and its path to `name` and `path`. `index` counts from 0.
+/// The path joins the names from the root of the assembly by '/'; it is "" if the model has no assembly.
+/// `name` and `path` may be NULL; the strings are valid until the model is freed.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

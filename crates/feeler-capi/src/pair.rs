@@ -8,11 +8,11 @@ use crate::record::{
 };
 use feeler::{ContactPair, Verdict};
 
-/// Two bodies and the results that their queries reuse.
+/// Two bodies, A and B, with the results of earlier queries that the next query reuses.
 #[derive(Debug)]
 pub struct FeelerContactPair {
     pair: ContactPair,
-    /// A query has panicked, so that the cached results are unreliable.
+    /// Whether a query has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
@@ -23,13 +23,13 @@ pub struct FeelerVerdict {
     /// `sizeof(FeelerVerdict)`, set by the caller.
     pub struct_size: u32,
     /// Relation of the solids; `FEELER_STATUS_UNKNOWN` if no verdict was computed. The members from
-    /// `witness` to `undecided_count` are valid only if it is known.
+    /// `witness` to `undecided_count` are 0 then.
     pub status: FeelerStatus,
     /// Smallest distance of a contact (mm); infinite if no contact is within `d_max`.
     pub min_distance: f64,
     /// Tolerance of the query (mm): lengths below it counted as zero.
     pub tolerance: f64,
-    /// Point inside both solids, world coordinates (mm), if they interfere; else zeros.
+    /// Point inside both solids (mm, world coordinates) if they interfere; else zeros.
     pub witness: [f64; 3],
     /// Lower bound of the distance (mm) of the witness from the boundary of A. No translation shorter
     /// than `inside_a + inside_b` separates the solids.
@@ -38,12 +38,13 @@ pub struct FeelerVerdict {
     pub inside_b: f64,
     /// Number of locations where interference could be neither found nor excluded.
     pub undecided_count: u32,
-    /// Number of pairs of areas that may have more minima than were found, in a query with the option
-    /// `certified`; else 0.
+    /// Number of pairs of areas (pieces of features) that may have more minima than were found, if the
+    /// query had the option `certified`; else 0.
     pub undecided_pairs: u32,
 }
 
-/// Creates a pair of bodies, which may be the same body. Free it with `feeler_contact_pair_free`.
+/// Creates a pair of the bodies A (`a`) and B (`b`), which may be the same body. Free it with
+/// `feeler_contact_pair_free`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -73,8 +74,9 @@ pub unsafe extern "C" fn feeler_contact_pair_free(pair: *mut FeelerContactPair) 
     });
 }
 
-/// Computes all local minima of the distance up to `d_max` and writes them to `out` by ascending
-/// distance. If `capacity` is less than `count`, `feeler_contact_pair_contacts` returns all contacts
+/// Computes all local minima of the distance up to the option `d_max` and writes them to `out` by
+/// ascending distance. `pose_a` and `pose_b` map the bodies' coordinates to the world; NULL is the
+/// identity. If `capacity` is less than `count`, `feeler_contact_pair_contacts` returns all contacts
 /// without another query. `options` may be NULL for the defaults. After an error the pair has no
 /// contacts and no verdict.
 ///
@@ -158,10 +160,11 @@ pub unsafe extern "C" fn feeler_contact_pair_decide(
     })
 }
 
-/// Computes a translation of B (mm, world coordinates) after which the solids at these poses no longer
-/// interfere: short, but not proven to be the shortest. Writes whether they interfere to `interfere`,
-/// and the translation to `out`, zeros if they do not. The search computes up to 200 verdicts. `options`
-/// may be NULL for the defaults. The contacts of the last query do not change.
+/// Computes a translation of B (mm, world coordinates) after which the solids no longer interfere:
+/// short, but not proven to be the shortest. Writes to `interfere` whether the solids interfere at
+/// `pose_a` and `pose_b`, and to `out` the three coordinates of the translation, zeros if they do not
+/// interfere. The function computes up to 200 verdicts. `options` may be NULL for the defaults. The
+/// contacts of the last query do not change.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -193,8 +196,8 @@ pub(crate) fn verdict(pair: &ContactPair) -> FeelerVerdict {
     verdict_record(pair.verdict(), min_distance, pair.tolerances().tol, undecided_pairs)
 }
 
-/// Record of a verdict, with the smallest distance (mm) of a contact, the tolerance of the query (mm) and
-/// the number of undecided pairs of areas.
+/// Record of a verdict, `None` if none was computed. `min_distance` (mm) is the smallest distance of a
+/// contact, `tolerance` (mm) that of the query, and `undecided_pairs` the number of pairs of areas.
 pub(crate) fn verdict_record(
     verdict: Option<&Verdict>,
     min_distance: f64,
@@ -216,7 +219,7 @@ pub(crate) fn verdict_record(
     }
 }
 
-/// Discards the results of earlier queries, so that the contacts of the next query get new ids.
+/// Discards the results of earlier queries. The contacts of the next query get new ids.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

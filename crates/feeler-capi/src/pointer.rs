@@ -4,7 +4,7 @@ use crate::error::Failure;
 use std::ffi::{CStr, c_char};
 use std::path::Path;
 
-/// Shared reference to the target of a handle.
+/// Shared reference to the target of a handle. A NULL handle is an error that states `name`.
 ///
 /// # Safety
 /// The pointer is NULL or points to a `T` that is not modified concurrently.
@@ -13,7 +13,7 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T, name: &str) -> Result<&'a 
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
 }
 
-/// Exclusive reference to the target of a handle.
+/// Exclusive reference to the target of a handle. A NULL handle is an error that states `name`.
 ///
 /// # Safety
 /// The pointer is NULL or points to a `T` that is not used concurrently.
@@ -39,7 +39,8 @@ fn shared_check<T>(pointer: *const T, name: &str) -> Result<(), Failure> {
     if pointer.is_null() { Err(Failure::argument(format!("{name} is NULL"))) } else { Ok(()) }
 }
 
-/// Writes a value through a pointer, which may point to uninitialised memory.
+/// Writes a value through a pointer, which may point to uninitialised memory. A NULL pointer is an
+/// error.
 ///
 /// # Safety
 /// The pointer is NULL or writable.
@@ -50,7 +51,7 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, name: &str, value: T) -> Result<(),
     Ok(())
 }
 
-/// Checks that [`fill`] can write its results.
+/// Returns an error if an output of [`fill`] is NULL that must not be.
 pub(crate) fn check_output<T>((out, capacity): (*mut T, usize), count: *mut usize) -> Result<(), Failure> {
     if capacity > 0 {
         shared_check(out, "out")?;
@@ -58,7 +59,7 @@ pub(crate) fn check_output<T>((out, capacity): (*mut T, usize), count: *mut usiz
     shared_check(count, "count")
 }
 
-/// Writes at most `capacity` values to `out`, and the number of all values to `count`.
+/// Writes the first `capacity` values to `out`, and the number of all values to `count`.
 ///
 /// # Safety
 /// `out` is NULL or has space for `capacity` values; `count` is NULL or writable.
@@ -77,7 +78,7 @@ pub(crate) unsafe fn fill<T>(
     Ok(())
 }
 
-/// Null-terminated UTF-8 string.
+/// Reads a null-terminated UTF-8 string.
 ///
 /// # Safety
 /// The pointer is NULL or points to a null-terminated string.
@@ -88,7 +89,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a 
     text.to_str().map_err(|_| Failure::argument(format!("{name} is not UTF-8")))
 }
 
-/// Path in UTF-8.
+/// Reads a path in UTF-8.
 ///
 /// # Safety
 /// As for [`text`].
@@ -97,7 +98,7 @@ pub(crate) unsafe fn path_of<'a>(pointer: *const c_char) -> Result<&'a Path, Fai
     unsafe { text(pointer, "path") }.map(Path::new)
 }
 
-/// Writes a new handle to `out`.
+/// Moves a value to the heap and writes its handle to `out`.
 ///
 /// # Safety
 /// `out` is NULL or writable.
@@ -158,9 +159,9 @@ pub(crate) unsafe fn get_sized<T: Copy>(pointer: *const T, default: T, name: &st
     Ok(value)
 }
 
-/// Largest valid size (bytes) of a struct of any version. It is far above the present sizes;
-/// uninitialised memory usually exceeds it. A larger value detects fewer uninitialised sizes, a smaller
-/// one limits growth.
+/// Largest accepted `struct_size` (bytes). It is far above the sizes of present structs; a size in
+/// uninitialised memory usually exceeds it. A larger value detects fewer uninitialised sizes; a smaller
+/// one limits the growth of structs.
 const MAX_STRUCT_SIZE: usize = 4096;
 
 fn checked_size(size: u32, name: &str) -> Result<usize, Failure> {

@@ -1,22 +1,24 @@
-//! Flat structs: poses, options, contacts, features.
+//! Flat structs of the C interface: poses, query options, contacts, features.
 
 use crate::error::{Failure, FeelerResult};
 use crate::pointer::get_sized;
 use feeler::pose::{PoseError, from_values, to_values};
 use feeler::{Contact, ContactKind, FeatureKind, FeatureRef, Pose, QueryOptions, Status};
 
-/// Rigid motion that maps own coordinates of a solid to world coordinates: rotation, then translation.
+/// Rigid motion that maps a solid's own coordinates to world coordinates: first the rotation, then the
+/// translation.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerPose {
     /// Translation (mm).
     pub translation: [f64; 3],
-    /// Unit quaternion x, y, z, w. A norm within 1e-3 of 1 is normalised; any other is an error.
+    /// Unit quaternion x, y, z, w. A quaternion with a norm within 1e-3 of 1 is normalised; any other is
+    /// an error.
     pub rotation: [f64; 4],
 }
 
 impl FeelerPose {
-    /// Converts to a pose of the library.
+    /// Converts the record to a pose of the Rust library.
     ///
     /// # Errors
     /// The pose is not finite, or its quaternion is not a unit quaternion.
@@ -38,43 +40,49 @@ impl From<&Pose> for FeelerPose {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerQueryOptions {
-    /// `sizeof(FeelerQueryOptions)`.
+    /// `sizeof(FeelerQueryOptions)`, set by the caller.
     pub struct_size: u32,
-    /// Not 0: distribute one query among threads. The results are the same to the bit. Default 0.
+    /// Not 0: distribute the work of one query among threads. The results are bitwise the same. Default
+    /// 0.
     pub parallel: u8,
-    /// Not 0 (default): compute the verdict in every query. 0: never; `feeler_contact_pair_decide`
+    /// Not 0 (default): compute the verdict in every query. 0: skip it; `feeler_contact_pair_decide`
     /// computes it on demand.
     pub detect_interference: u8,
     /// Not 0: skip the verdict if a contact has a negative gap, because such a contact explains the
     /// interference. Without effect if `penetration` is 0. Default 0.
     pub verdict_unless_pressed: u8,
-    /// Not 0: prove that no minimum with a spline is missing, or report what is undecided. Default 0.
+    /// Not 0: prove that no minimum with a spline is missing, or count the pairs of areas without proof
+    /// (`undecided_pairs` of `FeelerVerdict`). Default 0.
     pub certified: u8,
-    /// Not 0: report only the outermost samples of conformal sets, which carry loads. Default 0.
+    /// Not 0: of each conformal set, report only the outermost samples, which suffice to carry loads.
+    /// Default 0.
     pub load_bearing: u8,
     /// Reserved, ignored.
     pub reserved: [u8; 7],
-    /// Largest distance (mm) of reported contacts, at least 0; infinite for all. Default 1. In a scene
-    /// it limits the gap and must be finite.
+    /// Largest distance (mm) of reported contacts, at least 0; infinity for all contacts. Default 1. In
+    /// a scene it limits the gap and must be finite.
     pub d_max: f64,
-    /// Angle (rad) by which the polars of edges and vertices are dilated to report quasi-minima, from 0
-    /// (none, default) to π/4.
+    /// Angle (rad) for quasi-minima, from 0 (default: none are reported) to π/4. The cones of directions
+    /// of edges and vertices (polars) are dilated by it. A quasi-minimum may become a minimum if a solid
+    /// rotates by this angle.
     pub quasi_angle: f64,
-    /// Implicit dilation of A (mm), subtracted from the gap; does not affect `distance`. Default 0; may
+    /// Implicit dilation of A (mm), subtracted from `gap`; it does not affect `distance`. Default 0; may
     /// be negative.
     pub dilation_a: f64,
-    /// Implicit dilation of B (mm).
+    /// Implicit dilation of B (mm), like `dilation_a`.
     pub dilation_b: f64,
-    /// Lengths (mm) below this count as zero; 0 (default): 1e-7 of the larger solid's diagonal.
+    /// Lengths (mm) below this count as zero; 0 (default): 1e-7 of the diagonal of the larger solid's
+    /// bounding box.
     pub tolerance: f64,
     /// Depth (mm) down to which contacts at negative distances are reported, at least 0 and less than
-    /// half the sum of both `min_thickness`. Default 0.
+    /// half the sum of both bodies' `min_thickness` (`FeelerBodyInfo`). Default 0.
     pub penetration: f64,
-    /// Largest spacing (mm) of the samples of a conformal set; 0 (default): a quarter of its extent.
+    /// Largest spacing (mm) of the samples of a conformal set; 0 (default): a quarter of the extent of
+    /// the set.
     pub conformal_spacing: f64,
 }
 
-/// Feature of a solid with a footpoint on it.
+/// Face, edge or vertex of a solid, with the parameters of a footpoint on it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeelerFeatureRef {
@@ -82,9 +90,11 @@ pub struct FeelerFeatureRef {
     pub kind: u32,
     /// Index of the feature among the solid's features of this kind.
     pub index: u32,
-    /// Number of the entity in the STEP file; 0 without an entity and in contacts of trackers.
+    /// Number of the feature's entity in the STEP file; 0 if there is no entity, and in contacts of
+    /// trackers.
     pub source: u64,
-    /// Parameters of the footpoint: u and v on a face, t and 0 on an edge, zeros at a vertex.
+    /// Parameters of the footpoint on the surface or curve of the feature: u and v on a face, t and 0 on
+    /// an edge, zeros at a vertex.
     pub uv: [f64; 2],
 }
 
@@ -92,35 +102,38 @@ pub struct FeelerFeatureRef {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeelerContact {
-    /// Signed distance of the footpoints; negative where the solids penetrate each other.
+    /// Signed distance from `point_a` to `point_b` along `normal`; negative where the solids penetrate
+    /// each other.
     pub distance: f64,
-    /// `distance` minus both dilations.
+    /// `distance` minus the dilations of A and of B.
     pub gap: f64,
-    /// Footpoint on A.
+    /// Footpoint on A, world coordinates.
     pub point_a: [f64; 3],
-    /// Footpoint on B.
+    /// Footpoint on B, world coordinates.
     pub point_b: [f64; 3],
     /// Footpoint on A in A's own coordinates.
     pub local_a: [f64; 3],
     /// Footpoint on B in B's own coordinates.
     pub local_b: [f64; 3],
-    /// Unit vector from A to B, outward from A: `point_b - point_a = distance * normal`. It keeps its
-    /// direction if the distance becomes negative.
+    /// Unit normal at `point_a`, outward from A and towards B: `point_b - point_a = distance * normal`.
+    /// It stays outward from A if the distance is negative.
     pub normal: [f64; 3],
     /// Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
     /// infinite across an edge and at a vertex.
     pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature of B at the footpoint (1/mm).
+    /// Smallest and largest normal curvature of B at the footpoint (1/mm), positive where B is convex.
     pub curvature_b: [f64; 2],
-    /// Identity: the same from query to query of a pair while the footpoints stay on their features.
-    /// Fits a double.
+    /// Identity of the contact in its pair of bodies; constant from query to query while the footpoints
+    /// stay on their features. A double represents it exactly.
     pub id: u64,
-    /// Number of preceding consecutive queries that found this contact; 0 for a new contact.
+    /// Number of consecutive queries before this one that found the same contact; 0 for a new contact.
     pub age: u32,
-    /// 0: strict minimum, 1: quasi-minimum (`quasi_angle`), 2: sample of a conformal set.
+    /// 0: isolated (strict) minimum, 1: quasi-minimum (option `quasi_angle`), 2: sample of a conformal
+    /// set, that is of a connected set of equal minima.
     pub kind: u8,
-    /// 1: the solver stopped above rounding level (footpoints accurate to 1e-6 of the size) or, with the
-    /// option `certified`, its pair of areas may have more minima. Else 0.
+    /// 1: the solver stopped before its error was as small as rounding (footpoints are accurate to 1e-6
+    /// of the larger solid's diagonal) or, with the option `certified`, the contact's pair of areas may
+    /// have more minima. Else 0.
     pub undecided: u8,
     /// Reserved, 0.
     pub reserved: [u8; 2],
@@ -130,20 +143,20 @@ pub struct FeelerContact {
     pub feature_b: FeelerFeatureRef,
 }
 
-/// Relation of two solids.
+/// Relation of two solids in a query.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerStatus {
     /// The solids have no common point.
     Separated = 0,
-    /// The smallest distance is below the `tolerance` of the query options, and the interiors do not
-    /// intersect deeper than that.
+    /// The smallest distance of the solids is below the `tolerance` of the query options, and their
+    /// interiors do not intersect deeper than this tolerance.
     Touching = 1,
-    /// The interiors intersect.
+    /// The interiors of the solids intersect.
     Interfering = 2,
     /// The computing budget of the query was exhausted before interference was found or excluded.
     Undecided = 3,
-    /// No verdict was computed, or the bodies are not near each other.
+    /// No verdict was computed, for example because the bodies are not near each other.
     Unknown = 4,
 }
 
@@ -246,7 +259,7 @@ impl FeelerQueryOptions {
     }
 }
 
-/// Writes the default options, including `struct_size`.
+/// Writes the default options, including `struct_size`, to `options`. NULL does nothing.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

@@ -9,11 +9,11 @@ use crate::record::{
 };
 use feeler::{BodyId, BodyOptions, ContactEvent, EventKind, PairOptions, Scene, SceneContact, SceneError};
 
-/// Many bodies that move together.
+/// Scene: many bodies, which may move, and the contacts of near pairs of them.
 #[derive(Debug)]
 pub struct FeelerScene {
     scene: Scene,
-    /// A call has panicked, so that the cached results are unreliable.
+    /// Whether a call has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
@@ -21,11 +21,11 @@ pub struct FeelerScene {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerSceneContact {
-    /// Ids of the bodies, ascending. A is the first one.
+    /// Ids of the bodies, ascending. The first body is A of `contact`, the second one B.
     pub bodies: [u32; 2],
-    /// Indices of the solids in their bodies; 0 except in compounds.
+    /// Indices of the solids in the two bodies; 0 unless the body is a compound.
     pub parts: [u32; 2],
-    /// The contact.
+    /// Local minimum of the distance between the two solids.
     pub contact: FeelerContact,
 }
 
@@ -35,23 +35,23 @@ pub struct FeelerSceneContact {
 pub enum FeelerEventKind {
     /// The contact did not exist in the previous update.
     Began = 0,
-    /// The contact existed in the previous update and exists in this one.
+    /// The contact existed in the previous update and still exists.
     Persisted = 1,
     /// The contact existed in the previous update only.
     Ended = 2,
 }
 
-/// Event of an update: a contact has begun, persisted or ended.
+/// Event of a contact in an update of a scene.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeelerContactEvent {
-    /// Ids of the bodies, ascending.
+    /// Ids of the bodies of the contact, ascending.
     pub bodies: [u32; 2],
-    /// Indices of the solids in their bodies.
+    /// Indices of the solids in the two bodies.
     pub parts: [u32; 2],
-    /// Id of the contact.
+    /// Id of the contact in its pair of solids (`id` of `FeelerContact`).
     pub id: u64,
-    /// Index of the contact in `feeler_scene_contacts`; -1 if it has ended.
+    /// Index of the contact in the array of `feeler_scene_contacts`; -1 if the contact has ended.
     pub contact: i64,
     /// Whether the contact has begun, persisted or ended.
     pub kind: FeelerEventKind,
@@ -124,8 +124,8 @@ pub(crate) unsafe fn with(
     })
 }
 
-/// Creates an empty scene, whose queries use `options` (NULL: the defaults). `d_max` limits the gap,
-/// that is the distance minus both dilations, and must be finite. Free the scene with
+/// Creates an empty scene, whose queries use `options` (NULL: the defaults). Here the option `d_max`
+/// limits the gap, that is the distance minus both dilations, and must be finite. Free the scene with
 /// `feeler_scene_free`.
 ///
 /// # Safety
@@ -157,8 +157,8 @@ pub unsafe extern "C" fn feeler_scene_free(scene: *mut FeelerScene) {
     });
 }
 
-/// Adds a body at a pose and writes its id to `id`. Ids are never reused, not even after
-/// `feeler_scene_remove`.
+/// Adds a body, whose coordinates `pose` maps to the world (NULL: identity), and writes its id to `id`.
+/// Ids are never reused, not even after `feeler_scene_remove`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -173,8 +173,9 @@ pub unsafe extern "C" fn feeler_scene_add(
     unsafe { feeler_scene_add_compound(scene, &raw const body, std::ptr::null(), 1, pose, id) }
 }
 
-/// Adds one body of `n` solids that move together, at a pose. `poses` maps the own coordinates of each
-/// solid to those of the body; NULL if they are the same.
+/// Adds one body of `n` solids that move together (a compound), and writes its id to `id`. `poses[i]`
+/// maps the coordinates of the solid `bodies[i]` to those of the compound; NULL stands for `n`
+/// identities. `pose` maps the coordinates of the compound to the world (NULL: identity).
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -206,8 +207,8 @@ pub unsafe extern "C" fn feeler_scene_add_compound(
     unsafe { with(scene, added) }
 }
 
-/// Adds all instances of a model at their poses as one body each, and writes the ids to `out`.
-/// `feeler_model_instance_count` returns their number in advance.
+/// Adds each instance of a model as a body, at its pose in the model, and writes the ids to `out`.
+/// `feeler_model_instance_count` returns the number of ids in advance.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -230,7 +231,7 @@ pub unsafe extern "C" fn feeler_scene_add_model(
     unsafe { with(scene, added) }
 }
 
-/// Removes a body. Its contacts end in the next update.
+/// Removes a body. The contacts of the body end in the next update.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -240,8 +241,8 @@ pub unsafe extern "C" fn feeler_scene_remove(scene: *mut FeelerScene, id: u32) -
     unsafe { with(scene, |scene| scene.remove(BodyId(id)).map_err(failed)) }
 }
 
-/// Sets the poses of `n` bodies for the next update. If a body or a pose is invalid, the bodies before
-/// it in the array have moved, the others have not.
+/// Sets the poses of `n` bodies for the next update. If an id or a pose is invalid, the bodies before it
+/// in the arrays get their poses, the others do not.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -283,9 +284,10 @@ pub unsafe extern "C" fn feeler_scene_pose(
     })
 }
 
-/// Sets options of all pairs of a body. `d_max`: largest gap (mm), negative for that of the scene; of
-/// two bodies the larger value applies. `dilation` (mm): implicit dilation of the body, added to that of
-/// the scene. `fixed`: the body never moves; pairs of fixed bodies are skipped.
+/// Sets options of all pairs of a body. `d_max`: largest gap (mm) of reported contacts, negative for the
+/// value of the scene; the larger of both bodies' values applies to a pair. `dilation` (mm): implicit
+/// dilation of the body, added to the one in the options of the scene. `fixed`: the body never moves;
+/// pairs of fixed bodies are skipped.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -302,9 +304,10 @@ pub unsafe extern "C" fn feeler_scene_set_body_options(
     unsafe { with(scene, |scene| scene.set_body_options(BodyId(id), options).map_err(failed)) }
 }
 
-/// Sets options of a pair of bodies, which replace those of the bodies. `d_max`: largest gap (mm),
-/// negative for that of the bodies. `dilation`: two implicit dilations (mm), of `a` and of `b`, added to
-/// those of the scene; NULL for those of the bodies. `ignored`: the pair is skipped.
+/// Sets options of a pair of bodies, which replace the options of the two bodies. `d_max`: largest gap
+/// (mm) of reported contacts, negative for the value of the bodies. `dilation`: two implicit dilations
+/// (mm), of `a` and of `b`, added to those in the options of the scene; NULL for the dilations of the
+/// bodies. `ignored`: the pair is skipped.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -332,9 +335,9 @@ fn unless_negative(d_max: f64) -> Option<f64> {
     if d_max < 0.0 { None } else { Some(d_max) }
 }
 
-/// Finds the near pairs of all bodies at their poses and computes the contacts and verdicts of these
-/// pairs. If the query of a pair fails, the function returns its error, and the results of all other
-/// pairs are up to date.
+/// Finds the near pairs of bodies at their current poses, and computes the contacts and verdicts of
+/// these pairs. If the query of a pair fails, the function returns its error, and the results of all
+/// other pairs are up to date.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -344,7 +347,7 @@ pub unsafe extern "C" fn feeler_scene_update(scene: *mut FeelerScene) -> FeelerR
     unsafe { with(scene, |scene| scene.update().map_err(failed)) }
 }
 
-/// Writes the contacts of the last update to `out`, sorted by bodies, parts and distance.
+/// Writes the contacts of the last update to `out`, sorted by `bodies`, then `parts`, then distance.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -362,8 +365,8 @@ pub unsafe extern "C" fn feeler_scene_contacts(
     })
 }
 
-/// Writes the events of the last update to `out`, sorted by bodies, parts and id: one for every contact
-/// of this update and of the previous one.
+/// Writes the events of the last update to `out`, sorted by `bodies`, then `parts`, then `id`: one event
+/// for every contact that existed in the last update or in the one before.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -381,10 +384,10 @@ pub unsafe extern "C" fn feeler_scene_events(
     })
 }
 
-/// Writes the status of two bodies in the last update to `out`. For several pairs of solids it is the
-/// most severe one, in the order interfering, undecided, touching, separated. `FEELER_STATUS_UNKNOWN` if
-/// the bodies were not near each other, so that no query was necessary, or if the options skipped the
-/// verdict.
+/// Writes the status of two bodies in the last update to `out`. For compounds it is the most severe
+/// status of their pairs of solids, in the order interfering, undecided, touching, separated.
+/// `FEELER_STATUS_UNKNOWN` if the bodies were not near each other, so that no query was necessary, or if
+/// the options skipped the verdict.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

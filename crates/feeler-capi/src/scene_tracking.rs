@@ -9,30 +9,30 @@ use crate::tracker::{
 use feeler::{BodyId, Scene, TrackedPair};
 use std::collections::BTreeMap;
 
-/// Near pair of solids of a scene in the last `feeler_scene_track`.
+/// Near pair of solids of a scene, found by the last call of `feeler_scene_track`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerTrackedPair {
-    /// Ids of the bodies, ascending. A is the solid of the first one.
+    /// Ids of the bodies, ascending. A is the solid of the first body, B that of the second one.
     pub bodies: [u32; 2],
-    /// Indices of the solids in their bodies; 0 except in compounds.
+    /// Indices of the solids in the two bodies; 0 unless the body is a compound.
     pub parts: [u32; 2],
-    /// Status by the signed gaps of the contacts.
+    /// Relation of the two solids according to the signed gaps of their contacts.
     pub status: FeelerTrackedStatus,
-    /// 1 if the motion since the last call was a jump or the pair was not near in it, so that no contact
-    /// continues; else 0.
+    /// 1 if no contact of the previous call continues, because the motion since then was a jump
+    /// (`max_step` of `FeelerTrackerOptions`) or the pair was not near in that call; else 0.
     pub jumped: u8,
-    /// 1 if a verdict was computed, else 0.
+    /// 1 if this call computed a verdict of the pair, else 0.
     pub decided: u8,
     /// Reserved, 0.
     pub reserved: [u8; 2],
     /// Depth (mm) of the deepest contact if the status is `FEELER_TRACKED_STATUS_PRESSED` or
     /// `FEELER_TRACKED_STATUS_DEEP`, else 0.
     pub depth: f64,
-    /// Bound of the relative motion for which the contacts suffice: the sum of the bounds of both
-    /// bodies, rounded up to powers of two.
+    /// Bound of the motion of B relative to A for which the contacts suffice: the sum of the bounds of
+    /// both bodies, each component rounded up to a power of two.
     pub bound: FeelerStepBound,
-    /// Index of the first contact of the pair in `feeler_scene_tracked_contacts`.
+    /// Index of the first contact of the pair in the array of `feeler_scene_tracked_contacts`.
     pub first_contact: u64,
     /// Number of contacts of the pair.
     pub contact_count: u64,
@@ -59,7 +59,7 @@ impl FeelerTrackedPair {
     }
 }
 
-/// Records of the near pairs of the last `feeler_scene_track`.
+/// Records of the near pairs of a scene, found by the last call of [`feeler_scene_track`].
 #[must_use]
 pub fn tracked_pairs(scene: &Scene) -> Vec<FeelerTrackedPair> {
     let mut first_contact = 0;
@@ -71,7 +71,7 @@ pub fn tracked_pairs(scene: &Scene) -> Vec<FeelerTrackedPair> {
     scene.tracked().map(record).collect()
 }
 
-/// Records of the contacts of the near pairs, pair by pair.
+/// Records of the contacts of all near pairs of a scene, in the order of [`tracked_pairs`].
 #[must_use]
 pub fn tracked_contacts(scene: &Scene) -> Vec<FeelerStepContact> {
     let mut contacts = Vec::new();
@@ -83,13 +83,14 @@ pub fn tracked_contacts(scene: &Scene) -> Vec<FeelerStepContact> {
     contacts
 }
 
-/// Finds the near pairs of the bodies at their poses, and for each pair the contacts that suffice for
-/// the next step, in parallel. Two solids are near if their gap is at most the option `reach` plus what
-/// both motions can close. `bounds[i]` limits the motion of the body `ids[i]` in the step relative to
-/// the world: its rotation (rad) and the displacement (mm) of any of its points. Bodies that are not
-/// listed do not move. `options` may be NULL for the defaults; their dilations are added to those of the
-/// scene and its bodies. If the options change, all pairs search anew. After `FEELER_RESULT_QUERY` the
-/// pairs that failed are missing from the results.
+/// Finds the near pairs of the bodies at their current poses, and for each pair the contacts that
+/// suffice for the next step of a simulator, in parallel. Two solids are near if their gap is at most
+/// the option `reach` plus the distance that the motions of both bodies can close. `bounds[i]` limits
+/// the motion of the body `ids[i]` in the step relative to the world: its rotation (rad) and the
+/// displacement (mm) of any of its points. Bodies that are not listed do not move. `options` may be NULL
+/// for the defaults; their dilations are added to those of the scene and its bodies. If the options
+/// change, the cached contacts of all pairs are discarded. If the function returns
+/// `FEELER_RESULT_QUERY`, the pairs whose queries failed are missing from the results.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -119,8 +120,8 @@ pub unsafe extern "C" fn feeler_scene_track(
     unsafe { with(scene, tracked) }
 }
 
-/// Writes the near pairs of the last `feeler_scene_track` to `out`, by ascending bodies and parts. Some
-/// of them may have no contacts.
+/// Writes the near pairs of the last `feeler_scene_track` to `out`, sorted by `bodies`, then `parts`. A
+/// near pair may have no contacts.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -138,8 +139,8 @@ pub unsafe extern "C" fn feeler_scene_tracked_pairs(
 }
 
 /// Writes the contacts of the near pairs to `out`, pair by pair in the order of
-/// `feeler_scene_tracked_pairs`, by ascending id within a pair. Ids are unique within a pair; a pair
-/// that was not near for 64 calls starts over. World coordinates are those of the last
+/// `feeler_scene_tracked_pairs`, by ascending id within a pair. Ids are unique within a pair; they start
+/// again if the pair was not near for 64 calls. World coordinates are at the poses of the last
 /// `feeler_scene_track`.
 ///
 /// # Safety
@@ -158,7 +159,7 @@ pub unsafe extern "C" fn feeler_scene_tracked_contacts(
 }
 
 /// Writes to `covers` whether the contacts of all near pairs suffice for the motion from the poses of
-/// the last `feeler_scene_track` to the present poses of the bodies.
+/// the last `feeler_scene_track` to the current poses of the bodies.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -168,7 +169,8 @@ pub unsafe extern "C" fn feeler_scene_covers(scene: *const FeelerScene, covers: 
     enter(|| unsafe { put(covers, "covers", shared(scene, "scene")?.unbroken()?.covers().map_err(failed)?) })
 }
 
-/// Writes the counts over all calls and all pairs of the scene to `out`.
+/// Writes to `out` the counts of updates, jumps and other events, summed over all calls of
+/// `feeler_scene_track` and all pairs of the scene.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].

@@ -10,24 +10,25 @@ use feeler::{
     TrackerCounts, TrackerOptions,
 };
 
-/// Contacts of two bodies over the steps of a simulator, with ids that persist from step to step.
+/// Contacts of two bodies, A and B, over the steps of a simulator, with ids that persist from step to
+/// step.
 #[derive(Debug)]
 pub struct FeelerContactTracker {
     tracker: ContactTracker,
-    /// Poses of A and B in the last update.
+    /// Poses of A and B in the last successful update; identities before the first one.
     poses: [Pose; 2],
     prediction: GapPrediction,
-    /// An update has panicked, so that the cached results are unreliable.
+    /// Whether a call has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
-/// Bound of the motion of B relative to A in one step.
+/// Upper bound of the motion of B relative to A in one step of a simulator.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeelerStepBound {
     /// Largest relative rotation (rad).
     pub rotation: f64,
-    /// Largest displacement (mm), in A's frame, of any point of B that can come into contact.
+    /// Largest displacement (mm) in A's frame of those points of B that can come into contact.
     pub displacement: f64,
 }
 
@@ -35,112 +36,116 @@ pub struct FeelerStepBound {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerTrackerOptions {
-    /// `sizeof(FeelerTrackerOptions)`.
+    /// `sizeof(FeelerTrackerOptions)`, set by the caller.
     pub struct_size: u32,
     /// Reserved, ignored.
     pub reserved: u32,
-    /// Gap (mm) up to which contacts are reported in addition to those that the step can close; default
-    /// 0.05.
+    /// Gap (mm) up to which contacts are reported even if the step cannot close them; default 0.05.
     pub reach: f64,
-    /// Depth (mm) down to which contacts are tracked, as far as the thickness of the bodies
-    /// (`min_thickness`) allows; default infinite.
+    /// Depth (mm) down to which contacts are tracked; default infinity. The `min_thickness` of the
+    /// bodies (`FeelerBodyInfo`) limits it further, because both sides of a thin wall must be
+    /// distinguished.
     pub max_depth: f64,
-    /// Largest relative motion between two updates up to which contacts continue. A larger motion is a
-    /// jump: after it, no contact continues one of the previous update. Default 0.1 rad and 1 mm.
+    /// Largest motion of B relative to A between two updates. A larger motion is a jump: all contacts
+    /// get new ids. Default 0.1 rad and 1 mm.
     pub max_step: FeelerStepBound,
-    /// Largest error (mm) of a gap at the end of a step; default 1e-3.
+    /// Largest error (mm) of a linearised gap at the end of a step; default 1e-3. A hundredth of the
+    /// step's `displacement` applies instead if it is larger.
     pub gap_error: f64,
-    /// Maximum number of contacts. Those with the largest gaps are dropped first, those with negative
-    /// gaps never. Default `UINT64_MAX`.
+    /// Maximum number of contacts. Contacts with the largest gaps are dropped first; contacts with
+    /// negative gaps are never dropped. Default `UINT64_MAX`.
     pub max_contacts: u64,
-    /// Implicit dilation of A (mm), subtracted from gaps; default 0.
+    /// Implicit dilation of A (mm), subtracted from every gap; default 0.
     pub dilation_a: f64,
-    /// Implicit dilation of B (mm); default 0.
+    /// Implicit dilation of B (mm), subtracted from every gap; default 0.
     pub dilation_b: f64,
 }
 
-/// Reason for which a contact belongs to the set of a step.
+/// Reason why a contact belongs to the contacts that suffice for a step.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerStepContactKind {
-    /// Local minimum of the distance, or corner of a conformal set.
+    /// Local minimum of the distance, or corner of a conformal set (a connected set of equal minima).
     Strict = 0,
-    /// Minimum with respect to polars that are dilated by the rotation of the step.
+    /// Quasi-minimum: not a local minimum, but may become one by the rotation of the step.
     Quasi = 1,
-    /// Sample of two nearly conformal features, at fixed parameters of one of them.
+    /// Sample of the gap between two nearly conformal features, at fixed parameters of one of them.
     Sample = 2,
-    /// Quasi-minimum beyond a concave edge of a face.
+    /// Quasi-minimum with a footpoint on the extension of a face beyond a concave edge.
     Extended = 3,
 }
 
-/// Contact of the set of a step, in mm. World coordinates are those of the last update.
+/// One of the contacts that suffice for a step, in mm. World coordinates are at the poses of the last
+/// update.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerStepContact {
-    /// Identity: increases from contact to contact of a tracker and is never reused. Fits a double.
+    /// Identity of the contact in its tracker; constant from update to update. A new contact has a
+    /// larger id than all earlier ones. A double represents it exactly.
     pub id: u64,
-    /// Signed gap along the normal, minus both dilations.
+    /// Signed distance of the footpoints along `normal`, minus both dilations.
     pub gap: f64,
     /// Footpoint on A, world coordinates.
     pub point_a: [f64; 3],
     /// Footpoint on B, world coordinates.
     pub point_b: [f64; 3],
-    /// Outward unit normal of A, world coordinates: the contact pushes B along it.
+    /// Outward unit normal of A at `point_a`, world coordinates. The contact pushes B in this direction.
     pub normal: [f64; 3],
     /// Footpoint on A in A's own coordinates.
     pub local_a: [f64; 3],
     /// Footpoint on B in B's own coordinates.
     pub local_b: [f64; 3],
-    /// The normal in A's own coordinates.
+    /// `normal` in A's own coordinates.
     pub local_normal: [f64; 3],
-    /// First derivative of the gap with respect to a twist of B at A's origin, in A's frame: translation
-    /// (mm), then rotation (rad).
+    /// First derivative of `gap` with respect to a twist of B at A's origin, in A's frame: three
+    /// components for the translation (mm), then three for the rotation (rad).
     pub gap_rate: [f64; 6],
     /// Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
     /// infinite across an edge and at a vertex.
     pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature of B at the footpoint (1/mm).
+    /// Smallest and largest normal curvature of B at the footpoint (1/mm), positive where B is convex.
     pub curvature_b: [f64; 2],
     /// Feature of A at the footpoint; `source` is 0.
     pub feature_a: FeelerFeatureRef,
     /// Feature of B at the footpoint; `source` is 0.
     pub feature_b: FeelerFeatureRef,
-    /// Reason for which the contact belongs to the set.
+    /// Reason why the contact is reported.
     pub kind: FeelerStepContactKind,
-    /// 1 if the step can close the gap, because the gap is at most the displacement of the bound; else
-    /// 0. A solver needs only active contacts.
+    /// 1 if the step can close the gap, because `gap` is at most the `displacement` of the step's bound;
+    /// 0 otherwise. A solver needs only active contacts.
     pub is_active: u32,
 }
 
-/// Status of two bodies by the signed gaps of their contacts.
+/// Relation of two bodies according to the signed gaps of their contacts.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerTrackedStatus {
-    /// Every gap exceeds the tolerance, 1e-7 of the larger body plus rounding.
+    /// Every gap exceeds the tolerance, which is 1e-7 of the diagonal of the larger body's bounding box
+    /// plus rounding.
     Separated = 0,
-    /// The smallest gap is between minus this tolerance and this tolerance.
+    /// The smallest gap is between minus the tolerance and the tolerance (see `Separated`).
     Touching = 1,
-    /// The smallest gap is below minus this tolerance.
+    /// The smallest gap is below minus the tolerance.
     Pressed = 2,
-    /// A contact is deeper than the option `max_depth`; it is still tracked.
+    /// The smallest gap is below minus the option `max_depth`; its contact is still tracked.
     Deep = 3,
     /// The verdict is interference, but no contact has a negative gap: the bodies penetrate each other
-    /// deeper than contacts are tracked.
+    /// more deeply than contacts are tracked.
     Interfering = 4,
-    /// There was no update, or the last one failed.
+    /// There was no update, or the last update failed.
     Unknown = 5,
 }
 
-/// Report of an update of a tracker.
+/// Report of an update of a tracker, written by `feeler_contact_tracker_update`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeelerUpdate {
     /// `sizeof(FeelerUpdate)`, set by the caller.
     pub struct_size: u32,
-    /// 1 if the motion since the last update was a jump or this is the first update, so that no contact
-    /// continues; else 0.
+    /// 1 if all contacts are new, because the motion since the previous update was a jump (`max_step` of
+    /// `FeelerTrackerOptions`) or this is the first update; else 0.
     pub jumped: u8,
-    /// 1 if a verdict was computed, else 0.
+    /// 1 if the update computed a verdict, else 0.
     pub decided: u8,
     /// Reserved, 0.
     pub reserved: [u8; 2],
@@ -148,7 +153,7 @@ pub struct FeelerUpdate {
     pub dropped: u64,
 }
 
-/// Counts over all updates of a tracker, or of all trackers of a scene.
+/// Counts summed over all updates of a tracker, or of all trackers of a scene.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeelerTrackerCounts {
@@ -164,7 +169,7 @@ pub struct FeelerTrackerCounts {
     pub decisions: u64,
     /// Number of updates after a motion that exceeded the bound of the previous update.
     pub uncovered: u64,
-    /// Number of contacts that were dropped.
+    /// Number of contacts that were dropped because of the option `max_contacts`.
     pub dropped: u64,
 }
 
@@ -182,7 +187,7 @@ impl FeelerStepBound {
 }
 
 impl FeelerTrackedStatus {
-    /// Status, and depth (mm) of the deepest contact of pressed bodies, else 0.
+    /// Record of a status, with the depth (mm) of the deepest contact if the status has one, else 0.
     pub(crate) fn of(status: TrackedStatus) -> (Self, f64) {
         match status {
             TrackedStatus::Separated => (Self::Separated, 0.0),
@@ -236,7 +241,7 @@ impl FeelerTrackerOptions {
     }
 }
 
-/// Writes the default options, including `struct_size`.
+/// Writes the default options, including `struct_size`, to `options`. NULL does nothing.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -248,9 +253,9 @@ pub unsafe extern "C" fn feeler_tracker_options_init(options: *mut FeelerTracker
     }
 }
 
-/// Creates a tracker of the contacts of two bodies, which may be the same body, for solvers that compute
-/// contacts once per step. `options` may be NULL for the defaults. Free the tracker with
-/// `feeler_contact_tracker_free`.
+/// Creates a tracker of the contacts of the bodies A (`a`) and B (`b`), which may be the same body, for
+/// simulators that compute contacts once per step. `options` may be NULL for the defaults. Free the
+/// tracker with `feeler_contact_tracker_free`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -308,10 +313,11 @@ pub unsafe extern "C" fn feeler_contact_tracker_clone(
     })
 }
 
-/// Computes the contacts for a step that starts at these poses and stays within the bound. The contacts
-/// suffice: if the motion of B relative to A stays within the bound and keeps every linearised gap
-/// nonnegative, no gap at its end is below about `-gap_error`. `feeler_contact_tracker_contacts` returns
-/// the contacts. `report` may be NULL. After an error there are no contacts.
+/// Computes the contacts for a step that starts at `pose_a` and `pose_b` and whose motion stays within
+/// `bound`. The contacts suffice: if such a motion of B relative to A keeps the linearised gap of every
+/// contact nonnegative, no gap of the bodies at its end is below about minus the option `gap_error`.
+/// `feeler_contact_tracker_contacts` returns the contacts. `report` may be NULL. After an error the
+/// tracker has no contacts.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -333,10 +339,12 @@ pub unsafe extern "C" fn feeler_contact_tracker_update(
     })
 }
 
-/// Computes the bound of the step that starts at these poses, for engines that cannot query within a
-/// step: twice the relative motion since the last update, plus the displacement `forced` (mm) by forces,
-/// for example g·dt². The result is at most `max_displacement` (mm) and the option `max_step`. For the
-/// first step and after a jump the displacement is `max_displacement`. The tracker does not change.
+/// Estimates the bound of the step that starts at `pose_a` and `pose_b`, for engines that cannot query
+/// within a step, and writes it to `out`. The bound is twice the relative motion since the last update,
+/// plus the displacement `forced` (mm) that forces cause in a step, for example g·dt². Its rotation is
+/// at least the displacement divided by half the diagonal of the smaller body. The displacement is at
+/// most `max_displacement` (mm), and the bound at most the option `max_step`. For the first step and
+/// after a jump the displacement is `max_displacement`. The tracker does not change.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -359,7 +367,8 @@ pub unsafe extern "C" fn feeler_contact_tracker_expected_bound(
 }
 
 /// Writes to `covers` whether the contacts suffice for the motion from the poses of the last update to
-/// these poses; false if there was no update.
+/// `pose_a` and `pose_b`, that is whether the motion stays within the bound of that update. False if
+/// there was no update.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -378,7 +387,8 @@ pub unsafe extern "C" fn feeler_contact_tracker_covers(
     })
 }
 
-/// Writes the motion of B relative to A since the last update to `out`; infinite if there was no update.
+/// Writes to `out` the motion of B relative to A from the poses of the last update to `pose_a` and
+/// `pose_b`; infinity if there was no update.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -415,10 +425,10 @@ pub unsafe extern "C" fn feeler_contact_tracker_contacts(
 }
 
 /// Writes the second derivative of the gap of each contact to `out`, in the order of
-/// `feeler_contact_tracker_contacts`: a symmetric 6 × 6 matrix H. A twist ξ of B at A's origin, in A's
-/// frame (translation in mm, then rotation in rad), changes the gap (mm) by `gap_rate`·ξ + ½ ξᵀHξ up to
-/// third order, if B's pose changes by the exponential of the twist. All NaN for a contact that is not
-/// isolated, for example a member of a conformal set.
+/// `feeler_contact_tracker_contacts`: the 36 entries of a symmetric 6 × 6 matrix H. A twist ξ of B at
+/// A's origin, in A's frame (translation in mm, then rotation in rad), changes the gap (mm) by
+/// `gap_rate`·ξ + ½ ξᵀHξ up to third order, if B's pose changes by the exponential of the twist. All
+/// entries are NaN for a contact that is not isolated, for example a member of a conformal set.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -433,15 +443,17 @@ pub unsafe extern "C" fn feeler_contact_tracker_gap_hessians(
     enter(|| unsafe { fill(shared(tracker, "tracker")?.gap_hessians(), (out, capacity), count) })
 }
 
-/// Writes the predicted gap (mm) of each contact at the end of the step to `out`, in the order of
-/// `feeler_contact_tracker_contacts`, as if that contact did not act. Engines whose contacts act only
-/// when closed need the contacts with negative predicted gaps. The prediction continues the motion of
-/// the last step, or its acceleration over the last two; the smaller gap is returned.
+/// Writes the gap (mm) of each contact predicted for the end of the next step to `out`, in the order of
+/// `feeler_contact_tracker_contacts`, as if that contact exerted no force. Engines whose contacts act
+/// only when closed need the contacts with negative predicted gaps. The gap is the smaller one of two
+/// predictions: one repeats the displacement of the last step, the other also repeats its change from the
+/// step before.
 ///
-/// `one_step_ago` and `two_steps_ago` are poses of B in A's frame. Here NULL means unknown, not the
-/// identity. Without the first one the gaps are those of the last update. `is_free`: no joints guide the
-/// bodies, so that the prediction includes rotations by impacts at the other contacts. The contacts do
-/// not change.
+/// `one_step_ago` and `two_steps_ago` are poses of B in A's frame before the last step and before the
+/// step that preceded it. Here NULL means unknown, not the identity. If `one_step_ago` is NULL, the gaps
+/// are those of the last update; if `two_steps_ago` is NULL, only the first prediction is made. `is_free`
+/// states that no joints guide the bodies; then an impact at one contact rotates the bodies, which can
+/// reduce the predicted gaps of the others. The contacts do not change.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -489,8 +501,8 @@ pub unsafe extern "C" fn feeler_contact_tracker_status(
     })
 }
 
-/// Computes the proven verdict at the poses of the last update and writes it to `out`. The status is
-/// `FEELER_STATUS_UNKNOWN` if there was no update or the last one failed.
+/// Computes the verdict, with its proof, at the poses of the last update and writes it to `out`. The
+/// status is `FEELER_STATUS_UNKNOWN` if there was no update or the last one failed.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -512,7 +524,7 @@ pub unsafe extern "C" fn feeler_contact_tracker_verdict(
     })
 }
 
-/// Writes the counts over all updates to `out`.
+/// Writes the counts over all updates of a tracker to `out`.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -528,8 +540,8 @@ pub unsafe extern "C" fn feeler_contact_tracker_counts(
     })
 }
 
-/// Discards the contacts and the motion, for example if a simulation is reset: the next update searches
-/// anew. Ids and counts continue.
+/// Discards the contacts and the poses of the last update, for example if a simulation is reset. The
+/// next update finds all contacts anew. Ids and counts continue.
 ///
 /// # Safety
 /// Pointers follow the conventions of the [crate].
@@ -595,8 +607,8 @@ impl FeelerContactTracker {
     }
 }
 
-/// Entries of the second derivative of the gap of a contact, as for
-/// `feeler_contact_tracker_gap_hessians`.
+/// Entries of the second derivative of the gap of a contact, as written by
+/// [`feeler_contact_tracker_gap_hessians`].
 #[must_use]
 pub fn gap_hessian(tracker: &ContactTracker, contact: &StepContact) -> [f64; 36] {
     let hessian = tracker.gap_hessian(contact);
@@ -604,7 +616,8 @@ pub fn gap_hessian(tracker: &ContactTracker, contact: &StepContact) -> [f64; 36]
 }
 
 impl FeelerStepContact {
-    /// Record of a contact at the poses of A and B, for a step with this displacement (mm).
+    /// Record of a contact at the world poses of A and B. `pose_ab` is the pose of B in A's frame, and
+    /// `displacement` (mm) that of the step's bound.
     #[must_use]
     pub fn of(c: &StepContact, [pose_a, pose_b]: &[Pose; 2], pose_ab: &Pose, displacement: f64) -> Self {
         let world = |pose: &Pose, p: &P3| pose.transform_point(p).into();

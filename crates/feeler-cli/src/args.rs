@@ -1,10 +1,10 @@
-//! The command line: docs/INTERFACE.md, "Commands".
+//! Definition of the command line, which docs/INTERFACE.md describes under "Commands".
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// Version, commit and version of the file format.
+/// Text of `--version`: version and commit of the program, and version of the `.feeler` format.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let format = feeler_hierarchy::file::FORMAT_VERSION;
     format!("{} (commit {}, file format {format})", env!("CARGO_PKG_VERSION"), env!("FEELER_COMMIT"))
@@ -17,12 +17,12 @@ pub struct Cli {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: crate::color::Color,
-    /// Command.
+    /// Command with its arguments.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The commands.
+/// Commands of the program, with their arguments.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Convert STEP files, or folders of them, to .feeler files
@@ -78,7 +78,7 @@ pub struct OutputArgs {
     pub quiet: bool,
 }
 
-/// Number of threads of commands that measure many pairs.
+/// Number of threads, for commands that process many pairs or grains.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ThreadArgs {
     /// Number of threads; the results do not depend on it [default: one per core]
@@ -87,7 +87,7 @@ pub struct ThreadArgs {
 }
 
 impl ReadArgs {
-    /// Options as the importer takes them.
+    /// Converts the options to those of the importer.
     #[must_use]
     pub fn reading(self) -> feeler_import::Reading {
         feeler_import::Reading {
@@ -140,7 +140,7 @@ pub struct PreprocessArgs {
     /// Write a page with the result and the remarks of each input
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Options of the output.
+    /// Format (table or JSON) and verbosity of the output.
     #[command(flatten)]
     pub form: OutputArgs,
 }
@@ -178,7 +178,7 @@ pub struct PairArgs {
     /// Solid of A: number (as listed by `inspect`), name or path; required if A has several solids
     #[arg(long, value_name = "S")]
     pub solid_a: Option<String>,
-    /// Solid of B, likewise
+    /// Solid of B, selected like that of A
     #[arg(long, value_name = "S")]
     pub solid_b: Option<String>,
     /// Lengths below this (mm) count as zero: solids nearer than this touch, and solids without a deeper
@@ -195,7 +195,7 @@ pub struct PairArgs {
     /// Implicit thickness of A (mm), which is subtracted from `gap`; may be negative
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
     pub dilation_a: f64,
-    /// Implicit thickness of B (mm), likewise
+    /// Implicit thickness of B (mm), which is subtracted from `gap`; may be negative
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
     pub dilation_b: f64,
     /// Largest spacing (mm) of the samples of a conformal contact [default: a quarter of its extent]
@@ -217,7 +217,7 @@ pub struct PairArgs {
     /// Prove that every minimum on a free-form surface or curve was found, or report the undecided ones
     #[arg(long)]
     pub certified: bool,
-    /// Options of the output.
+    /// Format (table or JSON) and verbosity of the output.
     #[command(flatten)]
     pub form: OutputArgs,
 }
@@ -225,14 +225,14 @@ pub struct PairArgs {
 /// `feeler query`.
 #[derive(Debug, Args)]
 pub struct QueryArgs {
-    /// Solids and options.
+    /// The two solids and the options of their query.
     #[command(flatten)]
     pub pair: PairArgs,
     /// Motion of A from its position in the file: tx,ty,tz (mm), tx,ty,tz,qx,qy,qz,qw, or @FILE with seven
     /// such numbers or a 4x4 matrix
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_a: String,
-    /// Motion of B, likewise
+    /// Motion of B from its position in the file, in the form of --pose-a
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_b: String,
     /// Report the curves in which interfering solids cross, as polylines that deviate from the curves by at
@@ -244,14 +244,15 @@ pub struct QueryArgs {
 /// `feeler sweep`.
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// Solids and options.
+    /// The two solids and the options of their queries.
     #[command(flatten)]
     pub pair: PairArgs,
     /// File with the poses of B, and of A if it moves:
     /// `{"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}`
     #[arg(long, value_name = "FILE", required_unless_present = "joint", conflicts_with = "joint")]
     pub trajectory: Option<PathBuf>,
-    /// Move B by a joint: a point on its axis (mm) and the direction of the axis, X,Y,Z,DX,DY,DZ
+    /// Rotate B about an axis (--turn), move it along the axis (--slide), or both; the axis is given by a
+    /// point on it (mm) and its direction: X,Y,Z,DX,DY,DZ
     #[arg(long, value_name = "AXIS", allow_hyphen_values = true)]
     pub joint: Option<String>,
     /// Range of the joint's angle (degrees): FROM,TO
@@ -307,7 +308,7 @@ pub struct MechanismArgs {
     /// Write a page that plays the motion
     #[arg(long, value_name = "FILE.html", conflicts_with = "grid")]
     pub html: Option<PathBuf>,
-    /// Write the margin at each step, and its pair, as CSV
+    /// Write the margin (smallest distance of any pair) at each step, and its pair, as CSV
     #[arg(long, value_name = "FILE.csv", conflicts_with = "grid")]
     pub csv: Option<PathBuf>,
     /// Options for reading STEP files.
@@ -316,7 +317,7 @@ pub struct MechanismArgs {
     /// Number of threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
-    /// Options of the output.
+    /// Format (table or JSON) and verbosity of the output.
     #[command(flatten)]
     pub form: OutputArgs,
 }
@@ -342,7 +343,7 @@ pub struct PourArgs {
     /// Number of threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
-    /// Options of the output.
+    /// Format (table or JSON) and verbosity of the output.
     #[command(flatten)]
     pub form: OutputArgs,
 }
@@ -400,7 +401,7 @@ pub struct ClearanceArgs {
     /// Exclude the pairs with a part of this name or path, or with two such parts; may be repeated
     #[arg(long, value_name = "A or A=B")]
     pub ignore: Vec<String>,
-    /// Check only such pairs; may be repeated
+    /// Check only the pairs with a part of this name or path, or with two such parts; may be repeated
     #[arg(long, value_name = "A or A=B")]
     pub only: Vec<String>,
     /// Move all solids of file number N (counted from 0) by a pose as for `query`; may be repeated
@@ -415,7 +416,7 @@ pub struct ClearanceArgs {
     /// Known findings, which do not fail the check
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,
-    /// Write the findings to the baseline; exit status 0
+    /// Write all findings to the file of --baseline, as known ones; exit status 0
     #[arg(long)]
     pub bless: bool,
     /// Number of threads.
@@ -433,7 +434,7 @@ pub struct ClearanceArgs {
     /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Options of the output.
+    /// Format (table or JSON) and verbosity of the output.
     #[command(flatten)]
     pub form: OutputArgs,
 }
@@ -462,7 +463,7 @@ pub struct RegressArgs {
     /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Options of the output.
+    /// Format (table or JSON) and verbosity of the output.
     #[command(flatten)]
     pub form: OutputArgs,
 }
@@ -473,13 +474,13 @@ pub struct DiffArgs {
     /// Old version: .feeler, or STEP, which is prepared in memory, or a folder of such files
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
-    /// New version, likewise
+    /// New version, in the same form
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// Smaller differences of positions and lengths (mm) are ignored
+    /// Ignore differences of positions and lengths below this value (mm)
     #[arg(long, value_name = "MM", default_value_t = 1e-6, value_parser = non_negative)]
     pub tolerance: f64,
-    /// Smaller relative differences of areas, volumes and inertia are ignored
+    /// Ignore relative differences of areas, volumes and inertia below this value
     #[arg(long, value_name = "PART", default_value_t = 1e-9, value_parser = non_negative)]
     pub relative: f64,
     /// Options for reading STEP files.
@@ -491,7 +492,7 @@ pub struct DiffArgs {
     /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Options of the output.
+    /// Format (table or JSON) and verbosity of the output.
     #[command(flatten)]
     pub form: OutputArgs,
 }

@@ -9,13 +9,13 @@ pub enum Color {
     /// Coloured if the output is a terminal and `NO_COLOR` is not set.
     #[default]
     Auto,
-    /// Always.
+    /// Coloured on terminals and in files.
     Always,
-    /// Never.
+    /// Not coloured.
     Never,
 }
 
-/// Turns colours on or off for the rest of the program.
+/// Sets for the whole process whether the output is coloured.
 pub fn choose(when: Color) {
     match when {
         Color::Auto if std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()) => {
@@ -28,7 +28,7 @@ pub fn choose(when: Color) {
     }
 }
 
-/// Style of a word; `None` for the default style.
+/// Style of a status word; `None` for other words, which are not coloured.
 fn style_of(word: &str) -> Option<Style> {
     let plain = Style::new();
     match word {
@@ -40,7 +40,7 @@ fn style_of(word: &str) -> Option<Style> {
     }
 }
 
-/// Text in the colour of `word`; the text is the word, possibly padded or shortened.
+/// Returns `text` in the colour of `word`. The text is the word itself, possibly padded or shortened.
 pub(crate) fn painted(word: &str, text: &str) -> String {
     match style_of(word) {
         Some(look) => look.apply_to(text).to_string(),
@@ -48,12 +48,12 @@ pub(crate) fn painted(word: &str, text: &str) -> String {
     }
 }
 
-/// A word in its colour.
+/// Returns a word in its own colour.
 pub(crate) fn word(word: &str) -> String {
     painted(word, word)
 }
 
-/// A heading.
+/// Returns the heading of a column in its style.
 pub(crate) fn heading(text: &str) -> String {
     style(text).bold().to_string()
 }

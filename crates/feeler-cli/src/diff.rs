@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Version of the JSON document.
+/// Schema version of the JSON document of `feeler diff`.
 const SCHEMA: u32 = 2;
 
 /// Number of differences of a file that the table shows without `--all`; further ones are counted. Tables are
@@ -24,10 +24,11 @@ const MAX_SHOWN: usize = 30;
 
 const HEADER: [&str; 4] = ["file", "kind", "of", "what"];
 
-/// One file in both versions.
+/// Result for one file that exists in the old or the new version, or in both.
 #[derive(Debug)]
 struct File {
-    /// Path relative to the folders, or the path of the new file if two files are compared.
+    /// Path of the file relative to the compared folders, or the path of the new file if two files are
+    /// compared.
     name: String,
     outcome: FileOutcome,
 }
@@ -36,9 +37,9 @@ struct File {
 enum FileOutcome {
     Added,
     Removed,
-    /// Differences between both versions.
+    /// The old and the new version were read; contains their differences.
     Compared(ModelComparison),
-    /// A version cannot be read; contains the reason.
+    /// A version of the file cannot be read; contains the reason.
     Failed(String),
 }
 
@@ -47,7 +48,7 @@ impl File {
         matches!(&self.outcome, FileOutcome::Compared(c) if c.differences.is_empty())
     }
 
-    /// Rows of the table: kind, subject, description.
+    /// Rows of the table, one for each difference: kind, subject, description.
     fn lines(&self) -> Vec<[&str; 3]> {
         match &self.outcome {
             FileOutcome::Added => vec![["file", "", "is new"]],
@@ -78,7 +79,7 @@ pub(crate) fn run(
         File { name: name.clone(), outcome }
     };
     let files: Vec<File> = both.par_iter().map(one).collect();
-    // If only two files were to be compared, the failure is the error of the command.
+    // If two files are compared, not folders, a failure is the error of the command.
     if let [File { outcome: FileOutcome::Failed(e), .. }] = files.as_slice() {
         bail!("{e}");
     }
@@ -99,14 +100,15 @@ pub(crate) fn run(
     Ok(if files.iter().all(File::is_same) { CommandOutcome::Done } else { CommandOutcome::Partly })
 }
 
-/// Paths of both versions of a file; one of them may be missing.
+/// Paths of the old and the new version of a file; `None` for a version that does not exist.
 #[derive(Clone, Debug, Default)]
 struct Versions {
     old: Option<PathBuf>,
     new: Option<PathBuf>,
 }
 
-/// Versions of two files, or of the files of two folders by their paths.
+/// Versions of all files to compare, by name: `old` and `new` themselves, or all models below these two
+/// folders, with paths relative to the folders.
 fn pairs(old: &Path, new: &Path) -> anyhow::Result<BTreeMap<String, Versions>> {
     for path in [old, new] {
         ensure!(path.exists(), "{}: the file or folder does not exist", path.display());
@@ -134,8 +136,8 @@ fn pairs(old: &Path, new: &Path) -> anyhow::Result<BTreeMap<String, Versions>> {
     Ok(out)
 }
 
-/// Models below a folder. A .feeler file beside a STEP file of the same name is omitted, because the STEP
-/// file is compared.
+/// Models below a folder, each with its path relative to the folder. A .feeler file beside a STEP file
+/// of the same name is omitted, because the STEP file is compared.
 fn models(below: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let is_model = |path: &Path| {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
@@ -259,8 +261,9 @@ fn html(
     report("Differences", &summary(files), &drawing.failed, (&HEADER, &rows), drawing.finished())
 }
 
-/// Scene with the new version and the parts of the old version that differ; also returns the parts with their
-/// paths in their version. A version that cannot be read is not drawn; its row states the reason.
+/// Draws the new version and those parts of the old version that differ. Returns the index of the scene,
+/// and its parts with their paths in the version that they belong to. A version that cannot be read is
+/// not drawn; `None` if no part is drawn.
 fn scene(
     file: &File,
     both: &Versions,
@@ -279,7 +282,7 @@ fn scene(
     // Parts without differences are drawn once.
     let is_whole_file = matches!(file.outcome, FileOutcome::Added | FileOutcome::Removed);
     let [in_old, mut in_new] = [&old, &new].map(|parts| differs(parts));
-    // The only parts of both files are compared, whatever their names are.
+    // If each file has only one part, the two parts are compared even if their names differ.
     if let ([_], [_]) = (old.as_slice(), new.as_slice()) {
         in_new.extend(in_old.iter().copied());
     }

@@ -10,25 +10,25 @@ use feeler_view::shape::Shape;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Default chord error of triangles, relative to the diagonal of the solid. Curved faces look faceted with a
-/// larger value; pages are larger with a smaller one.
+/// Default chord error of triangles, relative to the diagonal of the solid's bounding box. Curved faces
+/// look faceted with a larger value; pages are larger with a smaller one.
 const CHORD: f64 = 5e-4;
 
-/// Number of triangles of a report beyond which it draws no further model. Pages exceed a few megabytes with
-/// a larger value; a smaller one omits models.
+/// Number of drawn triangles beyond which a report draws no further model. Pages exceed a few megabytes
+/// with a larger value; a smaller one omits models.
 const MAX_TRIANGLES: usize = 400_000;
 
 /// Maximum number of models that a report draws; each is loaded once more. Reports take longer with a larger
 /// value; a smaller one omits models.
 const MAX_MODELS: usize = 20;
 
-/// A picture under construction.
+/// Picture under construction, with its shapes, scenes and options.
 #[derive(Debug, Default)]
 pub(crate) struct Drawing {
     pub(crate) picture: Picture,
     /// Messages about solids that could not be drawn.
     pub(crate) failed: Vec<String>,
-    /// Chord error (mm); `None`: relative to the size of each solid.
+    /// Chord error of triangles (mm); `None` stands for [`CHORD`] times the size of each solid.
     chord: Option<f64>,
     /// Whether boxes, cones and leaf areas are drawn.
     with_layers: bool,
@@ -39,7 +39,8 @@ impl Drawing {
         Self { chord, with_layers, ..Self::default() }
     }
 
-    /// Adds the shapes of solids and returns their indices.
+    /// Adds the shapes of solids and returns their indices in the picture. A solid that cannot be drawn
+    /// gets an empty shape and a message in `failed`.
     pub(crate) fn shapes(&mut self, solids: &[&Hierarchy]) -> Vec<usize> {
         let (chord, with_layers) = (self.chord, self.with_layers);
         let one = |solid: &&Hierarchy| {
@@ -61,7 +62,8 @@ impl Drawing {
         out
     }
 
-    /// Adds the shapes of bodies, each body once, and returns the index for each body.
+    /// Adds the shapes of bodies and returns the index of the shape for each body. A body that is listed
+    /// several times is added once.
     pub(crate) fn shapes_of_bodies<'a>(
         &mut self,
         bodies: impl IntoIterator<Item = &'a Arc<Body>>,
@@ -86,7 +88,7 @@ impl Drawing {
         which.into_iter().map(|n| shapes[n]).collect()
     }
 
-    /// Adds the shapes of a model and returns its placed parts.
+    /// Adds the shapes of a model's solids and returns a part for each instance.
     pub(crate) fn parts_of_model(&mut self, model: &Model, tint: Tint) -> Vec<PicturePart> {
         let solids: Vec<&Hierarchy> = model.solids.iter().collect();
         let shapes = self.shapes(&solids);
@@ -103,19 +105,20 @@ impl Drawing {
         model.instances.iter().enumerate().map(part).collect()
     }
 
-    /// Adds a scene and returns its index.
+    /// Adds a scene and returns its index in the picture.
     pub(crate) fn add(&mut self, scene: PictureScene) -> usize {
         self.picture.scenes.push(scene);
         self.picture.scenes.len() - 1
     }
 
-    /// Adds what a row of a table shows, and returns its index.
+    /// Adds what the picture shows when a row of a table is clicked, and returns the index for
+    /// [`Row::show`](crate::page::Row).
     pub(crate) fn show(&mut self, scene: usize, what: What) -> usize {
         self.picture.shows.push(Show { scene, what });
         self.picture.shows.len() - 1
     }
 
-    /// Whether the limits of a report are reached.
+    /// Whether [`MAX_MODELS`] or [`MAX_TRIANGLES`] is reached, so that a report draws no further model.
     pub(crate) fn is_full(&self) -> bool {
         self.picture.scenes.len() >= MAX_MODELS || self.triangles() > MAX_TRIANGLES
     }
@@ -124,13 +127,13 @@ impl Drawing {
         self.picture.shapes.iter().map(|s| s.mesh.triangles.len()).sum()
     }
 
-    /// The picture, if it has a scene.
+    /// The finished picture; `None` if it has no scene.
     pub(crate) fn finished(&self) -> Option<&Picture> {
         (!self.picture.scenes.is_empty()).then_some(&self.picture)
     }
 }
 
-/// Picture of a minimum.
+/// Footpoints, distance and names of the features of a minimum, for a picture.
 pub(crate) fn minimum(l: &Contact) -> PictureMinimum {
     PictureMinimum {
         distance: l.distance,
@@ -140,12 +143,13 @@ pub(crate) fn minimum(l: &Contact) -> PictureMinimum {
     }
 }
 
-/// A part that does not move.
+/// Part of a picture that does not move.
 pub(crate) fn still(path: &str, shape: usize, pose: Pose) -> PicturePart {
     PicturePart { path: path.to_owned(), shape, pose, track: None, tint: Tint::Own }
 }
 
-/// Indices of the parts that a difference is about: its subject begins with their path in quotes.
+/// Indices of the parts that a difference is about. The `subject` of such a difference begins with the
+/// path of the part in quotes.
 pub(crate) fn about(parts: &[PicturePart], subject: &str) -> Vec<usize> {
     let is_about = |p: &PicturePart| {
         let rest = subject.strip_prefix('\'').and_then(|s| s.strip_prefix(p.path.as_str()));

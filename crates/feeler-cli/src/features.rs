@@ -15,7 +15,7 @@ pub(crate) fn feature_json(f: &FeatureRef) -> Value {
     json!({ "kind": kind_name(f.kind), "index": f.index, "source": format!("#{}", f.source), "uv": f.uv })
 }
 
-/// A feature with the number of its entity in the input file: `face 3 (#45)`.
+/// Name of a feature, with the number of its entity in the input file if it has one: `face 3 (#45)`.
 pub(crate) fn feature_name(f: &FeatureRef) -> String {
     format!("{} {} (#{})", kind_name(f.kind), f.index, f.source)
 }

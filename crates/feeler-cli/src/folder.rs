@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-/// Lists the wanted files below a folder in the order of their names, each with its path relative to the
-/// folder. Hidden files are omitted, and linked folders, because links may form loops. A folder that cannot
-/// be listed has an error instead of a relative path.
+/// Lists the wanted files below a folder, sorted by name within each folder. Each path is returned with
+/// the path relative to `folder`. A subfolder that cannot be listed is returned with an error instead.
+/// Hidden files are omitted; linked folders are not followed, because links may form loops.
 pub(crate) fn files(
     folder: &Path,
     is_wanted: &dyn Fn(&Path) -> bool,

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &InspectArgs, out: &mut dyn Write) -> anyhow::Result<Com
     write!(out, "{}", table::render(&header, &rows))?;
     write!(out, "\nboxes in mm, as placed:\n{}", table::render(&BOX_HEADER, &box_rows(&model, &boxes)))?;
     write_masses(&model, &densities, !args.density.is_empty(), out)?;
-    // A single component has nothing that the tables do not show.
+    // The tree of a single component shows nothing that the tables do not show.
     if model.components.len() > 1 {
         write!(
             out,
@@ -96,7 +96,8 @@ const BOX_HEADER: [&str; 8] = ["#", "name", "min x", "min y", "min z", "max x", 
 /// Columns of the table of centroids and inertia.
 const MASS_HEADER: [&str; 11] = ["#", "name", "x", "y", "z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz"];
 
-/// Boxes of all placed instances; computed once for instances with equal rotations.
+/// Axis-aligned bounding boxes of all instances (mm, coordinates of the model). The box is computed once
+/// for the instances of a solid with equal rotations.
 fn boxes(model: &Model) -> Vec<Aabb> {
     let mut known: BTreeMap<(u32, [u64; 4]), (Aabb, [f64; 3])> = BTreeMap::new();
     let mut out = Vec::with_capacity(model.instances.len());
@@ -108,7 +109,8 @@ fn boxes(model: &Model) -> Vec<Aabb> {
         let mut moved = *at;
         for (k, (now, then)) in i.translation.iter().zip(t.iter()).enumerate() {
             let by = now - then;
-            // The box of the first instance is exact; moved boxes are enlarged by the rounding.
+            // The box of the first instance is exact; boxes translated from it are enlarged by the
+            // rounding.
             let reach = if by.abs() > 0.0 { by.abs() + at.min[k].abs() + at.max[k].abs() } else { 0.0 };
             let slack = 4.0 * f64::EPSILON * reach;
             (moved.min[k], moved.max[k]) = (at.min[k] + by - slack, at.max[k] + by + slack);
@@ -127,7 +129,8 @@ fn box_rows(model: &Model, boxes: &[Aabb]) -> Vec<Vec<String>> {
     boxes.iter().enumerate().map(row).collect()
 }
 
-/// Writes centroids and inertia, at density 1 and at the given densities.
+/// Writes the centroids and inertia tensors of all instances at density 1. If densities are `given`,
+/// also writes masses and inertia at `densities` (kg/mm³, one for each instance).
 fn write_masses(
     model: &Model,
     densities: &[Option<f64>],
@@ -195,13 +198,13 @@ fn write_masses(
     Ok(())
 }
 
-/// Numbers of the solids that have a volume, but no density.
+/// Numbers of the instances that have a volume, but no density.
 fn missing(model: &Model, densities: &[Option<f64>]) -> Vec<usize> {
     let has_volume = |k: &usize| mass::own(model, &model.instances[*k]).is_some();
     (0..model.instances.len()).filter(|k| densities[*k].is_none()).filter(has_volume).collect()
 }
 
-/// The JSON document: docs/INTERFACE.md, "inspect".
+/// JSON document of the command, as specified in docs/INTERFACE.md, "inspect".
 fn document(model: &Model, boxes: &[Aabb], densities: &[Option<f64>]) -> Value {
     let mut component_of = vec![None; model.instances.len()];
     for (c, component) in model.components.iter().enumerate() {

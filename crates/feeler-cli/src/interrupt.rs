@@ -1,4 +1,4 @@
-//! Ctrl-C: finished files remain, temporary files are removed.
+//! Handlers of Ctrl-C and other signals: finished files remain, temporary files are removed.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,8 +23,9 @@ pub(crate) fn tidy_up_on_interrupt() {
 /// Whether a signal has requested the end of the process.
 static WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Makes SIGINT, SIGTERM and SIGHUP request the end of the process, which [`is_wanted`] then returns. The
-/// second signal ends the process at once without leaving temporary files. Call once.
+/// Makes SIGINT, SIGTERM and SIGHUP request the end of the process; [`is_wanted`] returns whether there
+/// was a request. A second signal ends the process immediately, without leaving temporary files. Call
+/// once.
 pub(crate) fn ask_on_interrupt() {
     // Without a handler, the process ends at the first signal.
     let _ = ctrlc::set_handler(|| {
@@ -35,7 +36,7 @@ pub(crate) fn ask_on_interrupt() {
     });
 }
 
-/// Whether the end of the process was requested.
+/// Whether a signal has requested the end of the process, after [`ask_on_interrupt`].
 pub(crate) fn is_wanted() -> bool {
     WANTED.load(Ordering::Relaxed)
 }

@@ -36,7 +36,7 @@ mod view;
 use anyhow::Context as _;
 use std::process::ExitCode;
 
-/// Outcome of a command: docs/INTERFACE.md, "Exit status".
+/// Outcome of a command, which determines the exit status (docs/INTERFACE.md, "Exit status").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandOutcome {
     /// The command succeeded and has no findings: exit status 0.
@@ -82,7 +82,8 @@ pub fn run(
     }
 }
 
-/// Thread pool of `--threads`; by default one thread per core.
+/// Creates a thread pool with the number of threads of `--threads`; `None` stands for one thread per
+/// core.
 fn thread_pool(threads: Option<u16>) -> anyhow::Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
     pool.context("the threads of --threads cannot be started")

@@ -1,4 +1,4 @@
-//! `feeler`: every place where two CAD solids come close.
+//! The program `feeler`: exact contact and clearance between CAD solids.
 
 use clap::Parser as _;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut err = std::io::stderr();
     let outcome = feeler_cli::run(&cli.command, &mut out, &mut err);
-    // A closed pipe (`feeler … | head`) is not an error of ours.
+    // A closed pipe (`feeler … | head`) is not an error of this program.
     let _ = out.flush();
     match outcome {
         Ok(o) => o.into(),

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes the completions of commands and options for a shell.
+/// Writes a script to `out` that completes commands and options in a shell.
 pub(crate) fn completions(shell: Shell, out: &mut dyn Write) -> anyhow::Result<CommandOutcome> {
     // The generator panics if it cannot write, so it writes to memory.
     let mut script = Vec::new();
@@ -17,7 +17,8 @@ pub(crate) fn completions(shell: Shell, out: &mut dyn Write) -> anyhow::Result<C
     Ok(CommandOutcome::Done)
 }
 
-/// Writes the manual page of the program, or one page for each command to a folder.
+/// Writes the manual page of the program to `out` or, if there is a `folder`, one page for each command
+/// to it.
 pub(crate) fn pages(folder: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<CommandOutcome> {
     let Some(folder) = folder else {
         clap_mangen::Man::new(Cli::command()).render(out)?;

@@ -28,7 +28,7 @@ impl Mass {
         Self { mass: volume, centroid: i.centroid.into(), tensor }
     }
 
-    /// Mass properties at a density.
+    /// Mass properties at a density (kg/mm³), from those at density 1.
     pub(crate) fn at_density(&self, density: f64) -> Self {
         Self { mass: self.mass * density, tensor: self.tensor * density, ..*self }
     }
@@ -38,13 +38,14 @@ impl Mass {
         Self { centroid: pose * self.centroid, tensor: r * self.tensor * r.transpose(), ..*self }
     }
 
-    /// Rows of the tensor.
+    /// Rows of the inertia tensor.
     pub(crate) fn rows(&self) -> [[f64; 3]; 3] {
         std::array::from_fn(|r| std::array::from_fn(|c| self.tensor[(r, c)]))
     }
 }
 
-/// Total of several bodies, by the parallel-axis theorem; `None` if the mass is 0.
+/// Mass properties of several bodies together, by the parallel-axis theorem; `None` if their total mass
+/// is 0.
 pub(crate) fn total(parts: &[Mass]) -> Option<Mass> {
     let first = parts.first()?.centroid;
     let mass: f64 = parts.iter().map(|p| p.mass).sum();
@@ -58,7 +59,7 @@ pub(crate) fn total(parts: &[Mass]) -> Option<Mass> {
     (mass > 0.0).then_some(Mass { mass, centroid, tensor })
 }
 
-/// Pose of an instance.
+/// Pose of an instance in the coordinates of the model.
 pub(crate) fn pose(instance: &Instance) -> Pose {
     let [x, y, z, w] = instance.rotation;
     Pose::from_parts(
@@ -67,25 +68,28 @@ pub(crate) fn pose(instance: &Instance) -> Pose {
     )
 }
 
-/// Mass properties of the solid of an instance in its own axes, at density 1; `None` for an open surface.
+/// Mass properties at density 1 of the solid of an instance, in the solid's own coordinates; `None` for
+/// an open surface.
 pub(crate) fn own(model: &Model, instance: &Instance) -> Option<Mass> {
     let info = &model.solids[instance.solid as usize].info;
     info.inertia.as_ref().map(|i| Mass::of_solid(info.volume, i))
 }
 
-/// Total of all placed instances, with a density for each; instances without a density and open surfaces are
-/// omitted.
+/// Mass properties of all instances together, in the coordinates of the model. `densities` has the
+/// density (kg/mm³) of each instance. Open surfaces and instances without a density are omitted; `None`
+/// if nothing remains.
 pub(crate) fn all(model: &Model, densities: &[Option<f64>]) -> Option<Mass> {
     let of = |(i, f): (&Instance, &Option<f64>)| Some(own(model, i)?.at_density((*f)?).placed(&pose(i)));
     let parts: Vec<Mass> = model.instances.iter().zip(densities).filter_map(of).collect();
     total(&parts)
 }
 
-/// Density (kg/mm³) of each instance, from pairs of a name and a density (kg/m³). A name is the name, path or
-/// number of a solid and applies to all instances that have it; `*` applies to all other instances.
+/// Returns the density (kg/mm³) of each instance, `None` if it has none, from pairs of a name and a
+/// density (kg/m³). A name is the name, path or number of a solid and applies to all instances that have
+/// it; `*` applies to all other instances.
 ///
 /// # Errors
-/// No solid has a name, a solid has two densities, or an open surface is named.
+/// A name matches no solid, a solid has two densities, or a name matches an open surface.
 pub(crate) fn densities(
     model: &Model,
     file: &Path,

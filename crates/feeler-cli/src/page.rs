@@ -27,7 +27,8 @@ pub(crate) struct Row {
     /// CSS class: `new` for rows that need attention.
     pub(crate) class: &'static str,
     pub(crate) cells: Vec<Cell>,
-    /// Index of what the picture shows when the row is clicked.
+    /// Index of what the picture shows when the row is clicked
+    /// ([`Drawing::show`](crate::drawing::Drawing::show)); `None` if a click has no effect.
     pub(crate) show: Option<usize>,
 }
 
@@ -45,7 +46,8 @@ impl Cell {
     }
 }
 
-/// Page with a title, a summary, errors, a table and a picture.
+/// Returns the HTML of a page with a title, a summary, a list of errors, a table (headings and rows) and
+/// a picture.
 pub(crate) fn report(
     title: &str,
     summary: &str,
@@ -81,7 +83,7 @@ pub(crate) fn report(
     Ok(page::page(title, &body, picture)?)
 }
 
-/// Checks that the folders of output files exist.
+/// Checks that the folders of the output files exist; `None` stands for an output that is not wanted.
 pub(crate) fn check_folders<'a>(files: impl IntoIterator<Item = &'a Option<PathBuf>>) -> anyhow::Result<()> {
     for file in files.into_iter().flatten() {
         let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -1,9 +1,10 @@
-//! Motions between poses: proven free, or in contact at a stated time.
+//! Results for motions between poses, as text and as JSON: proven free, or in contact at a stated time.
 
 use feeler_runtime::{Passage, PassageOutcome, Status};
 use serde_json::{Value, json};
 
-/// Status that the exit status of the program reports for a motion.
+/// Status of a motion that determines the exit status of the program. Any contact counts as
+/// interference.
 pub(crate) fn status(passage: &Passage) -> Status {
     match passage.outcome {
         _ if passage.left.is_some() => Status::Interfering,
@@ -13,7 +14,7 @@ pub(crate) fn status(passage: &Passage) -> Status {
     }
 }
 
-/// The result as text. `unit` follows each time.
+/// Returns the result as text. `unit` is printed after each time.
 pub(crate) fn text(passage: &Passage, unit: &str) -> String {
     let queries = passage.queries;
     let result = match &passage.outcome {
@@ -23,14 +24,14 @@ pub(crate) fn text(passage: &Passage, unit: &str) -> String {
             let p = c.minimum.point_a;
             format!("{how} at {:.9}{unit} ({:.6}, {:.6}, {:.6})", c.time, p.x, p.y, p.z)
         }
-        PassageOutcome::InContact => "in contact from the start".to_owned(),
+        PassageOutcome::InContact => "in contact at all sampled times".to_owned(),
         PassageOutcome::Undecided(t) => format!("free up to {t:.9}{unit}, undecided after that"),
     };
     let left = passage.left.map(|t| format!("in contact until {t:.9}{unit}, then ")).unwrap_or_default();
     format!("{left}{result} ({queries} queries)")
 }
 
-/// The result as a member of a JSON document.
+/// Returns the result as a member of a JSON document.
 pub(crate) fn json(passage: &Passage) -> Value {
     let mut value = match &passage.outcome {
         PassageOutcome::Free => json!({ "result": "free" }),

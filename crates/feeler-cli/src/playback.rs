@@ -13,14 +13,14 @@ use std::path::Path;
 /// hides minima.
 pub(crate) const MAX_DRAWN_MINIMA: usize = 20;
 
-/// One step as it is played.
+/// One step of a motion that a page plays.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedStep {
-    /// Motions of both solids from their poses in their files.
+    /// Motions of A and B relative to their poses in their files.
     pub(crate) poses: [Pose; 2],
     pub(crate) distance: Option<f64>,
     pub(crate) interferes: bool,
-    /// Footpoints of the nearest minima.
+    /// Footpoints on A and on B of the nearest minima (mm, world), at most [`MAX_DRAWN_MINIMA`].
     pub(crate) minima: Vec<[P3; 2]>,
 }
 
@@ -36,7 +36,8 @@ impl PlayedStep {
     }
 }
 
-/// Motion of A and B on tracks 0 and 1.
+/// Motion of a picture with A on track 0 and B on track 1. `dt` is the time between steps (s); `None`
+/// for steps without times.
 pub(crate) fn motion(steps: Vec<PlayedStep>, dt: Option<f64>) -> PictureMotion {
     #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
     let times = (0..steps.len()).map(|i| i as f64 * dt.unwrap_or(1.0)).collect();
@@ -52,7 +53,7 @@ pub(crate) fn motion(steps: Vec<PlayedStep>, dt: Option<f64>) -> PictureMotion {
     }
 }
 
-/// Members of a document of `sweep --json` that are needed to play it.
+/// Members of a document of `sweep --json` that are needed to play the sweep.
 #[derive(Debug, Deserialize)]
 struct Document {
     #[serde(default)]

@@ -5,21 +5,21 @@ use feeler_view::markup::escape;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Common axis of all panels; it begins at 0.
+/// Common horizontal axis of all panels, which begins at 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// Quantity, with its unit.
+    /// Name of the quantity, with its unit.
     pub label: String,
-    /// Value at the last sample.
+    /// Value of the quantity at the last sample of a panel.
     pub last: f64,
 }
 
 /// Panel with one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// Quantity, with its unit.
+    /// Name of the quantity, with its unit.
     pub label: String,
-    /// Equidistant samples; the line is broken at `None`.
+    /// Samples at equal distances along the axis; the line is interrupted at `None`.
     pub values: Vec<Option<f64>>,
 }
 
@@ -30,7 +30,7 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 28.0;
 const BOTTOM: f64 = 48.0;
 
-/// Draws panels one above the other.
+/// Returns an SVG image of panels one above the other.
 pub(crate) fn stacked(panels: &[Panel], axis: &Axis) -> String {
     let bottom = panels.iter().fold(TOP, |y, _| y + HEIGHT + TOP) - TOP;
     let (total, middle) = (bottom + BOTTOM, 0.5 * (LEFT + WIDTH - RIGHT));
@@ -114,7 +114,8 @@ fn draw(svg: &mut String, panel: &Panel, top: f64) {
         match value.filter(|v| v.is_finite()) {
             Some(v) => {
                 let command = if pen_down { 'L' } else { 'M' };
-                // A lone sample still shows as a dot: the line has round caps.
+                // A sample between two missing ones is visible as a dot, because the line has round
+                // caps.
                 let _ = write!(path, "{command}{x:.1} {:.1}", top + HEIGHT - scale * v.max(0.0));
                 if !pen_down {
                     path.push_str("l0 0");
@@ -134,7 +135,8 @@ fn draw(svg: &mut String, panel: &Panel, top: f64) {
     );
 }
 
-/// Round values from 0 to `largest`: each relative to `largest`, and as text.
+/// Round values from 0 to `largest` for the ticks of an axis: each as a fraction of `largest`, and as
+/// text.
 fn ticks(largest: f64) -> Vec<(f64, String)> {
     if !(largest > 0.0 && largest.is_finite()) {
         return vec![(0.0, "0".into())];

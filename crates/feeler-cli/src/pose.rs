@@ -16,7 +16,7 @@ pub fn parse(text: &str) -> anyhow::Result<Pose> {
     parse_in(Path::new(""), text)
 }
 
-/// Like [`parse`], with the paths of pose files relative to a folder.
+/// Like [`parse`], but paths of pose files are relative to `folder`.
 pub(crate) fn parse_in(folder: &Path, text: &str) -> anyhow::Result<Pose> {
     if let Some(path) = text.strip_prefix('@') {
         let content = std::fs::read_to_string(folder.join(path));
@@ -48,7 +48,7 @@ pub(crate) fn parse_in(folder: &Path, text: &str) -> anyhow::Result<Pose> {
 enum PoseFile {
     Rows([[f64; 4]; 4]),
     Numbers(Vec<f64>),
-    /// Pose in the output of `inspect --json`.
+    /// Translation and rotation, as in the output of `inspect --json`.
     Parts {
         translation: [f64; 3],
         rotation: [f64; 4],
@@ -57,11 +57,11 @@ enum PoseFile {
     },
 }
 
-/// Contents that a pose file may have.
+/// Description of the accepted contents of a pose file, for errors.
 const POSE_FILES: &str = "a pose file contains [tx,ty,tz,qx,qy,qz,qw], or a 4x4 row-major matrix, \
     [[…],[…],[…],[0,0,0,1]] or its 16 numbers, or {\"translation\": [x,y,z], \"rotation\": [qx,qy,qz,qw]}";
 
-/// Pose of the content of a file: JSON, or numbers as plain text with comments after `#`.
+/// Pose from the text of a pose file, which is JSON, or numbers as plain text with comments after `#`.
 fn from_file(text: &str) -> anyhow::Result<Pose> {
     if text.trim_start().starts_with(['[', '{']) {
         return match serde_json::from_str(text).context(POSE_FILES)? {
@@ -83,7 +83,7 @@ fn from_file(text: &str) -> anyhow::Result<Pose> {
     from_numbers(&numbers)
 }
 
-/// Pose of seven numbers, as printed by `sweep --json`, or of the 16 numbers of a row-major matrix.
+/// Pose from seven numbers (tx, ty, tz, qx, qy, qz, qw), or from the 16 numbers of a row-major matrix.
 fn from_numbers(numbers: &[f64]) -> anyhow::Result<Pose> {
     if let Ok(values) = <&[f64; 7]>::try_from(numbers) {
         return Ok(from_values(values)?);

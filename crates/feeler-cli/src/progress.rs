@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 
-/// Progress bar of `count` items, with a template of indicatif. It is hidden unless `is_wanted`, and if
+/// Progress bar of `count` items, with a template of indicatif. It is hidden if it is not wanted or
 /// standard error is not a terminal.
 pub(crate) fn bar(count: usize, template: &str, is_wanted: bool) -> ProgressBar {
     if !is_wanted || !std::io::stderr().is_terminal() {

@@ -54,21 +54,21 @@ pub(crate) fn run(
     Ok(verdict::outcome([pair.status()]))
 }
 
-/// The solids A and B of a command line.
+/// Solids A and B that a command line selects.
 pub(crate) struct SolidPair {
     pub parts: [AssemblyPart; 2],
-    /// Numbers of the solids in their files.
+    /// Numbers of A and B in their files, counted from 0.
     pub indices: [usize; 2],
 }
 
-/// Loads both solids.
+/// Loads the solids A and B. Messages about their files go to `err`.
 pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<SolidPair> {
     let (a, index_a) = load_solid(&args.a, ("--solid-a", args.solid_a.as_deref()), args, err)?;
     let (b, index_b) = load_solid(&args.b, ("--solid-b", args.solid_b.as_deref()), args, err)?;
     Ok(SolidPair { parts: [a, b], indices: [index_a, index_b] })
 }
 
-/// Options of the queries of a command line.
+/// Returns the query options that a command line states.
 pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
     let options = QueryOptions {
         d_max: args.d_max,
@@ -87,7 +87,8 @@ pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
     Ok(options)
 }
 
-/// Loads one solid of a file; also returns its number in the file.
+/// Loads one solid of a file, and returns it with its number in the file. `which` is its number, name or
+/// path, stated by the command-line option `option`.
 fn load_solid(
     path: &Path,
     (option, which): (&str, Option<&str>),
@@ -103,8 +104,8 @@ fn load_solid(
     Ok((part, index))
 }
 
-/// Finds an instance by index, name or path; without these, the only instance. `option` is named in the
-/// error.
+/// Finds an instance by its index, name or path and returns its index. If `which` is `None`, the model
+/// must have only one instance. Errors refer to the command-line `option` that selects the instance.
 pub(crate) fn find_instance(model: &Model, option: &str, which: Option<&str>) -> anyhow::Result<usize> {
     match which {
         Some(which) => find_solid(model, which),
@@ -116,7 +117,7 @@ pub(crate) fn find_instance(model: &Model, option: &str, which: Option<&str>) ->
 /// less helpful with a smaller one.
 const MAX_LISTED: usize = 20;
 
-/// The only solid of a file; an error lists the solids if there are several.
+/// Returns the index of the only solid of a file. If there are several, the error lists them.
 fn only_solid(model: &Model, option: &str) -> anyhow::Result<usize> {
     let n = model.instances.len();
     if n == 1 {
@@ -132,7 +133,7 @@ fn only_solid(model: &Model, option: &str) -> anyhow::Result<usize> {
     )
 }
 
-/// Finds an instance by index, name or path.
+/// Finds an instance by its index, name or path. A name that several instances have is an error.
 fn find_solid(model: &Model, which: &str) -> anyhow::Result<usize> {
     let n = model.instances.len();
     if let Ok(i) = which.parse::<usize>() {
@@ -150,12 +151,13 @@ fn find_solid(model: &Model, which: &str) -> anyhow::Result<usize> {
     }
 }
 
-/// Result of certified queries.
+/// Counts of the solves that certified queries have examined.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Certificate {
-    /// Number of solves with a free-form side.
+    /// Number of solves of pairs of areas of which at least one is free-form.
     pub solves: u64,
-    /// Number of solves that may have more minima than were found.
+    /// Number of these solves that may have more minima than were found, because the proof is
+    /// incomplete.
     pub undecided: u64,
 }
 
@@ -180,7 +182,8 @@ impl std::fmt::Display for Certificate {
     }
 }
 
-/// The JSON document: docs/INTERFACE.md, "query".
+/// JSON document of the last query of a pair, as specified in docs/INTERFACE.md, "query". `wall_us` is
+/// the duration of the query (µs).
 #[must_use]
 pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     let s = pair.stats();
@@ -196,7 +199,8 @@ pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     document
 }
 
-/// Keeps only the nearest minima of a document, and adds the number of the others.
+/// Keeps only the `top` nearest minima of a document, and adds the number of removed ones. `None` keeps
+/// all.
 pub(crate) fn keep_nearest(document: &mut Value, top: Option<usize>) {
     if let (Some(top), Some(contacts)) = (top, document["contacts"].as_array_mut())
         && contacts.len() > top
@@ -207,7 +211,7 @@ pub(crate) fn keep_nearest(document: &mut Value, top: Option<usize>) {
     }
 }
 
-/// Minima of a query: docs/INTERFACE.md, "query".
+/// Minima as a JSON array, as specified in docs/INTERFACE.md, "query".
 pub(crate) fn contacts_json(contacts: &[Contact]) -> Value {
     let one = |l: &Contact| {
         json!({
@@ -222,8 +226,8 @@ pub(crate) fn contacts_json(contacts: &[Contact]) -> Value {
     contacts.iter().map(one).collect()
 }
 
-/// Indices of the minima that get a row: each that is not a sample, and the first sample of each set, with
-/// its set.
+/// Indices of the minima that get a row in the table. These are all minima that are not samples of a
+/// conformal set, and the first sample of each set, together with the set.
 fn shown_minima<'a>(
     contacts: &[Contact],
     sets: &'a [ConformalSet],
@@ -284,7 +288,7 @@ fn write_table(
         .collect();
     let header = ["#", "distance", "gap", "kind", "feature of A", "feature of B", "point on A"];
     let header = [&header[..], &["point on B", "set"]].concat();
-    // The last column is omitted without conformal sets.
+    // The last column is omitted if there are no conformal sets.
     let columns = if sets.is_empty() { header.len() - 1 } else { header.len() };
     let cut: Vec<Vec<String>> = rows.iter().map(|r| r[..columns].to_vec()).collect();
     write!(out, "{}", table::render(&header[..columns], &cut))?;

@@ -13,19 +13,21 @@ use serde_json::{Value, json};
 pub(crate) struct Report {
     /// Whether the solids interfere.
     interfering: bool,
-    /// Translation of B that separates interfering solids.
+    /// Translation of B (mm, world) that separates interfering solids; `None` if the solids do not
+    /// interfere.
     translation: Option<V3>,
-    /// Distance of solids that do not interfere.
+    /// Smallest distance (mm) of separated or touching solids; `None` for other solids, or if it is not
+    /// known.
     nearest: Option<f64>,
-    /// Whether that distance is larger than `d_max`.
+    /// Whether no minimum is within `d_max`.
     is_beyond: bool,
-    /// Contact regions of touching solids.
+    /// Contact regions of touching solids; `None` for other solids.
     regions: Option<Vec<ContactRegion>>,
     /// Conformal sets, whose samples are among the minima.
     pub sets: Vec<ConformalSet>,
-    /// Pairs of faces of interfering solids that cross.
+    /// Pairs of crossing faces, one of A and one of B, if the solids interfere.
     crossing: Vec<(FeatureRef, FeatureRef)>,
-    /// Curves in which the faces cross, with `--curves`.
+    /// Curves in which the faces cross; `None` without `--curves`.
     crossings: Option<Crossings>,
 }
 
@@ -73,7 +75,7 @@ fn set_json(s: &ConformalSet) -> Value {
     set
 }
 
-/// Kind and size of a conformal set.
+/// Kind and size of a conformal set, as text.
 pub(crate) fn set_text(s: &ConformalSet) -> String {
     let kind = region_kind_name(s.contact.kind);
     let size = match (s.contact.area, s.contact.length) {
@@ -95,7 +97,8 @@ fn region_line(c: &ContactRegion) -> String {
 }
 
 impl Report {
-    /// Computes the results; `chord` is the chord error of the crossing curves, if they are wanted.
+    /// Computes the results for the last query of `pair`, whose poses and options must be the same.
+    /// `chord` is the chord error (mm) of the crossing curves; `None` if the curves are not wanted.
     pub(crate) fn new(
         pair: &ContactPair,
         (pose_a, pose_b): (&Pose, &Pose),
@@ -105,11 +108,12 @@ impl Report {
         let interfering = pair.status() == Some(Status::Interfering);
         let translation =
             if interfering { pair.separating_translation(pose_a, pose_b, options)? } else { None };
-        // Without a verdict, the distance is not known to be that of the solids.
+        // Only for these verdicts the nearest minimum is the distance of the solids.
         let apart = matches!(pair.status(), Some(Status::Separated | Status::Touching));
         let nearest = match pair.min_distance() {
             None if apart => match pair.nearest_distance(pose_a, pose_b, options) {
-                // The solids are separated, but the distance is not known to the tolerance.
+                // The solids are separated, but coordinates are too large to compute the distance to the
+                // tolerance.
                 Err(QueryError::CoordinatesTooLarge { .. }) => None,
                 found => found?,
             },
@@ -147,7 +151,7 @@ impl Report {
         }
     }
 
-    /// The results as lines of text.
+    /// Returns the results as lines of text.
     pub(crate) fn lines(&self) -> Vec<String> {
         let translation = |t: &V3| {
             format!(

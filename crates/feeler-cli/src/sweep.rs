@@ -14,18 +14,18 @@ use feeler_view::picture::{PicturePart, PictureScene, What};
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Results of one step that outputs need.
+/// Results of one step of a sweep, as far as the outputs need them.
 #[derive(Debug)]
 struct Frame {
     wall_us: f64,
     min_distance: Option<f64>,
     status: Option<Status>,
     count: usize,
-    /// Members of the JSON document that the document of a query has as well; null without `--json`.
+    /// JSON object of the step, with members as in the document of `query`; null without `--json`.
     result: Value,
-    /// Only with `--certified`.
+    /// Counts of the certified query; `None` without `--certified`.
     certificate: Option<Certificate>,
-    /// Only with `--html`.
+    /// Step for the page; `None` without `--html`.
     played: Option<PlayedStep>,
 }
 
@@ -95,12 +95,12 @@ fn frame(step: &SweepStep, args: &Arguments) -> Frame {
     }
 }
 
-/// Unit that follows a time; empty if times are in steps.
+/// Unit that is printed after a time of the trajectory; empty if times are counted in steps.
 fn time_unit(trajectory: &Trajectory) -> &'static str {
     if trajectory.dt().is_some() { " s" } else { "" }
 }
 
-/// A page that plays the sweep, with a row for each step.
+/// Returns the HTML of a page that plays the sweep and has a table with a row for each step.
 fn page(
     args: &Arguments,
     solids: &SolidPair,
@@ -147,7 +147,7 @@ fn nearest_text(frames: &[Frame]) -> String {
     nearest.map_or_else(|| "no minimum within --d-max".to_owned(), |d| format!("smallest distance {d:.9} mm"))
 }
 
-/// Trajectory of `--trajectory` or of `--joint`.
+/// Returns the trajectory that `--trajectory` or `--joint` states.
 fn trajectory(args: &Arguments) -> anyhow::Result<Trajectory> {
     if let Some(file) = &args.trajectory {
         return trajectory::read(file).with_context(|| file.display().to_string());
@@ -156,7 +156,7 @@ fn trajectory(args: &Arguments) -> anyhow::Result<Trajectory> {
     trajectory::of_joint(axis, args.turn.as_deref(), args.slide.as_deref(), args.steps)
 }
 
-/// Median, 95th percentile and maximum.
+/// Median, 95th percentile and maximum of values; zeros if there are none.
 fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut v: Vec<f64> = values.collect();
     v.sort_by(f64::total_cmp);
@@ -164,7 +164,7 @@ fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     [50, 95, 100].map(|p| at(p).unwrap_or(0.0))
 }
 
-/// Members of a step that the document of a query has as well, and the motions of both solids.
+/// JSON object of a step, with members as in the document of `query` and the motions of both solids.
 fn step_json(step: &SweepStep, top: Option<usize>) -> Value {
     let mut object = json!({ "contacts": query::contacts_json(&step.contacts) });
     query::keep_nearest(&mut object, top);
@@ -210,7 +210,7 @@ fn count_status(frames: &[Frame], status: Status) -> usize {
     frames.iter().filter(|f| f.status == Some(status)).count()
 }
 
-/// Certificate over all steps.
+/// Sum of the certificates of all steps; `None` without `--certified`.
 fn total_certificate(frames: &[Frame]) -> Option<Certificate> {
     frames
         .iter()

@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 /// larger value; names are hard to recognise with a smaller one.
 const MIN_WIDTH: usize = 12;
 
-/// Renders rows under a header. Columns are padded to their widest cell, and columns of numbers are aligned
-/// to the right. If stdout is a terminal, long texts are shortened until the lines fit.
+/// Renders rows under a header as lines of text. Columns are padded to their widest cell, and columns of
+/// numbers are aligned to the right. If stdout is a terminal, long texts are shortened until the lines
+/// fit.
 #[must_use]
 pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     let terminal = console::Term::stdout();
@@ -16,7 +17,8 @@ pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     render_within(header, rows, width)
 }
 
-/// Like [`render`], with a maximum width (characters) of lines.
+/// Like [`render`], but shortens texts until lines have at most `max_width` characters; `None` for no
+/// limit.
 fn render_within(header: &[&str], rows: &[Vec<String>], max_width: Option<usize>) -> String {
     let width = |i: usize| {
         rows.iter()
@@ -62,14 +64,15 @@ fn render_within(header: &[&str], rows: &[Vec<String>], max_width: Option<usize>
     out
 }
 
-/// Narrows the widest columns of text until a line fits, or until no column can be narrowed.
+/// Narrows the widest columns until a line has at most `max_width` characters, or until no column can be
+/// narrowed. Columns with `is_fixed` keep their widths.
 fn narrow(widths: &mut [usize], is_fixed: &[bool], max_width: usize) {
     loop {
         let total: usize = widths.iter().map(|w| w + 2).sum::<usize>().saturating_sub(2);
         let text = (0..widths.len()).filter(|&i| !is_fixed[i] && widths[i] > MIN_WIDTH);
         let Some(widest) = text.max_by_key(|&i| widths[i]).filter(|_| total > max_width) else { return };
         let second = (0..widths.len()).filter(|&i| i != widest && !is_fixed[i]).map(|i| widths[i]).max();
-        // The column is narrowed at once to the width of the next widest one.
+        // The column is narrowed in one go to the width of the second widest one.
         let floor = second.unwrap_or(0).clamp(MIN_WIDTH, widths[widest] - 1);
         widths[widest] = floor.max(widths[widest].saturating_sub(total - max_width));
     }

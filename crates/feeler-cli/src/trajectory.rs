@@ -1,4 +1,4 @@
-//! Trajectories of files and of joints: docs/INTERFACE.md, "Poses and trajectories".
+//! Trajectories from files and from joints, as described in docs/INTERFACE.md, "Poses and trajectories".
 
 use anyhow::{Context as _, ensure};
 use feeler_assembly::{JointMotion, Trajectory};
@@ -19,8 +19,9 @@ struct TrajectoryFile {
     poses_a: Option<Vec<[f64; 7]>>,
 }
 
-/// Trajectory of B on a joint: a point and the direction of its axis, and ranges of angles (degrees) and
-/// lengths (mm).
+/// Trajectory of B, moved by a joint. `axis` is a point on the axis (mm) and its direction,
+/// X,Y,Z,DX,DY,DZ. `turn` and `slide` are ranges FROM,TO of the angle (degrees) and of the translation
+/// along the axis (mm).
 ///
 /// # Errors
 /// The axis or a range is not valid, or the joint does not move.
@@ -45,7 +46,7 @@ pub(crate) fn of_joint(
     Trajectory::of_joint(&joint, steps).with_context(|| format!("--joint {axis} --steps {steps}"))
 }
 
-/// Finite numbers separated by commas.
+/// Reads `N` finite numbers separated by commas. Errors name the `option` and the expected `form`.
 fn numbers<const N: usize>(text: &str, option: &str, form: &str) -> anyhow::Result<[f64; N]> {
     let all: Option<Vec<f64>> =
         text.split(',').map(|x| x.trim().parse().ok().filter(|x: &f64| x.is_finite())).collect();

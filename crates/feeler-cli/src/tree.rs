@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 /// printed with a smaller value; a larger one hides motions.
 const MIN_SHOWN_MOTION: f64 = 1e-9;
 
-/// Renders one line for each component, indented by its depth: name, instances directly in it, and pose in
-/// its parent.
+/// Renders one line for each component, indented by its depth: its name, the instances directly in it,
+/// and its pose in its parent.
 pub(crate) fn render(model: &Model) -> String {
     let mut children = vec![Vec::new(); model.components.len()];
     let mut roots = Vec::new();
@@ -19,7 +19,8 @@ pub(crate) fn render(model: &Model) -> String {
         }
     }
     let mut out = String::new();
-    // Components to be shown, with the branches above them.
+    // Components still to be rendered: index, lines of the tree to the left of the name, and branch to
+    // the name.
     let mut stack: Vec<(usize, String, &str)> =
         roots.into_iter().rev().map(|i| (i, String::new(), "")).collect();
     while let Some((i, lead, branch)) = stack.pop() {
@@ -40,7 +41,7 @@ pub(crate) fn render(model: &Model) -> String {
     out
 }
 
-/// Instances directly in a component.
+/// Text with the instances directly in a component.
 fn instances_text(c: &Component) -> String {
     match c.instances.as_slice() {
         [] => String::new(),
@@ -74,7 +75,7 @@ fn pose_text(c: &Component) -> String {
     if words.is_empty() { String::new() } else { format!("  {}", words.join(", ")) }
 }
 
-/// Rounded, without zeros at the end.
+/// Number rounded to `digits` decimals, without zeros at the end.
 fn number(x: f64, digits: usize) -> String {
     let text = format!("{x:.digits$}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -6,15 +6,16 @@ use feeler_assembly::status_name as name_of;
 use feeler_runtime::{FeatureRef, Status, UndecidedPoint, Verdict, WidenedPoint, Witness};
 use serde_json::{Value, json};
 
-/// Version of the documents of `query`, `sweep` and `mechanism`.
+/// Schema version of the JSON documents of `query`, `sweep` and `mechanism`.
 pub(crate) const SCHEMA: u32 = 4;
 
-/// Name of a status; `-` without a verdict.
+/// Name of a status in outputs; `-` if no verdict was computed.
 pub(crate) fn status_name(status: Option<Status>) -> &'static str {
     status.map_or("-", name_of)
 }
 
-/// Outcome that the statuses of all poses give: interfering and undecided ones fail.
+/// Outcome of a command whose queries have these statuses: [`CommandOutcome::Partly`] if one is
+/// interfering or undecided, else [`CommandOutcome::Done`].
 pub(crate) fn outcome(statuses: impl IntoIterator<Item = Option<Status>>) -> CommandOutcome {
     let fails = |s| matches!(s, Some(Status::Interfering | Status::Undecided));
     if statuses.into_iter().any(fails) { CommandOutcome::Partly } else { CommandOutcome::Done }
@@ -35,7 +36,7 @@ pub(crate) fn put_json(
     }
 }
 
-/// Adds the evidence of a verdict; members without content are omitted.
+/// Adds the evidence of a verdict to a JSON object; empty members are omitted.
 fn put_evidence(verdict: &Verdict, object: &mut Value) {
     if let Some(Witness { point, inside_a, inside_b }) = verdict.witness {
         object["witness"] =
@@ -53,12 +54,12 @@ fn put_evidence(verdict: &Verdict, object: &mut Value) {
     }
 }
 
-/// A pair of features that cross.
+/// JSON object of a pair of features that cross.
 pub(crate) fn crossing_json(a: &FeatureRef, b: &FeatureRef) -> Value {
     json!({ "feature_a": feature_json(a), "feature_b": feature_json(b) })
 }
 
-/// A point at which interference is undecided.
+/// JSON object of a point at which interference is undecided.
 pub(crate) fn undecided_json(u: &UndecidedPoint) -> Value {
     let mut place = crossing_json(&u.feature_a, &u.feature_b);
     place["point"] = json!(<[f64; 3]>::from(u.point));
@@ -66,7 +67,7 @@ pub(crate) fn undecided_json(u: &UndecidedPoint) -> Value {
     place
 }
 
-/// The evidence of a verdict as lines of text.
+/// Returns the evidence of a verdict as lines of text.
 pub(crate) fn lines(verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     let status = name_of(verdict.status);

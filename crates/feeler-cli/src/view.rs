@@ -76,7 +76,7 @@ fn title(args: &ViewArgs) -> String {
     args.files.iter().filter_map(stem).collect::<Vec<_>>().join(", ")
 }
 
-/// Measures all near pairs of parts.
+/// Measures all pairs of parts within `--d-max` of each other.
 fn measured(args: &ViewArgs, parts: &[AssemblyPart]) -> anyhow::Result<Vec<PairMeasurement>> {
     let rules = Rules::default();
     let check = Clearance::new(parts, &rules, &ClearanceOptions::within(args.d_max))
@@ -88,7 +88,7 @@ fn measured(args: &ViewArgs, parts: &[AssemblyPart]) -> anyhow::Result<Vec<PairM
     Ok(measurements)
 }
 
-/// Script and WebAssembly of the package for web pages.
+/// JavaScript and WebAssembly of the package for web pages.
 type Package = (String, Vec<u8>);
 
 fn package(folder: &Path) -> anyhow::Result<Package> {
@@ -106,7 +106,7 @@ fn package(folder: &Path) -> anyhow::Result<Package> {
     Ok((script, of("feeler_bg.wasm")?))
 }
 
-/// Runtime for the page, with the models of all files.
+/// Runtime that a page includes, with the models of all files in the `.feeler` format.
 fn live(args: &ViewArgs, (script, wasm): Package, parts: &[AssemblyPart]) -> anyhow::Result<Live> {
     let mut models = Vec::new();
     for path in &args.files {

@@ -32,7 +32,7 @@ fn box_step() -> String {
     std::fs::read_to_string(data("box.step")).unwrap()
 }
 
-/// Returns the text of the first entity of type `word`, up to its semicolon.
+/// Returns the text of the first entity of type `word` in a STEP file, up to its semicolon.
 fn entity(step: &str, word: &str) -> String {
     step.split_inclusive(';')
         .find(|e| e.contains(&format!("={word}(")) || e.contains(&format!("= {word}(")))
@@ -111,7 +111,8 @@ fn an_edge_used_by_three_faces() {
     let shell = entity(&step, "CLOSED_SHELL");
     let (head, tail) = shell.split_once("',(").unwrap();
     let (first, _) = tail.split_once(',').unwrap();
-    // A copy of the first face under another number, so that its edges are used three times.
+    // A copy of the first face is added under another number, so that the edges of the face are used
+    // three times.
     let face = step
         .split_inclusive(';')
         .find(|e| {
@@ -178,7 +179,7 @@ fn prepared(dir: &Path) -> PathBuf {
 fn feeler_files_cut_or_damaged() {
     let dir = tempfile::tempdir().unwrap();
     let whole = std::fs::read(prepared(dir.path())).unwrap();
-    // Thousands of cases through the reader of the library, which the program uses.
+    // Thousands of damaged files are read by the function of the library that the program uses.
     for k in 0..50 {
         let cut = whole.len() * k / 50;
         assert!(feeler_hierarchy::file::decode(&whole[..cut]).is_err(), "cut at {cut} of {}", whole.len());
@@ -188,7 +189,7 @@ fn feeler_files_cut_or_damaged() {
         bytes[i] ^= 1 << (i % 8);
         assert!(feeler_hierarchy::file::decode(&bytes).is_err(), "byte {i} flipped");
     }
-    // A few cases through the program.
+    // A few damaged files are read by the program.
     for (name, bytes) in [
         ("cut.feeler", whole[..whole.len() / 2].to_vec()),
         ("flip.feeler", {

@@ -1,5 +1,5 @@
-//! Folders of files: independent of each other, in order, skipped if up to date, and always either complete
-//! or absent.
+//! `feeler preprocess` on folders: files are independent of each other, results are in order, files that
+//! are up to date are skipped, and an output is always complete or absent.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
@@ -44,7 +44,8 @@ fn listing(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// The document without what may differ from run to run.
+/// Text of the document without the summary, durations and the path of the folder, which differ from run
+/// to run.
 fn timeless(mut v: Value, folder: &Path) -> String {
     v["summary"] = Value::Null;
     for i in v["inputs"].as_array_mut().unwrap() {
@@ -53,7 +54,7 @@ fn timeless(mut v: Value, folder: &Path) -> String {
     v.to_string().replace(folder.to_str().unwrap(), "OUT")
 }
 
-/// A few files of `data`, one of them in a folder of its own, and two bad ones.
+/// Folder with a few models of `data`, one of them in a subfolder, and two invalid files.
 fn folder(root: &Path) -> PathBuf {
     let input = root.join("in");
     std::fs::create_dir_all(input.join("sub")).unwrap();
@@ -122,7 +123,8 @@ fn outputs_that_are_up_to_date_are_kept() {
     assert_eq!(unchanged, "bore cone plug box torus-without-edges");
     assert_eq!(first, again, "skipped inputs have the same facts as prepared ones");
     assert_eq!(modified("cone.feeler"), stamp, "written again");
-    // Another input, a damaged output, one of another input of the same name, and a missing one.
+    // An input changes, an output is damaged, an output is replaced by that of another input, and an
+    // output is missing.
     let step = std::fs::read_to_string(input.join("cone.step")).unwrap();
     std::fs::write(input.join("cone.step"), step.replace("ENDSEC;", "ENDSEC; ")).unwrap();
     let mut damaged = written[Path::new("bore.feeler")].clone();
@@ -135,7 +137,7 @@ fn outputs_that_are_up_to_date_are_kept() {
     assert_ne!(now[Path::new("cone.feeler")], written[Path::new("cone.feeler")], "another hash");
     now.insert("cone.feeler".into(), written[Path::new("cone.feeler")].clone());
     assert!(now == written, "bytes differ");
-    // Other options, and on demand.
+    // Other options, and `--force`, prepare all files again.
     assert_eq!(run(&["--flatness", "0.4"]).0, "");
     assert_eq!(run(&["--flatness", "0.4"]).0, "bore cone plug box torus-without-edges");
     assert_eq!(run(&["--flatness", "0.4", "--force"]).0, "");
@@ -232,7 +234,7 @@ fn referenced_files_count() {
     };
     assert_eq!(run(), (1, false, 4), "one file is missing");
     assert_eq!(run(), (1, true, 4), "nothing has changed");
-    // A file changes, the missing file appears, a file disappears.
+    // A referenced file changes, the missing file appears, and then another file disappears.
     std::fs::copy(data().join("box.step"), input.join("parts/foot.stp")).unwrap();
     assert_eq!(run(), (1, false, 4), "another foot");
     std::fs::copy(data().join("ball.step"), input.join("lost.stp")).unwrap();

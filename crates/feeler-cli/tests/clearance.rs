@@ -1,4 +1,5 @@
-//! `feeler clearance`: verdicts on all pairs of assemblies, rules about them, and known findings.
+//! `feeler clearance`: verdicts on all pairs of parts of assemblies, rules about pairs, and known
+//! findings.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod common;
@@ -11,7 +12,7 @@ fn clearance(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_feeler")).arg("clearance").args(args).output().unwrap()
 }
 
-/// Exit status and document.
+/// Exit status and JSON document of a run.
 fn json(args: &[&str]) -> (i32, Value) {
     let run = clearance(&[args, &["--json", "--quiet"]].concat());
     let document = serde_json::from_slice(&run.stdout);
@@ -19,7 +20,7 @@ fn json(args: &[&str]) -> (i32, Value) {
     (run.status.code().unwrap(), document.unwrap_or_else(|e| panic!("{e}: {message}")))
 }
 
-/// Bore and pin, whose radius is 0.05 smaller than that of the bore.
+/// Files of a bore and a pin. The radius of the pin is 0.05 mm smaller than that of the bore.
 fn files() -> [String; 2] {
     ["bore.step", "pin.step"].map(|f| data(f).display().to_string())
 }
@@ -43,7 +44,7 @@ fn pairs_agree_with_closed_forms() {
     let (code, found) = between(0.15);
     let row = &found["results"][0];
     assert_eq!((code, &row["status"], &row["finding"]), (1, &json!("interfering"), &json!("interferes")));
-    // The pin has to move back by 0.1.
+    // The pin has to move back by 0.1 mm to be free.
     let depth = row["depth"].as_f64().unwrap();
     assert!(depth > 0.01 && depth <= 0.1 + 1e-9 && row["crossing_faces"].is_array(), "{row}");
 
@@ -77,7 +78,7 @@ fn rules_decide_in_their_order() {
         let rows = v["results"].as_array().unwrap().iter().filter(|r| !r["finding"].is_null());
         rows.map(|r| format!("{} {}", r["finding"].as_str().unwrap(), r["rule"].as_str().unwrap())).collect()
     };
-    // The pins are 0.1 away from their blocks.
+    // The pins are 0.1 mm away from their blocks.
     let (code, found) = check("[[rule]]\nname='play'\na='pin*'\nb='block'\nmin=0.2");
     assert_eq!((code, findings(&found)), (1, vec!["too-close play".to_owned(); 2]), "{found}");
     let (code, found) = check("[[rule]]\nname='play'\na='pin*'\nb='block'\nmin=0.05");
@@ -89,13 +90,14 @@ fn rules_decide_in_their_order() {
     assert_eq!((code, findings(&found)), (1, vec!["too-close rest".to_owned()]), "{found}");
     let (code, found) =
         check("[[rule]]\nname='fit'\na='*/upper/pin_left*'\nb='*/upper/block'\ntouching='required'");
-    // One pin is near its block, the other one is too far to be measured; neither touches it.
+    // One pin is near its block, the other one is too far from its block to be measured; neither pin
+    // touches a block.
     assert_eq!((code, findings(&found)), (1, vec!["does-not-touch fit".to_owned(); 2]), "{found}");
     // Each pin should touch a block or the ball; other pins do not count.
     let one = "[[rule]]\nname='sits'\na='pin*'\nb='{block,ball}'\ntouching='required'";
     let (code, found) = check(one);
     assert_eq!((code, findings(&found)), (1, vec!["does-not-touch sits".to_owned(); 4]), "{found}");
-    // Only the ball is required to touch a block, and it does not.
+    // Only the ball is required to touch a block, and it touches none.
     let (code, found) = check("[[rule]]\nname='lies'\na='ball'\nb='block'\ntouching='required'");
     assert_eq!((code, findings(&found)), (1, vec!["does-not-touch lies".to_owned()]), "{found}");
     let (code, found) = check("ignore = ['block']\n[[rule]]\na='pin*'\nb='*'\nmin=0.2");

@@ -104,7 +104,7 @@ fn inspect_knows_area_and_volume() {
 
 #[test]
 fn known_distances() {
-    // Two spheres of radius 10 and 7.5, centres 30 apart.
+    // Two spheres with radii of 10 and 7.5 mm, whose centres are 30 mm apart.
     let v = json(&[
         "query",
         data("sphere.step").to_str().unwrap(),
@@ -117,7 +117,7 @@ fn known_distances() {
     ]);
     assert_eq!(v["contacts"].as_array().unwrap().len(), 1, "{v}");
     assert!((v["min_distance"].as_f64().unwrap() - 12.5).abs() < 1e-12, "{v}");
-    // Far apart: nothing within reach.
+    // The solids are farther apart than `--d-max`.
     let v = json(&[
         "query",
         data("sphere.step").to_str().unwrap(),
@@ -164,14 +164,15 @@ fn inspect_shows_the_assembly() {
 
 #[test]
 fn a_mirrored_instance_is_where_its_image_is() {
-    // A wall at x = 0 and its image in the plane x = -10.
+    // A wall at x = 0 and its mirror image at the plane x = -10 (mm).
     let hands = data("assemblies/hands.step");
     let hands = hands.to_str().unwrap();
     let v = json(&["query", hands, hands, "--d-max", "25", "--solid-a", "0", "--solid-b", "1", "--json"]);
     assert!((v["min_distance"].as_f64().unwrap() - 20.0).abs() < 1e-9, "{v}");
 }
 
-/// A box without one side, as a surface model: distances from inside, from outside, and to its rim.
+/// A box that lacks one face, as a surface model: distances from inside, from outside, and to the rim of
+/// the opening.
 #[test]
 fn open_shells() {
     let dir = tempfile::tempdir().unwrap();
@@ -179,7 +180,7 @@ fn open_shells() {
     let line = |kind: &str| step.lines().find(|l| l.contains(&format!("{kind}("))).unwrap().to_owned();
     let (solid, shell) = (line("MANIFOLD_SOLID_BREP"), line("CLOSED_SHELL"));
     let (solid_id, shell_id) = (solid.split_once('=').unwrap().0, shell.split_once('=').unwrap().0);
-    // The first face is that at x = -20.
+    // The first face of the shell is the one at x = -20; it is removed.
     let (head, faces) = shell.split_once("',(").unwrap();
     let faces = faces.split_once(',').unwrap().1;
     let open = step
@@ -196,13 +197,13 @@ fn open_shells() {
     let report = json(&["preprocess", file.to_str().unwrap(), "--open-shells", "--json"]);
     let input = &report["inputs"][0];
     assert_eq!((&input["ok"], &input["faces"]), (&Value::from(true), &Value::from(10)), "{report}");
-    assert!(input["warnings"][0].as_str().unwrap().contains("4 open edges"), "{report}");
+    assert!(input["warnings"][0].as_str().unwrap().contains("open edges (4)"), "{report}");
     let tub = dir.path().join("tub.feeler");
     // With the same options, the output is up to date.
     let again = json(&["preprocess", file.to_str().unwrap(), "--open-shells", "--json"]);
     assert_eq!(again["inputs"][0]["unchanged"], true, "{again}");
 
-    // The ball's radius is 3.1; the box reaches to ±20, ±15, ±10.
+    // The radius of the ball is 3.1 mm; the box extends to ±20, ±15 and ±10 mm.
     let distances = |pose: &str, d_max: &str| -> Vec<f64> {
         let v = json(&[
             "query",
@@ -234,8 +235,8 @@ fn open_shells() {
         &[side(10.0, 8.0), side(10.0, 12.0), side(10.0, 14.0), side(10.0, 16.0), 46.9],
     );
 
-    // Two sheets that cross have no separating translation, a sheet and a ball have one, and both have
-    // curves.
+    // Two sheets that cross have no separating translation; a sheet and a ball have one. Both pairs have
+    // crossing curves.
     let interfering = |other: &Path, pose: &str| -> Value {
         let tub = tub.to_str().unwrap();
         let query =
@@ -250,14 +251,15 @@ fn open_shells() {
         "{sheets}"
     );
     assert!(!sheets["curves"].as_array().unwrap().is_empty());
-    // The ball's middle is 1 beyond the wall at x = 20: a circle around it.
+    // The centre of the ball is 1 mm beyond the face at x = 20, which it crosses in a circle.
     let ball = interfering(&data("ball.step"), "21,1,2");
     let way = ball["witness"]["separating_translation"][0].as_f64().unwrap();
     assert!((way - 2.1).abs() < 1e-4, "{}", ball["witness"]);
     assert_eq!(ball["curves"][0]["closed"], true);
 }
 
-/// `--certified` reports what is proven; the minima are those of the ordinary query.
+/// `--certified` reports how many solves are proven to be complete; the minima are the same as without
+/// the option.
 #[test]
 fn certified_queries_report_the_proof() {
     let (wave, ball) = (data("wave.step"), data("sphere.step"));
@@ -289,7 +291,7 @@ fn certified_queries_report_the_proof() {
 /// `--tolerance` decides which solids touch, and is part of the result.
 #[test]
 fn tolerances_decide_contact() {
-    // Radii 10 and 7.5, and centres 17.51 apart.
+    // The spheres have radii of 10 and 7.5 mm, and their centres are 17.51 mm apart.
     let (a, b) = (data("sphere.step"), data("sphere-without-edges.step"));
     let base = ["query", a.to_str().unwrap(), b.to_str().unwrap(), "--d-max", "1", "--pose-b", "0,0,17.51"];
     let apart = json(&[&base[..], &["--json"]].concat());
@@ -417,8 +419,8 @@ fn a_sweep_repeats_queries_to_the_bit() {
     assert_eq!(top["contacts_left_out"], all.len() - 3);
 }
 
-/// A unit that is given counts more than the file's, and a file that was prepared with another one is made
-/// again.
+/// A unit on the command line overrides the unit in the file, and a file that was prepared with another
+/// unit is prepared again.
 #[test]
 fn units_can_be_given() {
     let dir = tempfile::tempdir().unwrap();
@@ -503,7 +505,7 @@ fn stl_files_are_solids() {
     let document: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let solid = &document["solids"][0];
     assert!((solid["volume"].as_f64().unwrap() - 6000.0).abs() < 1e-9, "{solid}");
-    // The triangles of one plane are one face.
+    // The adjacent triangles in one plane form one face.
     assert_eq!(solid["supermaximal_faces"], 6, "{solid}");
     let output = dir.path().join("block.feeler");
     let prepare = || {
@@ -512,7 +514,8 @@ fn stl_files_are_solids() {
         document["inputs"][0]["unchanged"].as_bool().unwrap()
     };
     assert!(!prepare() && prepare(), "prepared, then up to date");
-    // It is 100 mm wide.
+    // The solid is 10 cm wide and begins at x = 0, so a box at x = 130 mm is 30 mm away from it, plus
+    // the smallest x of the box.
     let other = data("box.step");
     let other = other.to_str().unwrap();
     let answer =

@@ -11,7 +11,7 @@ fn path(p: &Path) -> String {
     p.display().to_string()
 }
 
-/// Exit status and document.
+/// Exit status and JSON document of a run.
 fn json_of(old: &Path, new: &Path, args: &[&str]) -> (i32, Value) {
     let run = feeler(&[&["diff", &path(old), &path(new), "--json", "--quiet"], args].concat());
     let document = serde_json::from_slice(&run.stdout);
@@ -62,7 +62,7 @@ fn faces_are_matched_by_their_geometry() {
     let moved: Vec<_> = all.iter().filter(|l| l.contains("moved by (0.01, 0, 0)")).collect();
     assert_eq!(moved.len(), 1, "one hole of a hundred: {all:#?}");
 
-    // As solids that have nothing in common.
+    // The two solids have no face in common.
     let (_, found) = json_of(&data("torus.step"), &data("sphere.step"), &[]);
     let all = lines(&found, 0);
     assert!(all.iter().any(|l| l.contains("gone: torus 20 x 5")), "{all:#?}");
@@ -79,7 +79,7 @@ fn parts_come_go_and_move() {
     let parts = &found["files"][0]["parts"];
     assert!(parts["added"].as_u64().unwrap() > 0 && parts["removed"].as_u64().unwrap() > 0, "{found}");
 
-    // All products under other names.
+    // A product has another name.
     std::fs::write(&new, text.replace("pin_left", "PIN")).unwrap();
     let (code, found) = json_of(&old, &new, &[]);
     let parts = &found["files"][0]["parts"];

@@ -1,4 +1,5 @@
-//! STEP files with faults through the command line: the solid that is meant, with a warning, or a refusal.
+//! Faulty STEP files on the command line: either the intended solid is prepared, with a warning, or the
+//! file is rejected.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod common;
@@ -7,7 +8,8 @@ use common::{data, feeler};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// `inspect --json` of a text: volumes by the name of the solid, and what was said.
+/// Runs `inspect --json` on the text of a STEP file. Returns the volumes of the solids and the warnings,
+/// or the error.
 fn inspect(text: &str) -> Result<(Vec<f64>, Vec<String>), String> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("part.step");
@@ -42,7 +44,7 @@ fn swept_surfaces_have_the_volumes_of_closed_forms() {
     for (name, fact) in &facts {
         let wanted = fact["volume"].as_f64().unwrap();
         let is_right = solids.get(name.as_str()).is_some_and(|v| (v - wanted).abs() <= 1e-6 * wanted);
-        // Files that leave open which half of a profile is meant say so.
+        // If a file does not determine which half of a profile is meant, a warning says so.
         let id = format!("#{}", fact["id"]);
         let is_told = fact["open"] == true && warnings.iter().any(|w| w.contains(&id));
         assert!(
@@ -54,14 +56,14 @@ fn swept_surfaces_have_the_volumes_of_closed_forms() {
     }
 }
 
-/// The attributes of an entity in one line.
+/// Splits a line with an entity of type `kind` into the text before the type and the attributes.
 fn attributes<'a>(line: &'a str, kind: &str) -> Option<(&'a str, Vec<&'a str>)> {
     let (head, rest) = line.split_once(&format!("{kind}("))?;
     let rest = rest.strip_suffix(");")?;
     head.ends_with("= ").then(|| (head, rest.rsplitn(5, ',').collect::<Vec<_>>().into_iter().rev().collect()))
 }
 
-/// Every line of a file through a function, which may leave it alone.
+/// Applies a function to every line of a file; a line for which it returns `None` is unchanged.
 fn edited(text: &str, edit: impl FnMut(&str) -> Option<String>) -> String {
     let mut edit = edit;
     text.lines().map(|l| edit(l).unwrap_or_else(|| l.to_owned()) + "\n").collect()
@@ -74,7 +76,8 @@ fn read(name: &str) -> (String, f64) {
     (text, volumes[0])
 }
 
-/// Whether a damaged file is repaired, with a warning; otherwise it must be refused.
+/// Whether a damaged file is repaired to the given volume, with a warning that contains `says`. A file
+/// that is not repaired must be rejected.
 #[track_caller]
 fn is_repaired(name: &str, text: &str, volume: f64, says: &str) -> bool {
     let Ok((volumes, warnings)) = inspect(text) else { return false };
@@ -125,13 +128,13 @@ fn edges_out_of_order() {
     assert!(repaired >= 3, "{repaired} repaired");
 }
 
-/// One bound after the first one of a face, or all of them: holes.
+/// Inner bounds of faces, which are holes, get the wrong sense: one of them, or all.
 #[test]
 fn inner_bounds_turned() {
     let mut repaired = 0;
     for name in ["socket.step", "bore.step", "perforated-plate.step"] {
         let (text, volume) = read(name);
-        // Long lists continue in the next line.
+        // Long lists continue on the next line.
         let joined = text.replace("\n", "").replace(' ', "");
         let inner: Vec<&str> = joined
             .split(';')
@@ -168,7 +171,7 @@ fn arcs_the_other_way_round() {
                 (k - 1 == wrong && from != to)
                     .then(|| format!("{head}EDGE_CURVE({name},{from},{to},{curve},{other});"))
             });
-            // Of a line, the sense says nothing.
+            // Only edges on circles can get this warning: an edge on a line is determined by its ends.
             repaired += usize::from(is_repaired(name, &damaged, volume, "around its circle"));
         }
     }

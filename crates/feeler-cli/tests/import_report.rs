@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Reports on a folder as JSON and as a page.
+/// Report on a folder, as JSON and as a page.
 fn reports(folder: &Path, more: &[&str]) -> (Value, String) {
     let (json, html) = (folder.join("report.json"), folder.join("report.html"));
     let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
@@ -19,8 +19,8 @@ fn reports(folder: &Path, more: &[&str]) -> (Value, String) {
     (serde_json::from_slice(&read(&json)).unwrap(), String::from_utf8(read(&html)).unwrap())
 }
 
-/// A block, the same block with an open shell and a name with characters of HTML, and a file that is not
-/// STEP.
+/// Folder with a block, the same block with its shell declared open and characters of HTML in its name,
+/// and a file that is not STEP.
 fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let block = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
@@ -38,7 +38,7 @@ fn the_report_has_facts_and_groups() {
     let dir = folder();
     let (report, _) = reports(dir.path(), &["--flatness", "0.5"]);
     let [plain, odd, bad] = report["inputs"].as_array().unwrap().as_slice() else { panic!("{report}") };
-    // The box is 40 × 30 × 20.
+    // The box measures 40 × 30 × 20 mm.
     for input in [plain, odd] {
         let (area, volume) = (input["area"].as_f64().unwrap(), input["volume"].as_f64().unwrap());
         assert!((area - 5200.0).abs() < 1e-9 && (volume - 24_000.0).abs() < 1e-8, "{input}");
@@ -88,13 +88,13 @@ fn the_page_is_whole_and_names_are_text() {
     assert!(!page.contains("http") && !page.contains("src="), "it needs something beside it");
 }
 
-/// The report says where to look.
+/// Remarks in the report have locations.
 #[test]
 fn remarks_have_places() {
     let dir = tempfile::tempdir().unwrap();
     let block = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
     let text = std::fs::read_to_string(block).unwrap();
-    // An edge that is said to run against its curve.
+    // An edge gets the wrong sense relative to its curve.
     let at = text.find("EDGE_CURVE").unwrap();
     let end = at + text[at..].find(';').unwrap();
     let line = text[at..end].to_owned();

@@ -12,7 +12,7 @@ fn document(args: &[&str]) -> Value {
     serde_json::from_slice(&run.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&run.stderr)))
 }
 
-/// A copy of the arm of `data/arm` with another position of the post or further keys.
+/// Path of a copy of the mechanism `data/arm` with the post at another position, or with further keys.
 fn arm(dir: &Path, post: &str, extra: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/arm");
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -46,12 +46,12 @@ fn an_arm_passes_a_post() {
     assert_eq!(rows.lines().count(), 201);
     assert!(rows.starts_with("time_s,margin_mm,a,b,interferes\n0,"), "{rows}");
     assert!(std::fs::read_to_string(&svg).unwrap().contains("margin (mm)"));
-    // One thread gives the same bytes.
+    // With one thread, the program prints the same bytes.
     let one = feeler(&[&args[..], &["--threads", "1"]].concat());
     assert_eq!(one.stdout, run.stdout);
 }
 
-/// The arm hits a post in its way: the distance at the time of first contact is 0.
+/// The arm hits a post; at the time of first contact, the distance is 0.
 #[test]
 fn an_arm_hits_a_post() {
     let dir = tempfile::tempdir().unwrap();
@@ -97,7 +97,7 @@ fn a_grid_over_the_limits_of_joints() {
     assert!(String::from_utf8_lossy(&none.stderr).contains("[motion]"));
 }
 
-/// Errors name the mistake and what to do.
+/// Errors state the mistake and what to do.
 #[test]
 fn mistakes_in_mechanisms() {
     let dir = tempfile::tempdir().unwrap();
@@ -125,7 +125,8 @@ fn mistakes_in_mechanisms() {
     }
 }
 
-/// A joint moves B: free along the axis of its bore, and with a first contact across it.
+/// A joint moves B: along the axis of the bore the motion is free, across the axis there is a first
+/// contact.
 #[test]
 fn joints_and_proofs_of_sweeps() {
     let sweep = |extra: &[&str]| {

@@ -1,4 +1,4 @@
-//! STEP in gzip, and from standard input.
+//! STEP files that are compressed by gzip or come from standard input.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use flate2::{Compression, write::GzEncoder};
@@ -12,7 +12,7 @@ fn feeler(args: &[&str], input: &[u8]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_feeler"));
     let run = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = run.spawn().unwrap();
-    // A program that refuses its arguments does not read.
+    // If the program rejects its arguments, it does not read the input.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A plane and a grain above it.
+/// Scene with a plane and one grain above it.
 const DROP: &str = "end = 0.2
 [law.only]
 normal = 500.0
@@ -49,7 +49,7 @@ fn write_scene(folder: &Path, scene: &str) -> PathBuf {
     file
 }
 
-/// Columns of the series of a run, by name.
+/// Reads the columns of the series of a run, by name.
 fn columns(folder: &Path) -> BTreeMap<String, Vec<f64>> {
     let text = std::fs::read_to_string(folder.join("series.csv")).unwrap();
     let mut lines = text.lines();
@@ -63,7 +63,7 @@ fn columns(folder: &Path) -> BTreeMap<String, Vec<f64>> {
     out
 }
 
-/// Bytes of all files below a folder.
+/// Bytes of all files below a folder, by path.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut out = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -77,7 +77,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     out
 }
 
-/// Bytes of all files below a folder, with paths relative to it.
+/// Bytes of all files below a folder, by path relative to the folder.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files(folder).into_iter().map(|(p, b)| (p.strip_prefix(folder).unwrap().to_path_buf(), b)).collect()
 }
@@ -94,7 +94,8 @@ fn a_grain_falls_and_bounces_as_in_closed_form() {
     assert_eq!(c["time_s"].len(), 201, "a row for each output time and the initial state");
     let mass = 4.0 / 3.0 * std::f64::consts::PI * 8.0 * 2500e-9;
     assert!(c["mass_kg"].iter().all(|m| (m - mass).abs() < 1e-15), "mass of the grain");
-    // Its lowest point is initially 28 to 30 mm above the floor; the potential energy gives its height.
+    // The lowest point of the grain is initially 28 to 30 mm above the floor; the potential energy gives
+    // its height.
     let begin = c["potential_uJ"][0] / (mass * 9_810.0) - 2.0;
     assert!((28.0..=32.0).contains(&begin), "{begin}");
     for (k, t) in c["time_s"].iter().enumerate().take(70) {
@@ -222,7 +223,7 @@ frames = 0.1
     let output = pour(&file, &run, &["--html", folder.path().join("page.html").to_str().unwrap()]);
     assert!(output.status.success(), "{}", text(&output));
     let found = columns(&run);
-    // Mean of 0.2 s, because the grains rock for a long time.
+    // The mean over 0.2 s is compared, because the grains rock for a long time.
     let (mass, rows) = (found["mass_kg"].last().unwrap(), &found["floor_fz_mN"]);
     let force = rows[rows.len() - 20..].iter().sum::<f64>() / 20.0;
     assert!(found["grains"].last().unwrap() > &9.5, "a grain has left");
@@ -232,7 +233,8 @@ frames = 0.1
     let cylinders = 2.0 * 4.0 / 3.0 * 2.0 * 2.0 * 3.0 * std::f64::consts::PI;
     let volume = mass / 2_500e-9;
     assert!(volume > min + cylinders && volume < max + 1.3 * cylinders, "{volume} mm³");
-    // Vertices of the last frame's surfaces, 66 for each grain: none is deeper than the springs yield.
+    // Vertices of the surfaces in the last frame, 66 for each grain: none is deeper in the floor than
+    // the springs are compressed.
     let bytes = std::fs::read(run.join("frames/surfaces-000004.vtp")).unwrap();
     let mark: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
     let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap() + mark.len() + 8;
@@ -243,8 +245,8 @@ frames = 0.1
     let list = std::fs::read_to_string(run.join("scene.pvd")).unwrap();
     assert!(list.contains("surfaces-000004.vtp"), "{list}");
 
-    // Shapes, rotated, scaled and displaced as given by the frame, coincide with the surfaces; their first 66
-    // vertices are those of the surfaces.
+    // The shapes, if rotated, scaled and displaced as the frame states, coincide with the surfaces. The
+    // first 66 vertices of a shape are those of the surface.
     let blocks = |file: &str| {
         let bytes = std::fs::read(run.join(file)).unwrap();
         let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap() + mark.len();
@@ -285,7 +287,7 @@ frames = 0.1
     }
     assert!(rotated > 5, "{rotated} of 10 are rotated");
 
-    // A run that is killed and continued.
+    // A run is killed and continued.
     let other = folder.path().join("other");
     let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))
         .args(["pour", file.to_str().unwrap(), "-o", other.to_str().unwrap(), "-q"])
@@ -371,7 +373,7 @@ fn a_checkpoint_of_another_scene_is_rejected() {
 fn solids_are_poured_and_killed_runs_continue() {
     let folder = tempfile::tempdir().unwrap();
     let own = std::fs::read_to_string(data("pour/rings.toml")).unwrap();
-    // Fewer rings from a smaller height.
+    // Fewer rings fall from a smaller height, so that the run is short.
     let lower = "from = [0, 0, 32], to = [0, 0, 75], radius = 17";
     let short = [
         ("end = 0.5 ", "end = 0.3 "),
@@ -702,7 +704,7 @@ fn the_commands_of_the_guide_work() {
         run += 1;
     }
     assert!(run >= 2, "{run} commands");
-    // The displayed scene is that of the commands.
+    // The scene in the document is the one that its commands use.
     let scene = std::fs::read_to_string(data("pour/hopper.toml")).unwrap();
     assert!(blocks("toml").contains(&scene), "the scene of the guide is data/pour/hopper.toml");
 }

@@ -20,7 +20,7 @@ d_max = 1
 poses_b = ['0,0,0', '0.01,0,0', '20,0,0']
 ";
 
-/// A folder with models and a suite, blessed.
+/// Folder with models and a suite whose golden results have been recorded, and path of the suite.
 fn blessed(suite: &str) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     for name in ["bore.step", "pin.step", "socket.step", "perforated-plate.step"] {
@@ -33,7 +33,7 @@ fn blessed(suite: &str) -> (TempDir, PathBuf) {
     (dir, file)
 }
 
-/// Exit status and document of a run.
+/// Exit status and JSON document of a run.
 fn json(suite: &Path, args: &[&str]) -> (i32, Value) {
     let all = [&["regress", suite.to_str().unwrap(), "--json", "--quiet"], args].concat();
     let run = feeler(&all);
@@ -42,7 +42,7 @@ fn json(suite: &Path, args: &[&str]) -> (i32, Value) {
     (run.status.code().unwrap(), document.unwrap_or_else(|e| panic!("{e}: {message}")))
 }
 
-/// All differences of an entry, each in one line.
+/// All differences of an entry of the suite, each as one line.
 fn differences(document: &Value, entry: &str) -> Vec<String> {
     let all = document["entries"].as_array().unwrap();
     let entry = all.iter().find(|e| e["name"] == entry).unwrap();
@@ -90,7 +90,7 @@ fn planted_changes_are_named() {
         let all = differences(&found, entry);
         assert!(all.iter().any(|d| parts.iter().all(|p| d.contains(p))), "{entry}: {parts:?} in {all:#?}");
     };
-    // A radius that is one micrometre larger.
+    // A radius is one micrometre larger.
     has("bore.step", &["face", "cylinder", "radius 10 -> 10.001 mm"]);
     has("bore.step", &["mass", "volume"]);
     has("pin in its bore", &["minimum", "conformal 0.051 mm"]);
@@ -120,8 +120,8 @@ fn verdicts_lost_and_gained_minima() {
     assert!(all.iter().any(|d| d.starts_with("minimum lost")), "{all:#?}");
 }
 
-/// Times are compared in runs of a reference workload. The recorded time is a thousandth of the measured one,
-/// which exceeds any noise.
+/// Times are compared as multiples of the time of a reference workload. The test records a thousandth of
+/// the measured time; the difference exceeds any noise.
 #[test]
 fn slower_programs_are_found() {
     let timed = "[time]\nratio = 50\nat_least_ms = 0\n[[model]]\nfile = 'perforated-plate.step'\n";
@@ -145,9 +145,9 @@ fn entries_come_and_go() {
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert_eq!(run.status.code(), Some(1));
     assert!(out.contains("torus.step") && out.contains("has no golden result"), "{out}");
-    assert!(err.contains("1 entries have no golden results; --bless records them"), "{err}");
+    assert!(err.contains("entries without golden results: 1; --bless records them"), "{err}");
     assert!(err.contains("'socket.step' has golden results"), "{err}");
-    // Blessing a part keeps the rest.
+    // If only some entries are blessed, the results of the others are kept.
     let run = feeler(&["regress", suite.to_str().unwrap(), "--bless", "--only", "torus*"]);
     assert!(run.status.success());
     let (code, found) = json(&suite, &[]);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// A query of two models of `data/`: its exit status and document.
+/// Exit status and JSON document of a query of two models in `data/`.
 fn query(a: &str, b: &str, pose_b: &str, more: &[&str]) -> (i32, Value) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
     let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
@@ -51,7 +51,8 @@ fn interfering_solids_have_a_separating_translation() {
     }
 }
 
-/// The curves of a box and a cylinder through it are circles; polylines are shorter within the chord error.
+/// A cylinder crosses a box in circles. The polylines are shorter than the circles by less than the
+/// tolerance of the test.
 #[test]
 fn crossing_curves_are_reported_on_request() {
     let (_, without) = query("box.step", "cylinder.step", "0,0,3", &[]);
@@ -71,7 +72,7 @@ fn crossing_curves_are_reported_on_request() {
         }
         let sides = points.windows(2).map(|w| length(std::array::from_fn(|k| w[1][k] - w[0][k])));
         let total: f64 = sides.sum();
-        // The cylinder has a radius of 10.
+        // The radius of the cylinder is 10 mm.
         assert!((total - 20.0 * std::f64::consts::PI).abs() < 1e-3, "{total}");
     }
     let (_, apart) = query("box.step", "cylinder.step", "500,0,0", &["--curves", "0.1"]);
@@ -80,7 +81,7 @@ fn crossing_curves_are_reported_on_request() {
 
 #[test]
 fn touching_solids_have_contact_regions() {
-    // The pin's radius is the bore's less 0.05.
+    // The radius of the pin is 0.05 mm smaller than that of the bore.
     let (status, found) = query("bore.step", "pin.step", "0.05,0,0", &[]);
     assert_eq!((status, &found["status"]), (0, &Value::from("touching")), "{found}");
     let contacts = found["contact_regions"].as_array().unwrap();
@@ -116,7 +117,7 @@ fn sizes_of_sets_agree_with_closed_forms() {
         };
         document["sets"].as_array().unwrap().iter().map(one).collect()
     };
-    // Boxes of 40 x 30 mm above each other, the pin in its bore, a disc above a box.
+    // Two boxes of 40 x 30 mm above each other, a pin in its bore, a disc above a box.
     for (a, b, pose, expected) in [
         ("box.step", "box.step", "7,3,22", ("plane", 2.0, 33.0 * 27.0)),
         ("bore.step", "pin.step", "0,0,0", ("cylinder", 0.05, 2.0 * PI * 10.0 * 40.0)),
@@ -142,7 +143,8 @@ fn sizes_of_sets_agree_with_closed_forms() {
     // Nested steps: the parts of cones that face each other are frustums between two radii.
     let found = sizes(&query("stepped-seat.step", "stepped-cone.step", "0,0,0.2", &[]).1);
     let frustum = |r: f64, s: f64, sine: f64| PI * (r * r - s * s) / sine;
-    // The cone of the seat from radius 8.16 to 14.1: its normals have the axial component 0.6.
+    // The cone of the seat extends from radius 8.16 to 14.1 mm; its normals have the axial component
+    // 0.6.
     let area = frustum(14.1, 8.16, 0.6);
     let near = |(k, d, s): &(String, f64, f64)| {
         k == "cone" && (d - 0.2).abs() < 1e-9 && (s - area).abs() < 1e-5 * area

@@ -7,14 +7,14 @@ use common::feeler_in_data as feeler;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Writes a trajectory file.
+/// Writes a trajectory file and returns its path.
 fn trajectory(dir: &Path, name: &str, value: &Value) -> PathBuf {
     let path = dir.join(name);
     std::fs::write(&path, value.to_string()).unwrap();
     path
 }
 
-/// Poses of a plug that settles in its socket.
+/// Trajectory of a plug that settles in its socket.
 fn settling() -> Value {
     let poses: Vec<[f64; 7]> = (0..12)
         .map(|i| [0.001 * f64::from(i), 0.015, 0.1 - 0.008 * f64::from(i), 0.0003, 0.0002, 0.0001, 1.0])
@@ -22,7 +22,7 @@ fn settling() -> Value {
     json!({ "unit": "mm", "dt": 0.01, "poses_b": poses })
 }
 
-/// Frames without times.
+/// Steps in the document of a sweep, without the durations.
 fn frames(args: &[&str]) -> Vec<Value> {
     let run = feeler(args);
     assert!(run.status.success(), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
@@ -50,7 +50,7 @@ fn every_step_equals_a_query() {
     let warm = run(&["--plot", svg.to_str().unwrap()]);
     assert_eq!(warm.len(), 12, "a frame for each pose");
     assert!(warm.iter().all(|f| f["contacts"].as_array().is_some_and(|l| !l.is_empty())), "no contacts");
-    // Without cached results, minima are new in each step.
+    // If no results are cached, all minima are new in each step.
     let places = |frames: &[Value]| -> Vec<Value> {
         let mut frames = frames.to_vec();
         for l in frames.iter_mut().flat_map(|f| f["contacts"].as_array_mut().unwrap()) {
@@ -80,7 +80,7 @@ fn every_step_equals_a_query() {
     assert!(warm == run(&["--threads", "3"]), "one thread and three differ");
     let svg = std::fs::read_to_string(svg).unwrap();
     assert!(svg.contains("time (s)") && svg.contains("(mm)") && svg.contains("(ms)"), "axes have units");
-    // The last step as a query.
+    // A query at the pose of the last step gives the same distances.
     let pose = "0.011,0.015,0.012,0.0003,0.0002,0.0001,1";
     let one = feeler(&[&["query"], &base[1..], &["--json", "--pose-b", pose]].concat());
     let one: Value = serde_json::from_slice(&one.stdout).unwrap();

@@ -7,7 +7,7 @@ use common::feeler_in_data as feeler;
 use serde_json::Value;
 use std::path::Path;
 
-/// Messages of a run that succeeds.
+/// Runs the program, which must succeed, and returns its messages.
 fn done(args: &[&str]) -> String {
     let run = feeler(args);
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -15,7 +15,7 @@ fn done(args: &[&str]) -> String {
     text
 }
 
-/// Message of a run that fails.
+/// Runs the program, which must fail with exit status 2, and returns its messages.
 fn refused(args: &[&str]) -> String {
     let run = feeler(args);
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -23,7 +23,7 @@ fn refused(args: &[&str]) -> String {
     text
 }
 
-/// Path of a file in a temporary folder.
+/// Path of the file `name` in a temporary folder.
 fn path(dir: &tempfile::TempDir, name: &str) -> String {
     dir.path().join(name).to_str().unwrap().to_owned()
 }
@@ -95,7 +95,7 @@ fn pages_of_reports_show_what_their_rows_are_about() {
         assert!(page.contains("id=\"picture\""), "{name}: no picture");
         page.matches("data-show=\"").count()
     };
-    // Style and script of the page contain the attribute in other forms.
+    // The style and the script of the page contain the attribute too, but in other forms.
     assert_eq!(page("clearance.html", &["clearance", "assemblies/rack.step"]), 2);
     assert!(page("diff.html", &["diff", "pin.step", "pin-short.step"]) >= 3);
     assert_eq!(page("mechanism.html", &["mechanism", "arm/arm.toml", "--no-proof", "--steps", "5"]), 20);

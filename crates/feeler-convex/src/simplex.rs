@@ -12,6 +12,8 @@ use feeler_geom::{P3, V3};
 pub(crate) struct Pair<'s, A: ?Sized, B: ?Sized> {
     pub(crate) a: &'s A,
     pub(crate) b: &'s B,
+    /// Power of two by which all coordinates are multiplied, so that their squares neither overflow nor
+    /// underflow.
     pub(crate) scale: f64,
 }
 

@@ -103,9 +103,9 @@ impl Helical {
         turn + TAU * (((b.height - a.height) / self.lead - turn) / TAU).round()
     }
 
-    /// Creates the screw motion with the velocity field of a twist, with an infinite deviation. Returns
-    /// `None` if its lead is outside [`LEAD_RANGE`] for a shape with this centre and radius `extent`
-    /// (mm).
+    /// Creates the screw motion with the velocity field of a twist. Its deviation is set to infinity,
+    /// because it is not measured yet. Returns `None` if the lead is outside [`LEAD_RANGE`] times `extent`,
+    /// the radius (mm) of the shape about its centre `center`.
     fn of_twist(twist: &Twist, center: &P3, extent: f64) -> Option<Self> {
         let rate = twist.w.norm();
         let mut twist = twist.times(1.0 / rate);

@@ -256,7 +256,8 @@ pub struct Face {
 pub struct NearCanonical<T> {
     /// The canonical surface or curve that the free form follows closely.
     pub shape: T,
-    /// Whether the outward normal is the natural normal `∂u × ∂v` of a surface; `true` for curves.
+    /// For a surface, whether the outward normal of the solid is the natural normal `∂u × ∂v` of `shape`;
+    /// `true` for curves.
     pub outward: bool,
     /// Largest distance (mm) between the canonical shape and the free form.
     pub deviation: f64,

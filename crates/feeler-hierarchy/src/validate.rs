@@ -292,7 +292,7 @@ fn check_degree(degree: u32) -> Check {
 /// Checks the breaks of a spline or grid in one parameter; returns the number of Bézier pieces between
 /// them.
 fn check_breaks(breaks: &[f64]) -> Result<usize, IllFormed> {
-    require(breaks.len() >= 2, "at least two breaks are needed")?;
+    require(breaks.len() >= 2, "at least two breaks (ends of pieces) are needed")?;
     require(breaks.iter().all(|x| sized(*x)), NOT_FINITE).at("breaks")?;
     require(breaks.windows(2).all(|w| w[0] < w[1]), "the breaks must increase")?;
     Ok(breaks.len() - 1)
@@ -330,8 +330,8 @@ fn check_edge(edge: &Edge, faces: &[Face]) -> Check {
     for (i, side) in edge.sides.iter().enumerate() {
         let known = require(side.face.index() < faces.len(), "refers to a missing face");
         let numbers = require(side.guide.iter().flatten().all(|x| sized(*x)), NOT_FINITE);
-        let order =
-            require(side.guide.windows(2).all(|w| w[0][0] <= w[1][0]), "the guide must increase in t");
+        let is_ordered = side.guide.windows(2).all(|w| w[0][0] <= w[1][0]);
+        let order = require(is_ordered, "the samples in guide must be in order of the curve's parameter t");
         known.and(numbers).and(order).at(format_args!("side {i}"))?;
     }
     Ok(())

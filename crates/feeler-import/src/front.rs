@@ -1,10 +1,11 @@
-//! Simple interface for users of the library.
+//! Import functions with default options, for users of the library.
 
 use crate::{DEFAULT_FLATNESS, prepare_bytes_with, prepare_step_with};
 use feeler_hierarchy::{Model, Options};
 use std::path::Path;
 
-/// Reason why a file could not be prepared, with its name, the entity and what to do.
+/// Reason why an input could not be prepared. The message states the name of the input, the entity and
+/// what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError(String);
 
@@ -34,8 +35,8 @@ pub fn prepare_step(path: impl AsRef<Path>) -> Result<Model, ImportError> {
     prepared.map_err(|e| ImportError(format!("{e:#}")))
 }
 
-/// Like [`prepare_step`], for the bytes of a file; `name` is its name in messages. Parts in other files
-/// are skipped.
+/// Like [`prepare_step`], for the bytes of a file; `name` is the name of the file in messages. Parts in
+/// other files that it refers to are skipped.
 ///
 /// # Errors
 /// Same as [`prepare_step`].

@@ -7,22 +7,21 @@ use feeler_geom::nurbs::NurbsSurface;
 use feeler_hierarchy::{Instance, Model, Origin};
 use feeler_step::Reading;
 
-/// Returns a model of one solid bounded by a closed NURBS surface (mm), like that of a STEP file with one
-/// part. The surface can be that of a `feeler_grains::nurbs::NurbsGrain`, or any other closed surface. A
-/// surface within 1e-7 of its size of a sphere or torus becomes that shape, which is solved in closed
-/// form.
+/// Returns a model of one solid bounded by a closed NURBS surface (mm), like that of a STEP file with
+/// one part. The surface can be that of a `feeler_grains::nurbs::NurbsGrain`, or any other closed
+/// surface. If the surface is within 1e-7 of its size of a sphere or torus, the solid gets this shape,
+/// for which contacts have closed forms.
 ///
 /// # Errors
-/// [`ImportError`] with the name: the numbers do not describe a surface, or the surface does not close.
-/// Self-intersections are not detected here; use `NurbsGrain::check_embedded`.
+/// [`ImportError`] that states `name`: the numbers do not describe a surface, or the surface does not
+/// close. Self-intersections are not detected here; use `NurbsGrain::check_embedded`.
 ///
 /// ```
 /// use feeler_import::prepare_grain;
 ///
 /// # let half = std::f64::consts::FRAC_1_SQRT_2;
-/// # let circle = [(1., 0., 1.), (1., 1., half), (0., 1., 1.), (-1., 1., half), (-1., 0., 1.), (-1., -1.,
-/// half),
-/// #     (0., -1., 1.), (1., -1., half), (1., 0., 1.)];
+/// # let circle = [(1., 0., 1.), (1., 1., half), (0., 1., 1.), (-1., 1., half), (-1., 0., 1.),
+/// #     (-1., -1., half), (0., -1., 1.), (1., -1., half), (1., 0., 1.)];
 /// # let meridian = [(0., -1., 1.), (1., -1., half), (1., 0., 1.), (1., 1., half), (0., 1., 1.)];
 /// # let net = circle.iter().flat_map(|(c, s, w)| meridian.iter().map(move |(r, z, h)| {
 /// #     (feeler_geom::P3::new(3.0 * r * c, 2.0 * r * s, *z), w * h)
@@ -74,7 +73,7 @@ pub fn prepare_grain_with(
     })
 }
 
-/// All numbers of a surface as bytes, for its hash.
+/// All numbers of a surface as bytes, from which the hash of the input is computed.
 fn bytes(s: &NurbsSurface) -> Vec<u8> {
     let counts = [u64::from(s.u_degree), u64::from(s.v_degree), s.n_v as u64];
     let points = s.points.iter().flat_map(|p| p.coords.iter());

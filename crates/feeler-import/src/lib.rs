@@ -1,5 +1,5 @@
 //! Imports STEP files: STEP file → solids → hierarchies. This crate chains the offline stages. Grains
-//! bounded by a closed surface and solids bounded by triangles are prepared in the same way.
+//! bounded by a closed surface, and solids bounded by triangles, can be prepared as well.
 
 mod front;
 mod grain;
@@ -21,10 +21,11 @@ use std::cell::RefCell;
 use std::io::Read as _;
 use std::path::Path;
 
-/// Program and version that make hierarchies; those of another version are prepared again.
+/// Name and version of this program, stored in models. Models of another version are not up to date and
+/// are prepared again.
 const PROGRAM: &str = concat!("feeler ", env!("CARGO_PKG_VERSION"));
 
-/// Program and version, followed by the options of the import.
+/// Name and version of this program, followed by the options of reading, as stored in models.
 fn program(reading: Reading) -> String {
     let mut program = PROGRAM.to_owned();
     if reading.open_shells {
@@ -39,8 +40,9 @@ fn program(reading: Reading) -> String {
     program
 }
 
-/// Default of `--flatness` (rad), MATH §6. Measured: the fewest nodes for the same minima. A larger value
-/// gives looser cones; a smaller one more leaves.
+/// Default of `--flatness`: largest apex angle (rad) of the normals of one area (MATH §6). Of all values
+/// that were measured, it needs the fewest nodes for the same minima. A larger value gives looser cones;
+/// a smaller one gives more leaves.
 pub const DEFAULT_FLATNESS: f64 = 0.8;
 
 /// Imports and prepares a STEP file and the files in its folder that it refers to. Remarks on irregular,
@@ -53,8 +55,9 @@ pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Model
     prepare_read(path, &read(path)?, options, Reading::default())
 }
 
-/// Like [`prepare_step_with`], for a file that has been read, with the options `reading`. STL files
-/// (`*.stl`) are accepted as well: their triangles bound solids, and `reading` must give their unit.
+/// Like [`prepare_step_with`], for a file whose `bytes` have been read, with the options `reading`. STL
+/// files (`*.stl`) are accepted as well: their triangles bound solids, and `reading` must state their
+/// unit.
 ///
 /// # Errors
 /// Same as [`prepare_step_with`].
@@ -67,8 +70,8 @@ pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Readi
     prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, reading })
 }
 
-/// Like [`prepare_step_with`], for bytes; `file` is the name of the input in messages. Parts in other
-/// files are skipped.
+/// Like [`prepare_step_with`], for the bytes of a STEP file; `file` is the name of the input in
+/// messages. Parts in other files that it refers to are skipped.
 ///
 /// # Errors
 /// Same as [`prepare_step_with`].
@@ -94,7 +97,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         list.push(Remark { severity, subject, entity, point, message });
     }
     let mut solids = Vec::new();
-    // Index of each imported solid among the prepared ones, if it was prepared.
+    // Index of each imported solid among the prepared solids; `None` if it could not be prepared.
     let mut place = vec![None; import.solids.len()];
     for (i, source) in import.solids.iter().enumerate() {
         let other = import.files[i].as_ref().map_or_else(String::new, |f| format!("{f}: "));
@@ -167,15 +170,16 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
     Ok(model)
 }
 
-/// Translation, and quaternion as x, y, z, w.
+/// Translation (mm) and rotation of a pose; the rotation is a unit quaternion x, y, z, w.
 fn numbers(pose: &Pose) -> ([f64; 3], [f64; 4]) {
     let q = pose.rotation.coords;
     (pose.translation.vector.into(), [q.x, q.y, q.z, q.w])
 }
 
-/// Returns the model at `output` and its size in bytes if preparing the input would give exactly this
-/// model. The file must be complete and made from the same bytes (those of referenced files included),
-/// with the same options and by this version of the program.
+/// Returns the model in the file `output` and the size of the file (bytes) if preparing `input` would
+/// give exactly this model; else `None`. The file must be complete. It must have been prepared from the
+/// same bytes (including those of referenced files), with the same options and by this version of the
+/// program.
 #[must_use]
 pub fn up_to_date(
     input: &Path,
@@ -196,15 +200,16 @@ pub fn up_to_date(
 }
 
 /// Loads a `.feeler` file, or prepares a STEP or STL file in memory. Reads standard input if the path is
-/// [`STDIN`]. The note, for stderr, reports the preparation.
+/// [`STDIN`]. The second value is a note for stderr if the file was prepared: the duration, and on
+/// further lines what is missing.
 ///
 /// # Errors
-/// Same as [`prepare_step_with`] and [`feeler_hierarchy::file::decode`], with the name of the file.
+/// Same as [`prepare_step_with`] and [`feeler_hierarchy::file::decode`]; the error names the file.
 pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     load_with(path, Reading::default())
 }
 
-/// Like [`load`], with options for reading STEP files.
+/// Like [`load`], with options for reading STEP and STL files.
 ///
 /// # Errors
 /// Same as [`load`].
@@ -231,7 +236,8 @@ pub fn load_with(path: &Path, reading: Reading) -> anyhow::Result<(Model, Option
     Ok((model, Some(note)))
 }
 
-/// Number of millimetres in a unit: `um`, `mm`, `cm`, `m`, `in`, `inch`, `ft`, `foot`, or the number itself.
+/// Returns the number of millimetres in a unit: `um`, `mm`, `cm`, `m`, `in`, `inch`, `ft`, `foot`, or
+/// the number of millimetres itself.
 ///
 /// # Errors
 /// The text is not a unit; the message lists the units.
@@ -252,7 +258,7 @@ pub fn parse_unit(s: &str) -> Result<f64, String> {
     }
 }
 
-/// Path that denotes standard input.
+/// Path that stands for standard input.
 pub const STDIN: &str = "-";
 
 /// Name of an input in messages.
@@ -263,7 +269,8 @@ fn shown(path: &Path) -> String {
 /// Reads a whole file, or all of standard input if the path is [`STDIN`].
 ///
 /// # Errors
-/// Same as [`read`]; standard input cannot be read, or exceeds [`feeler_step::MAX_UNPACKED`].
+/// Same as [`read`]; or standard input cannot be read, or has more than [`feeler_step::MAX_UNPACKED`]
+/// bytes.
 pub fn read_input(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path != Path::new(STDIN) {
         return read(path);
@@ -279,7 +286,7 @@ pub fn read_input(path: &Path) -> anyhow::Result<Vec<u8>> {
 /// Reads a whole file.
 ///
 /// # Errors
-/// The path is a folder or cannot be read; the error names it.
+/// The path is a folder or cannot be read; the error names the path.
 pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path.is_dir() {
         bail!("{}: is a folder; give a STEP or .feeler file", path.display());
@@ -287,13 +294,13 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("{}: cannot be read", path.display()))
 }
 
-/// Hash that identifies an input: FNV-1a, 64 bits, of its bytes.
+/// Hash (64-bit FNV-1a) of the bytes of an input, which identifies the input.
 #[must_use]
 pub fn input_hash(bytes: &[u8]) -> u64 {
     fnv1a(bytes)
 }
 
-/// FNV-1a, 64 bits.
+/// 64-bit FNV-1a hash.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }

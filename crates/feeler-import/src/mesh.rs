@@ -11,16 +11,16 @@ use feeler_hierarchy::{Instance, Model, Options, Origin, Remark, Severity};
 use feeler_step::Reading;
 use std::path::Path;
 
-/// Returns a model of the solids that closed surfaces of triangles bound. Points are in mm; a triangle is
-/// three indices of points, counter-clockwise seen from outside. The solids are polyhedra exactly as
-/// given; coplanar triangles form one face ([`MeshOptions::rounding`]). A surface that faces inwards
-/// inside another one is a cavity of it. If open surfaces are enabled, they become sheets without
-/// thickness, with contacts on both sides.
+/// Returns a model of the solids that closed surfaces of triangles bound. Points are in mm; a triangle
+/// is three indices of points, counter-clockwise seen from outside. The solids are exactly these
+/// polyhedra. Adjacent coplanar triangles form one face ([`MeshOptions::rounding`]). A surface that
+/// faces inwards and lies inside another surface is a cavity of that solid. If open surfaces are
+/// enabled, they become sheets without thickness, with contacts on both sides.
 ///
 /// # Errors
-/// [`ImportError`] with the name: triangles that do not close, that share a side with more than one
-/// other, whose corners are collinear, or that intersect one another. Triangle 5 of the list is face #6
-/// in the message.
+/// [`ImportError`] that states `name`: the triangles do not close, a side belongs to more than two
+/// triangles, the corners of a triangle are collinear, or triangles intersect one another. Triangle 5 of
+/// the list is face #6 in the message.
 ///
 /// ```
 /// use feeler_import::{MeshOptions, prepare_mesh};
@@ -52,7 +52,7 @@ pub fn prepare_mesh(
         .map_err(|e| ImportError::new(format!("mesh '{name}': {e}")))
 }
 
-/// Returns whether a file is STL, by its name.
+/// Whether the name of a file has the extension of STL files, in lower or upper case.
 #[must_use]
 pub fn is_stl(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("stl"))
@@ -61,7 +61,8 @@ pub fn is_stl(path: &Path) -> bool {
 /// Prepares the solids that the triangles of an STL file bound.
 ///
 /// # Errors
-/// Same as [`prepare_mesh`]; no unit is given, or the file is not STL. The error names the file.
+/// Same as [`prepare_mesh`]; or `reading` states no unit, or the file is not STL. The error names the
+/// file.
 pub(crate) fn prepare_stl(
     path: &Path,
     bytes: &[u8],
@@ -76,7 +77,8 @@ pub(crate) fn prepare_stl(
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let input = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let origin = Origin { program: program(reading), references: Vec::new() };
-    // STL stores single-precision numbers.
+    // STL stores single-precision numbers, so coordinates are rounded by at most half a unit in the last
+    // place of the largest one.
     let farthest = points.iter().flat_map(|p| p.iter()).fold(0.0, |m: f64, x| m.max(x.abs()));
     let rounding = f64::from(f32::EPSILON) * 0.5 * farthest;
     let mesh = MeshOptions { open_shells: reading.open_shells, rounding };
@@ -101,8 +103,8 @@ fn prepare(
         let subject = format!("solid '{name}'");
         if *open_edges > 0 {
             let message = format!(
-                "is a mesh with {open_edges} open edges; it is prepared as a sheet without thickness, with a \
-                 front and a back. If it should be a solid, close the mesh"
+                "is a mesh with open edges ({open_edges}); it is prepared as a sheet without thickness, with \
+                 a front and a back. If it should be a solid, close the mesh"
             );
             let severity = Severity::Warning;
             remarks.push(Remark { severity, subject: subject.clone(), entity: None, point: None, message });
@@ -135,8 +137,8 @@ mod tests {
     use super::*;
     use feeler_geom::{Pose, V3};
 
-    /// Rounded to single precision, the fourth corner of a rotated side is off the plane of the other
-    /// three.
+    /// The fourth corner of a rotated square side, in single precision, is not exactly in the plane of
+    /// the other three corners. The side must become one face nevertheless.
     #[test]
     fn turned_cubes_of_single_precision_have_six_faces() {
         let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];

@@ -1,4 +1,4 @@
-//! A finished run as an animated picture: the walls as glass, and the particles as they move.
+//! Animated picture of a finished run: transparent walls and moving particles.
 
 use crate::error::PourError;
 use crate::files::Files;
@@ -13,7 +13,7 @@ use feeler_view::picture::{BallFrame, Balls, Picture, PictureMotion, PicturePart
 use feeler_view::shape::Shape;
 use nalgebra::{Quaternion, UnitQuaternion};
 
-/// Picture of the frames of a run, named `name`.
+/// Animated picture of the frames of a run, with the title `name`.
 ///
 /// # Errors
 /// A frame cannot be read.
@@ -44,7 +44,8 @@ pub(crate) fn animation(
     Ok(Picture { shapes, scenes: vec![scene], ..Picture::default() })
 }
 
-/// Walls that have triangles, their shapes, and the poses of the moving ones in each frame.
+/// Walls that have triangles, as parts of the picture; their shapes; and for each moving wall its poses
+/// in `frames`.
 fn walls(scene: &PourScene, frames: &[u64]) -> (Vec<PicturePart>, Vec<Shape>, Vec<Vec<Pose>>) {
     let (mut parts, mut shapes, mut tracks) = (Vec::new(), Vec::new(), Vec::new());
     for wall in scene.walls.iter().filter(|wall| !wall.mesh.1.is_empty()) {
@@ -65,7 +66,7 @@ fn walls(scene: &PourScene, frames: &[u64]) -> (Vec<PicturePart>, Vec<Shape>, Ve
     (parts, shapes, tracks)
 }
 
-/// The particles of all frames.
+/// Reads the particles of `frames`, which are numbers of frames, for the picture.
 fn particles(scene: &PourScene, files: &Files, frames: &[u64]) -> Result<Balls, PourError> {
     let mut balls = Balls { value: ["speed", "mm/s"], ..Balls::default() };
     let scaled: Vec<Option<&ScaledShape>> = scene.groups.iter().map(|g| g.shape.scaled.as_ref()).collect();
@@ -94,7 +95,8 @@ fn particles(scene: &PourScene, files: &Files, frames: &[u64]) -> Result<Balls, 
     Ok(balls)
 }
 
-/// Name, unit and values of the displayed curve: the mass flow, or the kinetic energy if nothing flows.
+/// Name and unit of the displayed curve, and its value at each row: the mass flow, or the kinetic energy
+/// if nothing flows out.
 fn curve(series: &Series, scene: &PourScene) -> ([&'static str; 2], Vec<f64>) {
     if series.mass_flow(scene).iter().any(|x| *x > 0.0) {
         let flow = series.smooth_mass_flow(scene);
@@ -103,13 +105,14 @@ fn curve(series: &Series, scene: &PourScene) -> ([&'static str; 2], Vec<f64>) {
     (["kinetic energy", "mJ"], series.column("kinetic_uJ").iter().map(|x| 1e-3 * x).collect())
 }
 
-/// Unit quaternion of four rounded numbers.
+/// Unit quaternion from its rounded components w, x, y, z.
 fn rotation(numbers: &[f32; 4]) -> UnitQuaternion<f64> {
     let [w, i, j, k] = numbers.map(f64::from);
     UnitQuaternion::try_new(Quaternion::new(w, i, j, k), 0.0).unwrap_or_else(UnitQuaternion::identity)
 }
 
-/// Numbers of the displayed frames: every n-th one, with the smallest n that keeps the page small.
+/// Numbers of the displayed ones of `count` frames: every n-th frame, with the smallest n for which they
+/// contain at most [`MAX_BALLS`] particles.
 fn selected_frames(files: &Files, count: u64) -> Result<Vec<u64>, PourError> {
     let mut bytes = 0;
     for number in 0..count {
@@ -120,7 +123,7 @@ fn selected_frames(files: &Files, count: u64) -> Result<Vec<u64>, PourError> {
     Ok((0..count).step_by(balls.div_ceil(MAX_BALLS).max(1)).collect())
 }
 
-/// Shape of a wall with flat triangles, whose edges appear where they meet at an angle.
+/// Shape of a wall with flat triangles. Edges between triangles of different directions are drawn.
 fn flat_shape(wall: &SceneWall) -> Shape {
     let (points, triangles) = &wall.mesh;
     let mut mesh = Mesh { deviation: wall.deviation, ..Mesh::default() };
@@ -138,13 +141,14 @@ fn flat_shape(wall: &SceneWall) -> Shape {
     Shape::of_mesh(&wall.name, mesh)
 }
 
-/// Maximum number of particles in all frames of a page. A larger value makes pages of more than 50 MB, a
-/// smaller one makes them jerky.
+/// Maximum number of particles in a page, summed over its frames. A larger value makes pages of more
+/// than 50 MB; a smaller one omits frames, so that the motion is jerky.
 const MAX_BALLS: usize = 1_500_000;
 
-/// Size of a particle in a frame (bytes), for an estimate of the number of particles.
+/// Size (bytes) of a particle in the file of a frame, for an estimate of the number of particles from
+/// file sizes.
 const BYTES_OF_PARTICLE: u64 = 72;
 
-/// Halvings of the edges of the displayed surfaces of grains, which then have 512 triangles. Each further one
-/// quarters the frame rate, fewer show facets.
+/// Number of halvings of the edges of an octahedron for the displayed surface of a grain, which then has
+/// 512 triangles. Each further halving quarters the frame rate; with fewer, facets are visible.
 const HALVINGS: u32 = 3;

@@ -13,39 +13,40 @@ use std::path::Path;
 /// First line of a checkpoint; its number increases with each change of the format.
 const FIRST_LINE: &str = "feeler pour checkpoint 3";
 
-/// State of a run without that of its simulation.
+/// State of a run, apart from the state of its simulation, which follows as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     /// Hash of the scene, of all files that it names and of the version of the program.
     pub(crate) scene: u64,
-    /// Number of written rows, without that of the initial state.
+    /// Number of written rows of the series, not counting that of the initial state.
     pub(crate) row: u64,
-    /// Length of the series (bytes).
+    /// Length of the file of the series (bytes).
     pub(crate) series: u64,
     pub(crate) sources: Vec<SourceState>,
     /// Group of each particle, including removed ones, and the bits of the radius (mm) of its bounding ball.
     pub(crate) particles: Vec<(usize, u64)>,
-    /// Number of the particles that have left by each outlet, and last of those that left the domain, with
-    /// the bits of their mass (kg).
+    /// Number of particles that have left by each outlet, with the bits of their mass (kg). The last
+    /// entry is for particles that left the domain otherwise.
     pub(crate) left: Vec<(u64, u64)>,
 }
 
-/// State of a source.
+/// State of a source, from which it continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SourceState {
-    /// State of its random numbers.
+    /// State of the random numbers of the source.
     pub(crate) random: u64,
-    /// Number of particles made.
+    /// Number of particles that the source has created.
     pub(crate) made: u64,
-    /// Bits of the volume made (mm³).
+    /// Bits of the total volume (mm³) of these particles.
     pub(crate) volume: u64,
     /// Bits of the radius (mm) of the next particle; 0 before it is drawn.
     pub(crate) next: u64,
-    /// First step of the next attempt.
+    /// First step in which the source tries again to place a particle.
     pub(crate) tries_at: u64,
 }
 
-/// Writes a checkpoint completely, or leaves the previous one.
+/// Replaces the checkpoint in `file` completely, or leaves the previous one if writing fails. `state` is
+/// the saved state of the simulation.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -59,10 +60,11 @@ pub(crate) fn write(file: &Path, checkpoint: &Checkpoint, state: &[u8]) -> Resul
     write_whole(file, &bytes).map_err(PourError::whole(file))
 }
 
-/// Reads the checkpoint of a scene and the state of its simulation; `None` if there is no file.
+/// Reads a checkpoint and the saved state of its simulation; `None` if the file does not exist. `scene`
+/// is the hash of the scene.
 ///
 /// # Errors
-/// The file cannot be read, is damaged, or is that of another scene or program.
+/// The file cannot be read, is damaged, or belongs to another scene or version of the program.
 pub(crate) fn read(file: &Path, scene: u64) -> Result<Option<(Checkpoint, Vec<u8>)>, PourError> {
     let bytes = match std::fs::read(file) {
         Ok(bytes) => bytes,

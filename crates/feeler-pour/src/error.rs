@@ -1,4 +1,4 @@
-//! Errors.
+//! Errors of scenes and runs.
 
 use feeler_assembly::AssemblyError;
 use feeler_geom::pose::PoseError;
@@ -20,17 +20,17 @@ pub enum PourError {
     /// The value of a key is not valid, or keys exclude each other.
     #[error("{key}: {problem}")]
     Value {
-        /// Key or keys.
+        /// Key in the scene file, or several keys.
         key: String,
-        /// Fault and remedy.
+        /// Fault of the value, and what to give instead.
         problem: String,
     },
-    /// An error in a table, a key, a file or a step of time.
+    /// An error in a table, in a key, in a file or at a time of the run.
     #[error("{subject}: {error}")]
     Within {
-        /// Table, key, file or time.
+        /// Table, key, file or time at which the error occurred.
         subject: String,
-        /// Error.
+        /// The error itself.
         error: Box<Self>,
     },
     /// The parameters of a contact law are not valid.
@@ -66,41 +66,41 @@ pub enum PourError {
     /// A file cannot be read.
     #[error("{}: cannot be read: {error}", path.display())]
     Read {
-        /// File.
+        /// File that cannot be read.
         path: PathBuf,
-        /// Cause.
+        /// Error of the operating system.
         error: io::Error,
     },
     /// A file or a folder cannot be written or removed.
     #[error("{}: cannot {action}: {error}", path.display())]
     Write {
-        /// File or folder.
+        /// File or folder that cannot be written or removed.
         path: PathBuf,
         /// Attempted action: "write", "remove", …
         action: &'static str,
-        /// Cause.
+        /// Error of the operating system.
         error: io::Error,
     },
     /// Another run writes to the same folder.
     #[error("{}: another run writes to it; end that run, or give another folder", path.display())]
     Locked {
-        /// File that is locked.
+        /// File in the folder that the other run has locked.
         path: PathBuf,
     },
     /// A run cannot continue from its checkpoint.
     #[error("{}: {problem}", path.display())]
     Checkpoint {
-        /// Checkpoint.
+        /// Path of the checkpoint.
         path: PathBuf,
-        /// Reason.
+        /// Why the run cannot continue from it.
         problem: CheckpointProblem,
     },
     /// A file of a run is shorter than at the checkpoint, or has another format.
     #[error("{}: {problem}; start the run over", path.display())]
     RunFile {
-        /// File.
+        /// Path of the file.
         path: PathBuf,
-        /// Reason.
+        /// Fault of the file, for a message that begins with the path.
         problem: String,
     },
 }
@@ -109,19 +109,19 @@ pub enum PourError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointProblem {
-    /// The hash of the content is wrong.
+    /// The hash of the checkpoint does not match its content.
     #[error("is damaged or not a checkpoint; start the run over")]
     Damaged,
-    /// Another version of the program wrote it.
+    /// Another version of the program wrote the checkpoint.
     #[error("is of another version of this program; start the run over")]
     Version,
-    /// The scene, a file that it names or the program has changed.
+    /// The scene, a file that the scene names or the program has changed since the checkpoint.
     #[error(
         "is of another scene: the scene, a file that it names or the program has changed since; start the \
          run over, or write to another folder"
     )]
     OtherScene,
-    /// Its particles, sources or outlets are not those of the scene.
+    /// The particles, sources or outlets in the checkpoint are not those of the scene.
     #[error("its particles, sources and outlets differ from those of the scene; start the run over")]
     Contents,
 }
@@ -146,12 +146,12 @@ impl PourError {
     }
 }
 
-/// Adds the subject of an error.
+/// Adds to an error where it occurred.
 pub(crate) trait Within<T> {
-    /// Precedes the error by a subject.
+    /// Precedes the text of the error by a subject, such as a table or a file.
     fn within(self, subject: impl FnOnce() -> String) -> Result<T, PourError>;
 
-    /// Precedes the error by the name of a key.
+    /// Precedes the text of the error by the name of a key of the scene file.
     fn in_key(self, key: &str) -> Result<T, PourError>;
 }
 
@@ -165,7 +165,7 @@ impl<T, E: Into<PourError>> Within<T> for Result<T, E> {
     }
 }
 
-/// Returns [`PourError::Value`] from the function unless a condition holds.
+/// Returns [`PourError::Value`] from the enclosing function unless a condition is true.
 macro_rules! ensure {
     ($condition:expr, $key:expr, $($problem:tt)+) => {
         let holds: bool = $condition;

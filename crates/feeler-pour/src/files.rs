@@ -1,4 +1,5 @@
-//! Files of a run in its folder: writes them, and discards those that were written after a checkpoint.
+//! Files of a run in its folder. If a run continues from a checkpoint, rows and frames that were written
+//! after it are discarded.
 
 use crate::error::PourError;
 use crate::series;
@@ -17,7 +18,7 @@ const COLLECTION: &str = "scene.pvd";
 const CHECKPOINT: &str = "checkpoint";
 const FRAMES: &str = "frames";
 
-/// Files of a run. While they are open, no other run writes to the folder.
+/// Open files of a run. While they exist, a lock prevents other runs from writing to the folder.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
@@ -27,7 +28,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Opens a folder, which is created if necessary.
+    /// Opens the folder of a run, which is created if necessary, and locks it.
     ///
     /// # Errors
     /// The folder cannot be created, or another run writes to it.
@@ -37,7 +38,7 @@ impl Files {
         let path = folder.join(SERIES);
         let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let series = open.map_err(PourError::write(&path, "write"))?;
-        // File systems without locks do not exclude other runs.
+        // On file systems without locks, other runs are not excluded.
         if matches!(series.try_lock(), Err(fs::TryLockError::WouldBlock)) {
             return Err(PourError::Locked { path });
         }
@@ -60,7 +61,8 @@ impl Files {
         self.folder.join(frame(number))
     }
 
-    /// Discards all files of an earlier run, and writes fixed walls, shapes and the header of the series.
+    /// Removes all files of an earlier run, and writes the fixed walls, the shapes of particles and the
+    /// header of the series.
     ///
     /// # Errors
     /// A file cannot be written or removed.
@@ -87,10 +89,11 @@ impl Files {
         self.row(&series::header(scene))
     }
 
-    /// Discards rows after `length` bytes, and frames from number `frames`.
+    /// Discards the rows of the series after its first `length` bytes, and the frames with numbers from
+    /// `frames`.
     ///
     /// # Errors
-    /// The series is shorter, or a file cannot be written or removed.
+    /// The series is shorter than `length`, or a file cannot be written or removed.
     pub(crate) fn truncate(&mut self, length: u64, frames: u64) -> Result<(), PourError> {
         let path = self.series();
         let failed = || PourError::write(&path, "write");
@@ -110,7 +113,7 @@ impl Files {
         })
     }
 
-    /// Waits until the rows are stored, and returns their length (bytes).
+    /// Waits until all rows are stored on the disk, and returns the length of the series (bytes).
     ///
     /// # Errors
     /// The series cannot be written.
@@ -119,7 +122,7 @@ impl Files {
         Ok(self.length)
     }
 
-    /// Appends a row.
+    /// Appends a row to the series.
     ///
     /// # Errors
     /// The series cannot be written.
@@ -131,7 +134,7 @@ impl Files {
         Ok(())
     }
 
-    /// Adds a frame of the particles and of moving walls.
+    /// Writes the files of the next frame: particles, and moving walls.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -151,7 +154,7 @@ impl Files {
         Ok(())
     }
 
-    /// Writes the list of all frames with their times.
+    /// Writes the collection for `ParaView`, which lists all frames with their times.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -174,14 +177,14 @@ impl Files {
         self.whole(COLLECTION, vtk::collection(&files).as_bytes())
     }
 
-    /// Writes a file completely, or leaves the previous one.
+    /// Replaces a file of the folder completely, or leaves the previous one if writing fails.
     fn whole(&self, name: &str, bytes: &[u8]) -> Result<(), PourError> {
         let path = self.folder.join(name);
         write_whole(&path, bytes).map_err(PourError::whole(&path))
     }
 }
 
-/// Path of the checkpoint of a folder.
+/// Path of the checkpoint in the folder of a run.
 pub(crate) fn checkpoint(folder: &Path) -> PathBuf {
     folder.join(CHECKPOINT)
 }
@@ -194,13 +197,14 @@ fn surfaces(number: u64) -> String {
     format!("{FRAMES}/surfaces-{number:06}.vtp")
 }
 
-/// Name of the surface of the particles of a group.
+/// Name of the file with the surface of the particles of a group.
 fn shape(group: usize) -> String {
     format!("shape-{group}.vtp")
 }
 
-/// Halvings of the edges of the surfaces that `ParaView` draws as glyphs, which then have 258 points. Each
-/// further one slows down `ParaView` by a factor of four; fewer show facets.
+/// Number of halvings of the edges of an octahedron for the surfaces that `ParaView` draws as glyphs,
+/// which then have 258 points. Each further halving slows down `ParaView` by a factor of four; with
+/// fewer, facets are visible.
 const GLYPH_HALVINGS: u32 = 3;
 
 fn fixed(wall: usize) -> String {
@@ -211,7 +215,7 @@ fn moving(wall: usize, frame: u64) -> String {
     format!("{FRAMES}/wall-{}-{frame:06}.vtp", wall + 1)
 }
 
-/// Removes the files of a folder whose names satisfy a condition.
+/// Removes the files in a folder for whose names `is_removed` returns `true`.
 fn remove(folder: &Path, is_removed: impl Fn(&str) -> bool) -> Result<(), PourError> {
     let unreadable = |error| PourError::Read { path: folder.to_owned(), error };
     for entry in fs::read_dir(folder).map_err(unreadable)? {

@@ -1,4 +1,5 @@
-//! Particle groups, outlets, domain and times of a scene, checked; times are counted in steps.
+//! Checked particle groups, outlets, domain and times of a scene. Intervals of time are counted in
+//! steps.
 
 use crate::error::{PourError, Within as _, ensure};
 use crate::shape::{CUBIC_METRE, GroupShape};
@@ -7,23 +8,24 @@ use feeler_geom::{Aabb, P3, V3};
 use feeler_particles::{Amount, Law, Random};
 use std::path::Path;
 
-/// Particles of one kind: a table `[[grains]]`.
+/// Particle group: particles of one kind, from one table `[[grains]]` of the scene file.
 #[derive(Clone, Debug)]
 pub(crate) struct ParticleGroup {
     pub(crate) name: String,
     pub(crate) shape: GroupShape,
-    /// Density (kg/m³).
+    /// Density of the particles (kg/m³).
     pub(crate) density: f64,
-    /// Number or volume (mm³) of all particles; `None` if only the source limits it.
+    /// Number or total volume (mm³) of the particles; `None` if only the times of the source limit it.
     pub(crate) amount: Option<Amount>,
     pub(crate) region: RegionTable,
-    /// Initial velocity (mm/s).
+    /// Initial velocity of the particles (mm/s).
     pub(crate) velocity: V3,
     pub(crate) seed: u64,
     pub(crate) source: Option<Source>,
 }
 
-/// Source of particles: particles per second, in an interval of time (s).
+/// Source of particles: number of particles per second, and the interval of time (s) in which it creates
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     pub(crate) rate: f64,
@@ -31,7 +33,7 @@ pub(crate) struct Source {
     pub(crate) until: f64,
 }
 
-/// Plane, or disc in it, through which particles leave.
+/// Plane, or disc in a plane, through which particles leave the simulation.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet {
     pub(crate) name: String,
@@ -41,7 +43,8 @@ pub(crate) struct Outlet {
 }
 
 impl Outlet {
-    /// Whether a centre is beyond the plane and within the radius of its axis.
+    /// Whether a particle with this centre (mm, world) has left: the centre is beyond the plane, and
+    /// within the radius of the disc if there is one.
     pub(crate) fn has_passed(&self, center: &P3) -> bool {
         let offset = center - self.point;
         let beyond = offset.dot(&self.normal);
@@ -52,20 +55,21 @@ impl Outlet {
 /// Time step, and the intervals of rows, frames and checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PourTimes {
-    /// Duration of a step (s).
+    /// Duration of a time step (s).
     pub step: f64,
-    /// Steps between two rows.
+    /// Number of time steps between two rows of the series.
     pub steps_of_row: u64,
-    /// Rows of the whole run, without that of the initial state.
+    /// Number of rows of the whole run, not counting that of the initial state.
     pub rows: u64,
-    /// Rows between two frames.
+    /// Number of rows between two frames.
     pub rows_of_frame: u64,
-    /// Rows between two checkpoints.
+    /// Number of rows between two checkpoints.
     pub rows_of_checkpoint: u64,
 }
 
 impl PourTimes {
-    /// Time of a row (s), rounded to 13 digits, because a sum of steps has more.
+    /// Time of a row (s), rounded to 13 digits so that the rounding of step durations does not appear in
+    /// outputs.
     #[must_use]
     pub fn time_of_row(&self, row: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
@@ -74,13 +78,13 @@ impl PourTimes {
         rounded.parse().unwrap_or(time)
     }
 
-    /// Number of frames of the whole run.
+    /// Number of frames of the whole run, including that of the initial state.
     #[must_use]
     pub fn frame_count(&self) -> u64 {
         self.rows / self.rows_of_frame + 1
     }
 
-    /// The first step that begins at a time (s) or later.
+    /// Number of the first step that begins at a time (s) or later.
     pub(crate) fn step_at(&self, time: f64) -> u64 {
         #[expect(
             clippy::cast_possible_truncation,
@@ -92,7 +96,7 @@ impl PourTimes {
     }
 }
 
-/// Particle groups of a scene; solids are read from files relative to `folder`.
+/// Checks the particle groups of a scene. Files of solids are relative to `folder`.
 pub(crate) fn groups(scene: &SceneFile, folder: &Path) -> Result<Vec<ParticleGroup>, PourError> {
     let numbered = (0_u64..).zip(&scene.groups);
     numbered.map(|(k, g)| group(g, k, scene, folder).within(|| label(g, k))).collect()
@@ -153,7 +157,7 @@ fn group(
     })
 }
 
-/// Outlets of a scene.
+/// Checks the outlets of a scene.
 pub(crate) fn outlets(scene: &SceneFile) -> Result<Vec<Outlet>, PourError> {
     let one = |(k, table): (usize, &OutletTable)| {
         let name = table.name.clone().unwrap_or_else(|| format!("outlet-{}", k + 1));
@@ -172,8 +176,9 @@ fn outlet(table: &OutletTable, name: &str) -> Result<Outlet, PourError> {
     Ok(Outlet { name: name.to_owned(), point: P3::from(table.point), normal, radius })
 }
 
-/// Box outside which particles are lost: the domain of the scene, or the box around walls, regions and
-/// outlets, enlarged by its diagonal on all sides.
+/// Box (mm, world) outside which particles are removed as lost. It is the domain that the scene states,
+/// or the box around walls, regions and outlets, enlarged by its diagonal on all sides. `walls` is the
+/// box around the walls.
 pub(crate) fn domain(scene: &SceneFile, walls: &Aabb) -> Result<Aabb, PourError> {
     if let Some([a, b]) = scene.domain {
         ensure!(
@@ -201,7 +206,9 @@ pub(crate) fn domain(scene: &SceneFile, walls: &Aabb) -> Result<Aabb, PourError>
     Ok(around.inflated(around.diagonal()))
 }
 
-/// Shortest duration of a contact (s): that of the smallest particle of each group with the stiffest law.
+/// Shortest duration of a contact (s), over the smallest particles of all groups and all laws. `between`
+/// is the law between particles, `walls` are those of walls; `speed` (mm/s) is the largest speed of
+/// contacts.
 pub(crate) fn shortest_contact(groups: &[ParticleGroup], between: &Law, walls: &[Law], speed: f64) -> f64 {
     let mut shortest = f64::INFINITY;
     let [between, walls] = [&[*between], walls].map(|laws| laws.iter().map(stiffest).collect::<Vec<_>>());
@@ -217,7 +224,8 @@ pub(crate) fn shortest_contact(groups: &[ParticleGroup], between: &Law, walls: &
     shortest
 }
 
-/// Law whose normal stiffness is the larger one of normal and shear: shear springs oscillate as well.
+/// Returns the law with its normal stiffness raised to its shear stiffness, if that is larger: shear
+/// springs oscillate as well.
 fn stiffest(law: &Law) -> Law {
     match *law {
         Law::Linear { normal, shear, restitution, friction } => {
@@ -227,7 +235,8 @@ fn stiffest(law: &Law) -> Law {
     }
 }
 
-/// Steps, rows, frames and checkpoints for a shortest contact (s), with a warning if the step is long.
+/// Time step and intervals of a run whose shortest contact lasts `contact` (s), and a warning if the
+/// step that the scene states is long for it.
 pub(crate) fn times(scene: &SceneFile, contact: f64) -> Result<(PourTimes, Option<String>), PourError> {
     let wanted = scene.step.unwrap_or(contact / STEPS_OF_CONTACT);
     ensure!(
@@ -269,35 +278,36 @@ pub(crate) fn times(scene: &SceneFile, contact: f64) -> Result<(PourTimes, Optio
     Ok((times, note))
 }
 
-/// Steps of the shortest contact if the scene gives no step. More steps cost time in proportion; fewer than
-/// about 15 make contacts lose or gain energy visibly.
+/// Number of time steps of the shortest contact if the scene states no step. A larger value takes
+/// proportionally more time; with less than about 15, contacts lose or gain energy visibly.
 const STEPS_OF_CONTACT: f64 = 30.0;
 
-/// Steps of the shortest contact below which a warning is given. A smaller value hides inaccurate runs, a
-/// larger one warns of runs that are accurate to a percent.
+/// Number of time steps of the shortest contact below which a scene gets a warning. A smaller value
+/// hides inaccurate runs; a larger one warns of runs that are accurate to a percent.
 const FEW_STEPS_OF_CONTACT: f64 = 15.0;
 
-/// Steps of the shortest contact below which a scene is rejected. A smaller value accepts runs that become
-/// unstable, a larger one rejects usable ones.
+/// Number of time steps of the shortest contact below which a scene is rejected. A smaller value accepts
+/// runs that become unstable; a larger one rejects usable runs.
 const MIN_STEPS_OF_CONTACT: f64 = 5.0;
 
-/// Rows of a run if the scene does not set their interval. More rows give larger files, fewer a coarser plot.
+/// Number of rows of a run if the scene does not set their interval. More rows give larger files; fewer
+/// give coarser plots.
 const DEFAULT_ROWS: f64 = 1000.0;
 
-/// Frames of a run if the scene does not set their interval. More frames give larger files, fewer a jerky
-/// page.
+/// Number of frames of a run if the scene does not set their interval. More frames give larger files;
+/// fewer give jerky pages.
 const DEFAULT_FRAMES: f64 = 100.0;
 
-/// Relative difference up to which a time counts as a multiple of another. A smaller value rejects decimal
-/// fractions because of their rounding, a larger one shifts rows visibly in long runs.
+/// Relative difference up to which an interval of time counts as a multiple of another. A smaller value
+/// rejects decimal fractions because of their rounding; a larger one shifts rows visibly in long runs.
 const MULTIPLE_TOLERANCE: f64 = 1e-9;
 
-/// Maximum number of steps of a run. A larger value is not reached in a lifetime, a smaller one could reject
-/// long runs.
+/// Maximum number of time steps of a run. More steps cannot be computed in a lifetime; a smaller value
+/// could reject long runs.
 const MAX_STEPS: f64 = 1e12;
 
-/// Maximum number of particles of a group. A larger value exceeds the memory of usual computers, a
-/// smaller one rejects feasible scenes.
+/// Maximum number of particles of a group. With a larger value, groups exceed the memory of usual
+/// computers; a smaller one rejects feasible scenes.
 const MAX_PARTICLES: usize = 10_000_000;
 
 #[cfg(test)]
@@ -317,7 +327,7 @@ mod tests {
         let (t, note) = of(1.0, "output = { rows = 0.001 }").expect("valid times");
         assert_eq!((t.steps_of_row, t.rows, t.rows_of_frame, t.rows_of_checkpoint), (10, 1000, 10, 10));
         assert!((t.step - 1e-4).abs() < 1e-18 && note.is_none(), "{t:?}");
-        // The row is not a multiple of the default step: the step becomes shorter.
+        // The interval of rows is not a multiple of the default step, so the step becomes shorter.
         let (t, _) = of(1.0, "output = { rows = 0.00125, frames = 0.005 }").expect("valid times");
         assert_eq!((t.steps_of_row, t.rows, t.rows_of_frame), (13, 800, 4));
         assert!((t.step * 13.0 - 0.00125).abs() < 1e-18, "{t:?}");

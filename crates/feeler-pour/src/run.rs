@@ -1,4 +1,4 @@
-//! A run of a scene: rows, frames and checkpoints in a folder.
+//! Runs of scenes, which write rows, frames and checkpoints to a folder.
 
 use crate::animation::animation;
 use crate::checkpoint::{self, Checkpoint};
@@ -10,27 +10,27 @@ use crate::world::World;
 use feeler_view::picture::Picture;
 use std::path::Path;
 
-/// A run of a scene, which writes its results to a folder. It proceeds by rows; a run that ends early, for
-/// any reason, continues from its last checkpoint.
+/// Run of a scene, which writes its results to a folder. Each call of [`PourRun::advance`] computes one
+/// row. A run that was interrupted for any reason continues from its last checkpoint.
 #[derive(Debug)]
 pub struct PourRun<'s> {
     world: World<'s>,
     files: Files,
-    /// The last checkpoint.
+    /// Last checkpoint that was written or read.
     checkpoint: Checkpoint,
-    /// Row of the current state.
+    /// Number of the row that belongs to the current state.
     row: u64,
 }
 
-/// Particles that have left by an outlet.
+/// Particles that have left the domain by one outlet, or otherwise.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outflow {
-    /// Name of the outlet; `lost` for those that have left the domain.
+    /// Name of the outlet; `lost` for particles that have left the domain otherwise.
     pub name: String,
-    /// Number of particles.
+    /// Number of these particles.
     pub count: u64,
-    /// Mass (kg).
+    /// Total mass of these particles (kg).
     pub mass: f64,
 }
 
@@ -38,7 +38,7 @@ pub struct Outflow {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PourSummary {
-    /// Time (s).
+    /// Simulated time (s).
     pub time: f64,
     /// Number of particles in the domain.
     pub count: usize,
@@ -48,23 +48,24 @@ pub struct PourSummary {
     pub kinetic_energy: f64,
     /// Potential energy of the particles in the domain, relative to the origin (µJ).
     pub potential_energy: f64,
-    /// Outflow by each outlet, and last out of the domain.
+    /// Outflow by each outlet, followed by the outflow out of the domain (`lost`).
     pub outflows: Vec<Outflow>,
-    /// Names of the sources whose regions have no space for particles that are due.
+    /// Names of the sources whose regions have no free space for the next particle.
     pub blocked_sources: Vec<String>,
 }
 
 impl<'s> PourRun<'s> {
-    /// Opens a folder and continues from its checkpoint; begins if there is none, or if `fresh`.
+    /// Opens the folder of a run and continues from its checkpoint. If there is no checkpoint, or if
+    /// `fresh`, the run starts at the beginning and earlier results in the folder are removed.
     ///
     /// # Errors
-    /// The particles do not fit in their regions, the checkpoint is damaged or that of another scene, another
-    /// run writes to the folder, or a file cannot be written.
+    /// The particles do not fit in their regions, the checkpoint is damaged or belongs to another scene,
+    /// another run writes to the folder, or a file cannot be written.
     pub fn open(scene: &'s PourScene, folder: &Path, fresh: bool) -> Result<Self, PourError> {
         let mut world = World::new(scene)?;
         let saved = if fresh { None } else { checkpoint::read(&files::checkpoint(folder), scene.hash)? };
         if saved.is_none() {
-            // Particles that do not fit are an error before any file is written.
+            // If particles do not fit in their regions, the error occurs before any file is written.
             world.fill()?;
         }
         let mut files = Files::open(folder)?;
@@ -89,7 +90,8 @@ impl<'s> PourRun<'s> {
         Ok(run)
     }
 
-    /// Row of the current state: 0 at the beginning, [`PourTimes::rows`](crate::PourTimes) at the end.
+    /// Number of the row that belongs to the current state: 0 at the beginning,
+    /// [`PourTimes::rows`](crate::PourTimes) at the end.
     #[must_use]
     pub fn row(&self) -> u64 {
         self.row
@@ -113,8 +115,9 @@ impl<'s> PourRun<'s> {
         self.world.simulation.present_count()
     }
 
-    /// Computes the steps of the next row and writes it, with a frame and a checkpoint if they are due. The
-    /// steps use the current thread pool of rayon. Does nothing once the run is finished.
+    /// Computes the time steps up to the next row and writes the row, with a frame and a checkpoint if
+    /// they are due. The steps use the current thread pool of rayon. Does nothing once the run is
+    /// finished.
     ///
     /// # Errors
     /// The simulation rejects a step, or a file cannot be written.
@@ -141,7 +144,7 @@ impl<'s> PourRun<'s> {
         Ok(())
     }
 
-    /// Writes a checkpoint of the current row and the list of frames.
+    /// Writes a checkpoint of the current state, and the list of frames for `ParaView`.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -190,13 +193,14 @@ impl<'s> PourRun<'s> {
     /// Animated picture of all frames, for a page of `feeler-view`.
     ///
     /// # Errors
-    /// A file of the run cannot be read; the run must be finished.
+    /// A file of the run cannot be read, for example because the run is not finished.
     pub fn animation(&self, name: &str) -> Result<Picture, PourError> {
         animation(name, self.world.scene, &self.files, &self.series()?)
     }
 }
 
-/// Restores the state of a checkpoint; returns `false` if it does not fit the scene.
+/// Restores the state of a checkpoint and of its simulation. Returns `false` if they do not fit the
+/// scene.
 fn restore(world: &mut World<'_>, checkpoint: &Checkpoint, state: &[u8]) -> Result<bool, PourError> {
     for (group, radius) in &checkpoint.particles {
         if !world.add_restored(*group, f64::from_bits(*radius))? {

@@ -6,10 +6,10 @@ use crate::world::World;
 use feeler_particles::Load;
 use std::path::Path;
 
-/// Name of the outflow that leaves the domain other than by an outlet.
+/// Name of the outflow of particles that leave the domain other than by an outlet.
 pub(crate) const LOST: &str = "lost";
 
-/// Names of the columns.
+/// Names of the columns of the series of a scene.
 pub(crate) fn header(scene: &PourScene) -> Vec<String> {
     let mut out: Vec<String> =
         ["time_s", "grains", "mass_kg", "kinetic_uJ", "potential_uJ", "grain_contacts", "wall_contacts"]
@@ -24,13 +24,13 @@ pub(crate) fn header(scene: &PourScene) -> Vec<String> {
     out
 }
 
-/// Names of the outlets, followed by [`LOST`].
+/// Names of the outlets of a scene, followed by [`LOST`].
 pub(crate) fn outlets(scene: &PourScene) -> impl Iterator<Item = &str> {
     scene.outlets.iter().map(|o| o.name.as_str()).chain([LOST])
 }
 
-/// Cells of a row. `before` are the masses (kg) that had left at the previous row, `loads` the mean loads of
-/// the walls since then.
+/// Cells of the row at a time (s). `before` are the masses (kg) that had left by each outlet at the
+/// previous row, `loads` are the mean loads of the walls since that row.
 pub(crate) fn row(world: &World<'_>, time: f64, before: &[f64], loads: &[Load]) -> Vec<String> {
     let (mass, potential) = world.mass_and_potential();
     let s = &world.simulation;
@@ -56,7 +56,7 @@ pub(crate) fn row(world: &World<'_>, time: f64, before: &[f64], loads: &[Load]) 
     out
 }
 
-/// A row as a line of CSV.
+/// Line of a CSV file with these cells.
 pub(crate) fn line(cells: &[String]) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail.
@@ -64,7 +64,7 @@ pub(crate) fn line(cells: &[String]) -> Vec<u8> {
     writer.into_inner().unwrap_or_default()
 }
 
-/// The columns of a run's series, by name.
+/// Series of a run: values of all rows, in columns with names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     names: Vec<String>,
@@ -75,7 +75,7 @@ impl Series {
     /// Reads a series that a run has written.
     ///
     /// # Errors
-    /// The file cannot be read, or is not a series.
+    /// The file cannot be read, or is not the series of a run.
     pub fn read(file: &Path) -> Result<Self, PourError> {
         let wrong = |problem: String| PourError::run_file(file, format!("is not a series: {problem}"));
         let mut reader = csv::Reader::from_path(file).map_err(|e| wrong(e.to_string()))?;
@@ -91,7 +91,7 @@ impl Series {
         Ok(Self { names, values })
     }
 
-    /// Names of the columns, in order.
+    /// Names of the columns, in the order of the file.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
@@ -126,8 +126,8 @@ impl Series {
         out
     }
 
-    /// [`Self::mass_flow`], averaged over a fiftieth of the rows around each one, so that single particles do
-    /// not hide the flow.
+    /// Moving mean of [`Self::mass_flow`] (kg/s) over a fiftieth of all rows, so that single particles
+    /// do not hide the flow.
     #[must_use]
     pub fn smooth_mass_flow(&self, scene: &PourScene) -> Vec<f64> {
         let flow = self.mass_flow(scene);
@@ -136,7 +136,7 @@ impl Series {
     }
 }
 
-/// Means over `over` rows around each row.
+/// Moving mean: for each value, the mean of about `over` values around it.
 fn moving_mean(values: &[f64], over: usize) -> Vec<f64> {
     let mean = |k: usize| {
         let part = &values[k.saturating_sub(over / 2)..(k + over / 2 + 1).min(values.len())];

@@ -1,4 +1,4 @@
-//! A scene ready to run: its groups, walls, outlets, domain and times.
+//! Scenes that are ready to run, with particle groups, walls, outlets, domain and times.
 
 use crate::error::{PourError, Within as _, ensure};
 use crate::plan::{self, Outlet, ParticleGroup, PourTimes};
@@ -11,14 +11,14 @@ use feeler_import::input_hash;
 use feeler_particles::{Law, SimulationSettings, Wall};
 use std::path::Path;
 
-/// A scene, read from its file and checked.
+/// Scene that was read from a file and checked.
 #[derive(Debug)]
 pub struct PourScene {
     pub(crate) settings: SimulationSettings,
     pub(crate) groups: Vec<ParticleGroup>,
     pub(crate) walls: Vec<SceneWall>,
     pub(crate) outlets: Vec<Outlet>,
-    /// Box outside which particles are lost.
+    /// Box (mm, world) outside which particles are removed as lost.
     pub(crate) domain: Aabb,
     pub(crate) times: PourTimes,
     /// Hash of the scene, of all files that it names and of the version of the program.
@@ -62,7 +62,8 @@ impl PourScene {
         Ok(Self { settings, groups, walls, outlets, domain, times, hash, notes })
     }
 
-    /// Messages about the scene: prepared models, omitted parts, and a step that is long.
+    /// Messages about the scene: models that were prepared in memory, parts that could not be prepared,
+    /// and a warning if the time step is long.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -74,7 +75,7 @@ impl PourScene {
         &self.times
     }
 
-    /// Names of the outlets, followed by `lost`, the outflow out of the domain.
+    /// Names of the outlets, followed by `lost` for particles that leave the domain otherwise.
     pub fn outflow_names(&self) -> impl Iterator<Item = &str> {
         series::outlets(self)
     }
@@ -84,7 +85,7 @@ impl PourScene {
         self.groups.iter().any(|g| g.shape.scaled.is_some())
     }
 
-    /// Time of a frame (s).
+    /// Time of the frame with this number (s).
     pub(crate) fn time_of_frame(&self, frame: u64) -> f64 {
         self.times.time_of_row(frame * self.times.rows_of_frame)
     }
@@ -112,7 +113,8 @@ fn hash(text: &str, scene: &SceneFile, folder: &Path) -> Result<u64, PourError> 
     Ok(input_hash(&all))
 }
 
-/// Rejects a scene with particles that are solids and walls of triangles: they have no contacts.
+/// Rejects a scene with particles that are solids and walls of triangles, because contacts between these
+/// are not implemented.
 fn check_solids(groups: &[ParticleGroup], walls: &[SceneWall]) -> Result<(), PourError> {
     let solids = groups.iter().find(|g| g.shape.scaled.as_ref().is_some_and(ScaledShape::is_solid));
     let facets = walls.iter().find(|w| matches!(w.wall, Wall::Facets(_)));
@@ -136,8 +138,8 @@ fn check_names(outlets: &[Outlet], walls: &[SceneWall]) -> Result<(), PourError>
     Ok(())
 }
 
-/// Upper estimate (mm/s) of the speed of contacts: a fall through the domain, thrown particles, and moving
-/// walls.
+/// Estimate (mm/s) of the largest speed of contacts: the sum of the speeds after a fall over the
+/// diagonal of the domain, of thrown particles and of moving walls.
 fn max_speed(scene: &SceneFile, groups: &[ParticleGroup], walls: &[SceneWall], domain: &Aabb) -> f64 {
     let height = domain.diagonal();
     let fallen = (2.0 * V3::from(scene.gravity).norm() * height).sqrt();
@@ -146,6 +148,7 @@ fn max_speed(scene: &SceneFile, groups: &[ParticleGroup], walls: &[SceneWall], d
     (fallen + thrown + moved).max(MIN_SPEED)
 }
 
-/// Speed (mm/s) for which contacts are computed if nothing moves. A larger value shortens the steps of scenes
-/// without gravity, a smaller one makes those of Hertzian contacts unbounded.
+/// Minimum speed of contacts (mm/s) from which the time step is computed, also if nothing moves. A
+/// larger value shortens the steps of scenes without gravity; a smaller one makes steps of Hertzian
+/// contacts unbounded.
 const MIN_SPEED: f64 = 1.0;

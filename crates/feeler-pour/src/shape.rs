@@ -1,4 +1,4 @@
-//! Shapes of particle groups: spheres, or scaled copies of one shape, each with a bounding ball.
+//! Shapes of particle groups: spheres, or scaled copies of one shape. Each particle has a bounding ball.
 
 use crate::error::{PourError, Within as _, ensure};
 use crate::tables::{ParticleGroupTable, ShapeTable, reading};
@@ -19,42 +19,43 @@ use std::sync::Arc;
 /// Shape and sizes of the particles of a group.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupShape {
-    /// Diameters (mm) of the bounding balls.
+    /// Distribution of the diameters (mm) of the bounding balls.
     pub(crate) sizes: Distribution,
     /// Shape of the particles; `None` for spheres.
     pub(crate) scaled: Option<ScaledShape>,
 }
 
-/// Shape that is scaled to a bounding ball of radius 1.
+/// Shape, scaled so that its bounding ball has radius 1; lengths are multiples of this radius.
 #[derive(Clone, Debug)]
 pub(crate) struct ScaledShape {
     template: Template,
-    /// Centre of the bounding ball.
+    /// Centre of the bounding ball, in the coordinates of the shape.
     pub(crate) ball_center: P3,
-    /// Radius of the ball of equal volume.
+    /// Radius of the ball with the volume of the shape.
     equal_radius: f64,
-    /// Smallest effective mass at a contact divided by the mass; an eccentric contact also rotates the
-    /// particle.
+    /// Smallest effective mass of a contact divided by the mass of the particle. It is at most 1: an
+    /// eccentric contact also rotates the particle.
     min_effective_mass: f64,
-    /// Centre of mass.
+    /// Centre of mass, in the coordinates of the shape.
     center: P3,
-    /// Vertices of the surface that frames for `ParaView` contain.
+    /// Vertices of the surface that represents a particle in frames for `ParaView`, in the coordinates
+    /// of the shape.
     pub(crate) points: Vec<P3>,
     pub(crate) triangles: Vec<[u32; 3]>,
 }
 
 #[derive(Clone, Debug)]
 enum Template {
-    /// A grain whose bounding ball is centred at its origin.
+    /// A grain whose bounding ball is centred at the grain's origin.
     Grain(Grain),
-    /// A solid, which has one size, and its surface, whose coordinates are divided by the radius of the
-    /// bounding ball.
+    /// A solid, which is not scaled, and its triangulated surface, whose coordinates are divided by the
+    /// radius of the bounding ball.
     Solid(Arc<Body>, TriangleSurface),
 }
 
 impl ScaledShape {
-    /// Surface about the centre of mass, scaled so that the ball of equal volume has radius 1. Surfaces of
-    /// grains have 8 · 4^`halvings` triangles.
+    /// Triangulated surface, with the centre of mass at the origin and scaled so that the ball of equal
+    /// volume has radius 1. The surface of a grain has 8 · 4^`halvings` triangles.
     pub(crate) fn surface(&self, halvings: u32) -> TriangleSurface {
         let mut surface = match &self.template {
             Template::Grain(grain) => {
@@ -73,7 +74,7 @@ impl ScaledShape {
 }
 
 impl GroupShape {
-    /// Shape of a table; files are relative to `folder`.
+    /// Shape of the particles of a table `[[grains]]`. Paths of files are relative to `folder`.
     ///
     /// # Errors
     /// The sizes or the shape are not valid, or a file cannot be read.
@@ -96,7 +97,7 @@ impl GroupShape {
         0.5 * self.sizes.range().0
     }
 
-    /// Volume of a particle divided by that of its bounding ball.
+    /// Volume of a particle divided by the volume of its bounding ball.
     pub(crate) fn volume_fraction(&self) -> f64 {
         self.scaled.as_ref().map_or(1.0, |s| s.equal_radius * s.equal_radius * s.equal_radius)
     }
@@ -106,8 +107,8 @@ impl GroupShape {
         self.scaled.as_ref().map_or(radius, |s| s.equal_radius * radius)
     }
 
-    /// Smallest effective mass (kg) and largest radius of curvature (mm) of a contact, which give the
-    /// shortest contact.
+    /// Smallest effective mass (kg) and largest radius of curvature (mm) of a contact of the smallest
+    /// particle. Together they give the shortest duration of a contact.
     pub(crate) fn worst(&self, density: f64) -> (f64, f64) {
         let r = self.min_radius();
         let ball = 4.0 / 3.0 * PI * r * r * r * density * CUBIC_METRE;
@@ -119,7 +120,7 @@ impl GroupShape {
         }
     }
 
-    /// Particle with a bounding ball of `radius` (mm) and a density (kg/m³).
+    /// Creates a particle of this shape with a bounding ball of `radius` (mm) and a density (kg/m³).
     pub(crate) fn particle(&self, radius: f64, density: f64) -> Result<Particle, PourError> {
         Ok(match &self.scaled {
             None => Particle::sphere(radius, density)?,
@@ -135,7 +136,7 @@ impl GroupShape {
         if self.scaled.is_none() {
             return UnitQuaternion::identity();
         }
-        // Shoemake: two points on circles with the radii √(1 − part) and √part.
+        // Shoemake's method: two random points on circles with the radii √(1 − part) and √part.
         let part = random.part();
         let [(s1, c1), (s2, c2)] = [random.part(), random.part()].map(|u| math::sin_cos(TAU * u));
         let (a, b) = ((1.0 - part).sqrt(), part.sqrt());
@@ -148,7 +149,7 @@ fn scaled(grain: &Grain, by: f64) -> Result<Grain, PourError> {
     Ok(Grain::new(shape.positive() * by, shape.negative() * by, shape.exponents())?)
 }
 
-/// Superellipsoid or poly-superellipsoid.
+/// Shape of a group of superellipsoids or poly-superellipsoids.
 fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
     let (positive, negative, exponents, diameter) = match table {
         ShapeTable::Superellipsoid { semi_axes, exponents, diameter } => {
@@ -194,7 +195,7 @@ fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
     })
 }
 
-/// The only solid of a file.
+/// Shape of a group of copies of the only solid of a file, whose coordinates have the unit `unit`.
 fn solid(path: &Path, unit: Option<&str>) -> Result<GroupShape, PourError> {
     let (model, _) = feeler_import::load_with(path, reading(path, unit)?)
         .map_err(|e| PourError::Import(format!("{e:#}")))?;
@@ -237,7 +238,8 @@ fn solid_of_model(model: &Model) -> Result<GroupShape, PourError> {
     })
 }
 
-/// Smallest effective mass of a force along the normal at a point of the surface, divided by the mass.
+/// Smallest effective mass for a force along the normal at one of these points of the surface, divided
+/// by the mass.
 fn min_effective_mass<'p>(
     mass: &MassProperties,
     inverse: &Matrix3<f64>,
@@ -254,18 +256,19 @@ fn too_flat(key: &str) -> PourError {
     PourError::value(key, "the particle is too flat for a simulation; make it thicker")
 }
 
-/// Distance of the displayed surface of a solid from the solid, divided by the radius of its bounding ball. A
-/// larger value shows facets, a smaller one makes frames larger.
+/// Chord error of the displayed surface of a solid, divided by the radius of its bounding ball. With a
+/// larger value, facets are visible; a smaller one makes frames larger.
 const CHORD_FRACTION: f64 = 0.02;
 
-/// Halvings of the edges of the displayed surface of a grain, which then has 66 points. Each further one
-/// makes frames four times as large; fewer show an octahedron with bulges.
+/// Number of halvings of the edges of an octahedron for the surface of a grain in frames, which then has
+/// 66 points. Each further halving makes frames four times as large; with fewer, the surface looks like
+/// an octahedron with bulges.
 const HALVINGS: u32 = 2;
 
-/// Maximum radius of curvature of a grain in Hertz's law divided by the radius of the ball of equal
-/// volume, as in the simulation. A larger value makes steps shorter than necessary, a smaller one too
-/// long.
+/// Maximum radius of curvature of a grain in Hertz's law, divided by the radius of the ball of equal
+/// volume. It has the same value as in the simulation. A larger value makes steps shorter than
+/// necessary; a smaller one makes them too long.
 const MAX_RADIUS_RATIO: f64 = 10.0;
 
-/// Number of cubic metres in a cubic millimetre.
+/// Volume of a cubic millimetre (m³).
 pub(crate) const CUBIC_METRE: f64 = 1e-9;

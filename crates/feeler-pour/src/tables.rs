@@ -13,18 +13,18 @@ use std::path::Path;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SceneFile {
-    /// Gravity (mm/s²).
+    /// Acceleration of gravity (mm/s², world).
     #[serde(default = "down")]
     pub(crate) gravity: [f64; 3],
-    /// End of the simulation (s).
+    /// Time at which the simulation ends (s).
     pub(crate) end: f64,
-    /// Maximum time step (s); by default it follows from the laws.
+    /// Maximum time step (s); by default it follows from the contact laws.
     pub(crate) step: Option<f64>,
     #[serde(default)]
     pub(crate) seed: u64,
-    /// Corners of the box outside which grains are lost (mm).
+    /// Corners of the box outside which particles are lost (mm, world).
     pub(crate) domain: Option<[[f64; 3]; 2]>,
-    /// Name of the law between grains; by default the only law.
+    /// Name of the contact law between particles; by default the only law of the scene.
     pub(crate) between: Option<String>,
     #[serde(rename = "law")]
     pub(crate) laws: BTreeMap<String, LawTable>,
@@ -43,7 +43,8 @@ fn down() -> [f64; 3] {
     [0.0, 0.0, -9_810.0]
 }
 
-/// A table `[law.NAME]`: stiffnesses, or the materials of two bodies.
+/// Table `[law.NAME]`: a contact law, by the stiffnesses of springs or by the materials of the two
+/// bodies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LawTable {
@@ -63,7 +64,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// One value for both bodies of a contact, or one for each.
+/// One value for both bodies of a contact, or one value for each body.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged, expecting = "a number, or two numbers in brackets, one for each body")]
 enum PerBody {
@@ -80,29 +81,30 @@ impl PerBody {
     }
 }
 
-/// A table `[[wall]]`: the solids or triangles of a file, or a plane.
+/// Table `[[wall]]`: walls from the solids or triangles of a file, or a plane.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WallTable {
     pub(crate) name: Option<String>,
-    /// STEP, `.feeler` or STL file, relative to the scene.
+    /// STEP, `.feeler` or STL file, relative to the folder of the scene file.
     pub(crate) file: Option<String>,
-    /// Name or path of the part of the file; by default all parts.
+    /// Name or path of the part of the file that becomes a wall; by default every part becomes one.
     pub(crate) part: Option<String>,
     pub(crate) plane: Option<PlaneTable>,
-    /// Maximum distance (mm) between the solid and the triangles that replace it.
+    /// Chord error (mm) of the triangles that replace the solids of the file; without it, the walls are
+    /// exact.
     pub(crate) chord: Option<f64>,
-    /// Unit of the file's coordinates.
+    /// Unit of the coordinates in the file, such as `mm`.
     pub(crate) unit: Option<String>,
-    /// Whether the exact solids that the triangles of an STL file bound replace the triangles.
+    /// Whether the triangles of an STL file are replaced by the solids that they bound, as exact walls.
     pub(crate) solid: Option<bool>,
-    /// Sides on which triangles have contacts.
+    /// Sides of the triangles on which they have contacts.
     pub(crate) sides: Option<Sides>,
     pub(crate) law: Option<String>,
     pub(crate) pose: Option<PoseValue>,
     pub(crate) motion: Option<MotionTable>,
     pub(crate) shake: Option<ShakeTable>,
-    /// Time from which the wall has no contacts (s).
+    /// Time (s) from which the wall has no contacts, because it opens.
     pub(crate) opens_at: Option<f64>,
 }
 
@@ -130,10 +132,10 @@ pub(crate) enum PoseValue {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MotionTable {
-    /// Velocity (mm/s).
+    /// Velocity of the wall (mm/s).
     #[serde(default)]
     pub(crate) velocity: [f64; 3],
-    /// Angular velocity (rad/s).
+    /// Angular velocity of the wall (rad/s, world axes).
     #[serde(default)]
     pub(crate) spin: [f64; 3],
     /// Point on the axis of the spin at the time `from` (mm, world).
@@ -144,20 +146,20 @@ pub(crate) struct MotionTable {
     pub(crate) until: Option<f64>,
 }
 
-/// Sinusoidal motion.
+/// Sinusoidal translation of a wall.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShakeTable {
-    /// Amplitude (mm).
+    /// Amplitude of the translation (mm, world).
     pub(crate) by: [f64; 3],
-    /// Frequency (Hz).
+    /// Frequency of the motion (Hz).
     pub(crate) frequency: f64,
     #[serde(default)]
     pub(crate) from: f64,
     pub(crate) until: Option<f64>,
 }
 
-/// A table `[[grains]]`: particles that exist from the beginning, or come from a source.
+/// Table `[[grains]]`: a particle group. Its particles exist from the beginning or come from a source.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ParticleGroupTable {
@@ -165,15 +167,15 @@ pub(crate) struct ParticleGroupTable {
     /// Sizes of spheres; excludes `shape`.
     pub(crate) sphere: Option<SphereTable>,
     pub(crate) shape: Option<ShapeTable>,
-    /// Density (kg/m³).
+    /// Density of the particles (kg/m³).
     pub(crate) density: f64,
     pub(crate) number: Option<u64>,
-    /// Mass of all particles (kg).
+    /// Total mass of the particles of the group (kg).
     pub(crate) mass: Option<f64>,
     pub(crate) region: RegionTable,
     #[serde(default)]
     pub(crate) velocity: [f64; 3],
-    /// Particles per second, from `from` until `until`.
+    /// Particles per second that the source creates, from the time `from` until `until`.
     pub(crate) rate: Option<f64>,
     pub(crate) from: Option<f64>,
     pub(crate) until: Option<f64>,
@@ -185,12 +187,12 @@ pub(crate) struct SphereTable {
     pub(crate) diameter: Distribution,
 }
 
-/// A shape; the particles of a group are scaled copies of it.
+/// Shape of the particles of a group, which are scaled copies of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum ShapeTable {
     Superellipsoid {
-        /// Semi-axes (mm); only their ratios count if a diameter is given.
+        /// Semi-axes (mm); only their ratios matter if a diameter is given.
         semi_axes: [f64; 3],
         #[serde(default = "ellipsoid")]
         exponents: [f64; 2],
@@ -198,7 +200,7 @@ pub(crate) enum ShapeTable {
         diameter: Option<Distribution>,
     },
     PolySuperellipsoid {
-        /// Semi-axes on the positive sides (mm).
+        /// Semi-axes (mm) on the positive sides of the three axes.
         positive: [f64; 3],
         negative: [f64; 3],
         #[serde(default = "ellipsoid")]
@@ -207,14 +209,14 @@ pub(crate) enum ShapeTable {
     },
     /// A solid, which is not scaled.
     Solid {
-        /// STEP, `.feeler` or STL file, relative to the scene.
+        /// STEP, `.feeler` or STL file, relative to the folder of the scene file.
         file: String,
-        /// Unit of the file's coordinates.
+        /// Unit of the coordinates in the file, such as `mm`.
         unit: Option<String>,
     },
 }
 
-/// Exponents of an ellipsoid.
+/// Default exponents, those of an ellipsoid.
 fn ellipsoid() -> [f64; 2] {
     [1.0, 1.0]
 }
@@ -222,7 +224,7 @@ fn ellipsoid() -> [f64; 2] {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum RegionTable {
-    /// Two opposite corners.
+    /// Box, given by two opposite corners (mm, world).
     Box([[f64; 3]; 2]),
     Cylinder {
         from: [f64; 3],
@@ -236,13 +238,13 @@ pub(crate) enum RegionTable {
     },
 }
 
-/// A table `[[outlet]]`: a plane, or a disc in it, through which particles leave.
+/// Table `[[outlet]]`: a plane, or a disc in a plane, through which particles leave.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutletTable {
     pub(crate) name: Option<String>,
     pub(crate) point: [f64; 3],
-    /// Outward direction.
+    /// Normal of the plane, in the direction in which particles leave.
     pub(crate) normal: [f64; 3],
     pub(crate) radius: Option<f64>,
 }
@@ -250,11 +252,11 @@ pub(crate) struct OutletTable {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutputTable {
-    /// Time between rows of the series (s).
+    /// Interval between rows of the series (s).
     pub(crate) rows: Option<f64>,
-    /// Time between frames (s).
+    /// Interval between frames (s).
     pub(crate) frames: Option<f64>,
-    /// Time between checkpoints (s).
+    /// Interval between checkpoints (s).
     pub(crate) checkpoints: Option<f64>,
 }
 
@@ -284,10 +286,11 @@ pub(crate) fn is_finite(v: &[f64; 3]) -> bool {
 }
 
 impl SceneFile {
-    /// Returns the law of a name, or the only law if there is no name.
+    /// Returns the contact law called `name`, or the only law of the scene if `name` is `None`.
     ///
     /// # Errors
-    /// There is no such law, or its parameters are not valid.
+    /// There is no such law, there are several laws and no name, or the parameters of the law are not
+    /// valid.
     pub(crate) fn law(&self, name: Option<&str>) -> Result<Law, PourError> {
         let names = || self.laws.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let value = |problem: String| PourError::value("law", problem);
@@ -332,7 +335,8 @@ impl LawTable {
     }
 }
 
-/// Options for reading a file in a unit.
+/// Options for reading a file whose coordinates have the unit `unit`; `None` stands for the unit in the
+/// file.
 ///
 /// # Errors
 /// The unit is not valid, or an STL file has no unit.

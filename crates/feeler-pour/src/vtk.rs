@@ -1,8 +1,8 @@
-//! Frames for `ParaView`: XML files of poly data whose numbers follow the text (appended, raw), and the
-//! collection that lists the frames with their times.
+//! Frames for `ParaView`: XML files of poly data whose numbers follow the text as raw bytes (appended,
+//! raw), and the collection that lists the frames with their times.
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
 //!
-//! Frames of particles can be read again, because pages are made of them.
+//! Frames of particles can be read again, because animated pages are made from them.
 //!
 //! The crate `vtkio` (MIT or Apache-2.0) is not used: its last release that is not a candidate is 0.6.3 of
 //! 2021; it reads appended raw numbers but writes them only inline in base64, a third larger; and its XML
@@ -13,14 +13,14 @@ use feeler_geom::P3;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Particles at one time. All lists have one entry for each particle, but `rotations` may be empty.
+/// Particles at one time. All lists have one entry for each particle; only `rotations` may be empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Frame {
-    /// Centres (mm).
+    /// Centres of the particles (mm, world).
     pub(crate) centers: Vec<P3>,
     /// Radii of the balls of equal volume (mm).
     pub(crate) radii: Vec<f32>,
-    /// Velocities (mm/s).
+    /// Velocities of the particles (mm/s, world).
     pub(crate) velocities: Vec<[f32; 3]>,
     pub(crate) ids: Vec<i64>,
     /// Indices of the particle groups.
@@ -42,12 +42,12 @@ pub(crate) struct Surfaces {
     pub(crate) corners: Vec<i64>,
 }
 
-/// Numbers that follow the text.
+/// Arrays of numbers that follow the text of a file.
 #[derive(Default)]
 struct Appended(Vec<u8>);
 
 impl Appended {
-    /// Appends an array, and returns the element of the text that describes it.
+    /// Appends an array and returns the XML element that describes it.
     fn put<const N: usize>(
         &mut self,
         name: &str,
@@ -71,8 +71,10 @@ impl Appended {
     }
 }
 
-/// Returns the bytes of a file: `points` and their `attributes` as elements, and cells (vertices or polygons
-/// with one number of corners). `n` are the numbers of points, vertices and polygons.
+/// Returns the bytes of a file with points and cells. `points` and `attributes` are the XML elements of
+/// the points and of their attributes. `cells` states the name of the element of the cells (vertices or
+/// polygons), the points at their corners, and the number of corners of each cell. `n` are the numbers
+/// of points, vertices and polygons.
 fn poly_data(
     mut appended: Appended,
     attributes: &str,
@@ -99,7 +101,8 @@ fn poly_data(
     out
 }
 
-/// Returns the file of a frame: points with radius, velocity, id, group and, if present, rotation.
+/// Returns the bytes of the file of a frame: points with radius, velocity, id, group and, if there are
+/// rotations, rotation.
 pub(crate) fn particles(frame: &Frame) -> Vec<u8> {
     let n = frame.centers.len();
     let mut appended = Appended::default();
@@ -120,7 +123,7 @@ pub(crate) fn particles(frame: &Frame) -> Vec<u8> {
     poly_data(appended, &attributes.concat(), [n, n, 0], &points, ("Verts", &corners, 1))
 }
 
-/// Returns the file of the surfaces of particles.
+/// Returns the bytes of a file with the surfaces of particles.
 pub(crate) fn surfaces(surfaces: &Surfaces) -> Vec<u8> {
     let mut appended = Appended::default();
     let points = appended.points(&surfaces.points);
@@ -135,7 +138,7 @@ pub(crate) fn surfaces(surfaces: &Surfaces) -> Vec<u8> {
     poly_data(appended, &attributes.concat(), n, &points, ("Polys", &surfaces.corners, 3))
 }
 
-/// Returns the file of a triangulated surface.
+/// Returns the bytes of a file with one triangulated surface.
 pub(crate) fn wall(points: &[P3], triangles: &[[u32; 3]]) -> Vec<u8> {
     let mut appended = Appended::default();
     let element = appended.points(points);
@@ -143,8 +146,8 @@ pub(crate) fn wall(points: &[P3], triangles: &[[u32; 3]]) -> Vec<u8> {
     poly_data(appended, "", [points.len(), 0, triangles.len()], &element, ("Polys", &corners, 3))
 }
 
-/// Returns the collection of files, each with its time (s) and the number of its part: particles, surfaces or
-/// a wall.
+/// Returns the text of the collection of `files`. Each file has a time (s) and a part number, which
+/// distinguishes particles, surfaces and the moving walls.
 pub(crate) fn collection(files: &[(f64, usize, String)]) -> String {
     let mut out = String::from(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" \
@@ -158,10 +161,10 @@ pub(crate) fn collection(files: &[(f64, usize, String)]) -> String {
     out
 }
 
-/// Reads a frame that [`particles`] has written.
+/// Reads a file with a frame from [`particles`].
 ///
 /// # Errors
-/// The file cannot be read, is cut, or is not a frame.
+/// The file cannot be read, is truncated, or is not a frame.
 pub(crate) fn read_particles(file: &Path) -> Result<Frame, PourError> {
     let bytes = std::fs::read(file).map_err(|error| PourError::Read { path: file.to_owned(), error })?;
     let not_a_frame = || PourError::run_file(file, "is not a frame of this program");
@@ -203,11 +206,11 @@ pub(crate) fn read_particles(file: &Path) -> Result<Frame, PourError> {
     }
 }
 
-/// Name of the array of rotations.
+/// Name of the array of rotations in the file.
 const ROTATION: &str = "turn";
 
-/// Upper bound of the ids that are read: a larger value lets a damaged frame allocate gigabytes, a
-/// smaller one rejects frames of long runs.
+/// Upper bound of the particle ids that are accepted. With a larger value, a damaged frame may allocate
+/// gigabytes; a smaller one rejects frames of long runs.
 const MAX_ID: i64 = 100_000_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Walls of a scene: loaded from files, posed, with their motion and their displayed triangles.
+//! Walls of a scene, loaded from files, with their poses, motions and displayed triangles.
 
 use crate::error::{PourError, Within as _, ensure};
 use crate::plan::PourTimes;
@@ -15,13 +15,13 @@ use feeler_view::mesh;
 use std::f64::consts::PI;
 use std::path::Path;
 
-/// A wall of the scene; its index is that of the wall in the simulation.
+/// Wall of a scene. The walls of the scene and of the simulation have the same indices.
 #[derive(Debug)]
 pub(crate) struct SceneWall {
     pub(crate) name: String,
     pub(crate) wall: Wall,
     pub(crate) law: Law,
-    /// Whether its triangles enclose material, in which no particle is placed.
+    /// Whether the triangles of the wall enclose material, in which no particle may be placed.
     pub(crate) is_material: bool,
     /// Displayed vertices and triangles, in the coordinates of the wall; empty for a plane.
     pub(crate) mesh: (Vec<P3>, Vec<[u32; 3]>),
@@ -32,7 +32,7 @@ pub(crate) struct SceneWall {
     pub(crate) opens_at: Option<f64>,
 }
 
-/// Motion of a wall over time.
+/// Prescribed motion of a wall over time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WallSchedule {
     Fixed,
@@ -45,7 +45,8 @@ impl WallSchedule {
         matches!(self, Self::Fixed)
     }
 
-    /// Maximum speed (mm/s) of a point within a distance `arm` (mm) of the axis.
+    /// Maximum speed (mm/s) of a point of the wall whose distance from the axis of rotation is at most
+    /// `arm` (mm).
     pub(crate) fn max_speed(&self, arm: f64) -> f64 {
         match self {
             Self::Fixed => 0.0,
@@ -74,7 +75,7 @@ impl WallSchedule {
         }
     }
 
-    /// Sets the motion of a wall during a step.
+    /// Sets the motion of a wall of the simulation during a time step.
     ///
     /// # Errors
     /// A velocity is not finite.
@@ -115,7 +116,8 @@ impl WallSchedule {
     }
 }
 
-/// Loads all walls; messages about files are added to `notes`.
+/// Loads all walls of a scene; paths of files are relative to `folder`. Messages about files are added
+/// to `notes`.
 ///
 /// # Errors
 /// A file cannot be used, or keys exclude each other; the error names the wall.
@@ -141,7 +143,7 @@ pub(crate) fn read(
     Ok(out)
 }
 
-/// Walls of a table: a plane, the triangles of a file, or its solids.
+/// Walls of a table `[[wall]]`: a plane, or the triangles or solids of a file.
 fn walls_of_table(
     scene: &SceneFile,
     table: &WallTable,
@@ -210,7 +212,7 @@ fn walls_of_file(
     Ok(walls)
 }
 
-/// A wall with default name, law and motion.
+/// Wall without name, with a default law and at rest; the caller sets these.
 fn bare(wall: Wall, mesh: (Vec<P3>, Vec<[u32; 3]>), deviation: f64, is_material: bool) -> SceneWall {
     let law = Law::penalty(1.0);
     SceneWall {
@@ -225,7 +227,7 @@ fn bare(wall: Wall, mesh: (Vec<P3>, Vec<[u32; 3]>), deviation: f64, is_material:
     }
 }
 
-/// The triangles of an STL file.
+/// Wall from the triangles of an STL file.
 fn stl(table: &WallTable, path: &Path) -> Result<Vec<SceneWall>, PourError> {
     ensure!(table.part.is_none(), "part", "an STL file has one part; omit it");
     let unit = tables::reading(path, table.unit.as_deref())?.unit;
@@ -236,7 +238,8 @@ fn stl(table: &WallTable, path: &Path) -> Result<Vec<SceneWall>, PourError> {
     Ok(vec![bare(wall.into(), mesh, 0.0, is_material)])
 }
 
-/// Sets the active sides and the resolution of contacts; returns whether the triangles enclose material.
+/// Sets the active sides of the triangles and how contacts with adjacent triangles are combined. Returns
+/// whether the triangles enclose material.
 fn set_sides(wall: &mut FacetWall, sides: Sides) -> Result<bool, PourError> {
     if sides == Sides::Front {
         ensure!(
@@ -251,7 +254,7 @@ fn set_sides(wall: &mut FacetWall, sides: Sides) -> Result<bool, PourError> {
     Ok(sides == Sides::Front)
 }
 
-/// Vertices and triangles of a wall.
+/// Vertices and triangles of a wall of facets.
 fn triangles(wall: &FacetWall) -> (Vec<P3>, Vec<[u32; 3]>) {
     let number = |p: &P3| {
         let by_coordinates = |q: &P3| q.x.total_cmp(&p.x).then(q.y.total_cmp(&p.y)).then(q.z.total_cmp(&p.z));
@@ -262,7 +265,7 @@ fn triangles(wall: &FacetWall) -> (Vec<P3>, Vec<[u32; 3]>) {
     (wall.vertices().to_vec(), facets.map(|c| [number(&c[0]), number(&c[1]), number(&c[2])]).collect())
 }
 
-/// The solids of a file, exact or as triangles.
+/// Walls from the solids of a file, exact or as triangles.
 fn solids(table: &WallTable, path: &Path, notes: &mut Vec<String>) -> Result<Vec<SceneWall>, PourError> {
     let parts = parts(table, path, notes)?;
     let sides_apply = table.sides.is_none() || table.chord.is_some();
@@ -299,13 +302,13 @@ fn solids(table: &WallTable, path: &Path, notes: &mut Vec<String>) -> Result<Vec
     Ok(out)
 }
 
-/// The parts of a file that the table selects.
+/// Loads the parts of a file that the table selects.
 fn parts(table: &WallTable, path: &Path, notes: &mut Vec<String>) -> Result<Vec<AssemblyPart>, PourError> {
-    // An open mesh is a wall as well, a sheet.
+    // An open mesh is a wall as well: a sheet without thickness.
     let reading = Reading { open_shells: is_stl(path), ..tables::reading(path, table.unit.as_deref())? };
     let loaded = feeler_import::load_with(path, reading);
     let (model, note) = loaded.map_err(|e| PourError::Import(format!("{e:#}")))?;
-    // The further lines of the note repeat the parts that are left out.
+    // All lines of the note but the first repeat the parts that could not be prepared.
     notes.extend(note.as_ref().and_then(|n| n.lines().next()).map(str::to_owned));
     notes.extend(model.left_out().into_iter().map(|part| format!("{}: {part}", path.display())));
     let mut parts = Assembly::from_model(&model).within(|| path.display().to_string())?.into_parts();
@@ -325,7 +328,8 @@ fn parts(table: &WallTable, path: &Path, notes: &mut Vec<String>) -> Result<Vec<
     Ok(parts)
 }
 
-/// Pose of a wall: seven numbers, three for a translation, or either as a string.
+/// Reads the pose of a wall: seven numbers, or three numbers for a translation, as an array or as a
+/// string. `None` stands for the identity.
 fn pose(value: Option<&PoseValue>) -> Result<Pose, PourError> {
     let numbers = match value {
         None => return Ok(Pose::identity()),
@@ -377,7 +381,7 @@ fn sinusoidal(scene: &SceneFile, table: &ShakeTable) -> Result<WallSchedule, Pou
     Ok(WallSchedule::Sinusoidal { by: table.by.into(), frequency: table.frequency, from, until })
 }
 
-/// Interval of time (s) of a motion, without an end by default.
+/// Interval of time (s) of a motion; without `until` it has no end. Errors name `key`.
 fn interval(scene: &SceneFile, key: &str, from: f64, until: Option<f64>) -> Result<(f64, f64), PourError> {
     let until = until.unwrap_or(f64::INFINITY);
     ensure!(0.0 <= from && from < until, key, "{from} to {until} s is not a valid interval of time");
@@ -385,7 +389,7 @@ fn interval(scene: &SceneFile, key: &str, from: f64, until: Option<f64>) -> Resu
     Ok((from, until))
 }
 
-/// Box around the posed walls and the points of planes.
+/// Box (mm, world) around the walls at their initial poses; of a plane, only its point counts.
 pub(crate) fn bounds(walls: &[SceneWall]) -> Aabb {
     let mut out = Aabb::empty();
     for wall in walls {
@@ -397,7 +401,7 @@ pub(crate) fn bounds(walls: &[SceneWall]) -> Aabb {
     out
 }
 
-/// Whether a sphere touches no enabled wall and is not inside material.
+/// Whether a sphere (mm, world) touches no enabled wall, and its centre is not inside material.
 pub(crate) fn is_free(simulation: &Simulation, walls: &[SceneWall], sphere: &Sphere) -> bool {
     let all = simulation.wall_ids().filter_map(|id| Some((id, simulation.wall(id)?)));
     all.zip(walls).all(|((id, wall), of_scene)| {
@@ -409,14 +413,14 @@ pub(crate) fn is_free(simulation: &Simulation, walls: &[SceneWall], sphere: &Sph
     })
 }
 
-/// Maximum angle (rad) between facets at which a contact moves from one to the other. A larger value combines
-/// contacts at real edges, a smaller one splits contacts on curved walls.
+/// Maximum angle (rad) between facets at which a contact moves from one to the other. A larger value
+/// combines contacts at real edges; a smaller one splits contacts on curved walls.
 const CUTOFF: f64 = 0.5;
 
-/// Minimum chord error of a wall of triangles, divided by the diagonal of the solid. A smaller value allows
-/// meshes that exceed the memory, a larger one forbids accurate ones.
+/// Minimum chord error of a wall of triangles, divided by the diagonal of the solid. A smaller value
+/// allows meshes that exceed the memory; a larger one rejects accurate meshes.
 const MIN_CHORD_FRACTION: f64 = 1e-6;
 
-/// Chord error of the displayed triangles of exact walls, divided by the diagonal of the solid. A larger
-/// value shows facets, a smaller one makes pages larger.
+/// Chord error of the displayed triangles of exact walls, divided by the diagonal of the solid. With a
+/// larger value, facets are visible; a smaller one makes pages larger.
 const DISPLAY_CHORD_FRACTION: f64 = 5e-4;

@@ -1,4 +1,4 @@
-//! The simulation of a scene, with its sources, outlets, and walls that move and open.
+//! Simulation of a scene, with its sources, its outlets, and walls that move and open.
 
 use crate::checkpoint::SourceState;
 use crate::error::{PourError, Within as _, ensure};
@@ -14,7 +14,7 @@ use feeler_particles::{
 use nalgebra::UnitQuaternion;
 use std::f64::consts::PI;
 
-/// A simulation and its counts.
+/// Simulation of a scene, with the state of its sources and the counts of its particles.
 #[derive(Debug)]
 pub(crate) struct World<'s> {
     pub(crate) scene: &'s PourScene,
@@ -22,15 +22,15 @@ pub(crate) struct World<'s> {
     pub(crate) sources: Vec<SourceState>,
     /// Group of each particle, including removed ones, and radius (mm) of its bounding ball.
     pub(crate) particles: Vec<(usize, f64)>,
-    /// Number and mass (kg) of the particles that have left by each outlet, and last of those that left the
-    /// domain.
+    /// Number and mass (kg) of the particles that have left by each outlet. The last entry is for
+    /// particles that left the domain otherwise.
     pub(crate) left: Vec<(u64, f64)>,
-    /// Loads of the walls, summed over the steps since the last row.
+    /// Load of each wall, summed over the steps since the last row.
     pub(crate) loads: Vec<Load>,
 }
 
 impl<'s> World<'s> {
-    /// Simulation with the walls of a scene and without particles.
+    /// Creates the simulation with the walls of a scene and without particles.
     pub(crate) fn new(scene: &'s PourScene) -> Result<Self, PourError> {
         let mut simulation = Simulation::new(scene.settings)?;
         for wall in &scene.walls {
@@ -50,7 +50,7 @@ impl<'s> World<'s> {
         })
     }
 
-    /// Adds the particles that exist from the beginning.
+    /// Adds the particles of all groups without a source, which exist from the beginning.
     ///
     /// # Errors
     /// A region is not valid, or too small for its particles.
@@ -74,8 +74,9 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Adds a particle of a checkpoint at the origin; the saved state contains its position. Returns `false`
-    /// if there is no such group, or the radius is not above 0.
+    /// Adds a particle of a checkpoint at the origin; the saved state of the simulation then sets its
+    /// position. `radius` (mm) is that of its bounding ball. Returns `false` if there is no such group,
+    /// or the radius is not above 0.
     pub(crate) fn add_restored(&mut self, group: usize, radius: f64) -> Result<bool, PourError> {
         let is_valid = group < self.scene.groups.len() && radius > 0.0;
         if is_valid {
@@ -84,7 +85,7 @@ impl<'s> World<'s> {
         Ok(is_valid)
     }
 
-    /// Adds a particle of a group with a bounding ball.
+    /// Adds a particle of the group with this index, whose bounding ball is `ball` (mm, world).
     fn add(&mut self, index: usize, ball: &Sphere) -> Result<(), PourError> {
         let group = &self.scene.groups[index];
         let particle = group.shape.particle(ball.radius, group.density)?;
@@ -99,7 +100,7 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Whether a sphere touches no particle and no wall, and is not inside material.
+    /// Whether a sphere (mm, world) touches no particle and no wall, and is not inside material.
     fn is_free(&self, sphere: &Sphere) -> bool {
         let is_apart = |id: ParticleId| {
             let Some(motion) = self.simulation.motion(id) else { return true };
@@ -118,8 +119,8 @@ impl<'s> World<'s> {
         self.present_particles().all(is_apart) && walls::is_free(&self.simulation, &self.scene.walls, sphere)
     }
 
-    /// Makes a step: sets the motion of the walls, adds particles of sources, integrates, and removes the
-    /// particles that have passed an outlet or left the domain.
+    /// Computes a time step: sets the motion of the walls, adds the particles of sources, integrates,
+    /// and removes the particles that have passed an outlet or left the domain.
     ///
     /// # Errors
     /// The simulation rejects the step.
@@ -135,7 +136,7 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Sets the motion of the walls, and opens them.
+    /// Sets the motion of the walls during a step, and disables walls that open.
     fn set_walls(&mut self, step: u64) -> Result<(), PourError> {
         let times = &self.scene.times;
         for (k, wall) in self.scene.walls.iter().enumerate() {
@@ -175,7 +176,8 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Adds the particles of a source that are due, if its region has space for them.
+    /// Adds the particles of a group that its source has to create until this step, if the region of the
+    /// source has space for them.
     fn feed(&mut self, group: usize, step: u64) -> Result<(), PourError> {
         let of = &self.scene.groups[group];
         let Some(source) = of.source else { return Ok(()) };
@@ -215,7 +217,7 @@ impl<'s> World<'s> {
                     let volume = f64::from_bits(state.volume) + ball * of.shape.volume_fraction();
                     (state.volume, state.next) = (volume.to_bits(), 0);
                 }
-                // Particles have to leave the region first.
+                // The region is full: the source waits until particles have left it.
                 None => state.tries_at = step + (self.scene.times.steps_of_row / RETRIES_PER_ROW).max(1),
             }
         }
@@ -223,7 +225,7 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Returns the mean loads since the last call, and resets the sums.
+    /// Returns the mean load of each wall over the steps since the last call, and resets the sums.
     pub(crate) fn mean_loads(&mut self) -> Vec<Load> {
         #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
         let steps = self.scene.times.steps_of_row as f64;
@@ -238,7 +240,8 @@ impl<'s> World<'s> {
         self.simulation.particle_ids().filter(|id| self.simulation.is_present(*id))
     }
 
-    /// Mass (kg) of the present particles, and their potential energy (µJ) relative to the origin.
+    /// Total mass (kg) of the present particles, and their potential energy (µJ) relative to the origin
+    /// of the world.
     pub(crate) fn mass_and_potential(&self) -> (f64, f64) {
         let gravity = self.scene.settings.gravity;
         let of = |id: ParticleId| {
@@ -249,7 +252,7 @@ impl<'s> World<'s> {
         self.present_particles().map(of).fold((0.0, 0.0), |(m, e), (dm, de)| (m + dm, e + de))
     }
 
-    /// Displayed surfaces of the particles that are not spheres.
+    /// Surfaces (world) of the present particles that are not spheres, for frames.
     #[expect(clippy::cast_possible_truncation, reason = "for display")]
     pub(crate) fn surfaces(&self) -> Surfaces {
         let mut out = Surfaces::default();
@@ -270,7 +273,7 @@ impl<'s> World<'s> {
         out
     }
 
-    /// The present particles, for display.
+    /// Frame with all present particles.
     #[expect(clippy::cast_possible_truncation, reason = "for display")]
     pub(crate) fn frame(&self) -> Frame {
         let mut out = Frame::default();
@@ -292,7 +295,7 @@ impl<'s> World<'s> {
     }
 }
 
-/// Region of a group, at the current pose of its wall.
+/// Region in which particles of a group are placed. A region inside a wall moves with the wall.
 fn region<'w>(world: &'w World<'_>, group: &ParticleGroup) -> Result<FillRegion<'w>, PourError> {
     Ok(match &group.region {
         RegionTable::Box([a, b]) => FillRegion::Box { min: P3::from(*a), max: P3::from(*b) },
@@ -327,15 +330,17 @@ fn region<'w>(world: &'w World<'_>, group: &ParticleGroup) -> Result<FillRegion<
     })
 }
 
-/// Stream of the random numbers of sources; streams of one seed are independent of each other.
+/// Number of the stream of random numbers of sources. Streams with different numbers and the same seed
+/// are independent of each other.
 const SOURCE_STREAM: u64 = 3;
 
-/// Stream of the random orientations of particles.
+/// Number of the stream of random numbers for the orientations of particles.
 const ORIENTATION_STREAM: u64 = 4;
 
-/// Maximum number of positions that a source tries for a particle in one step. More take time when the region
-/// is full, fewer leave space unused.
+/// Maximum number of positions that a source tries for a particle in one step. A larger value takes time
+/// if the region is full; a smaller one leaves space unused.
 const MAX_ATTEMPTS: u32 = 20;
 
-/// Attempts of a source with a full region between two rows. More take time, fewer delay its particles.
+/// Number of attempts of a source with a full region between two rows. A larger value takes more time; a
+/// smaller one delays the particles of the source.
 const RETRIES_PER_ROW: u64 = 20;

@@ -103,12 +103,13 @@ struct Pair {
     /// Upper bound of the thickness (mm) of the walls between the cells.
     far: f64,
     cells: [u32; 2],
-    /// [`Search::spent`] when the pair was bounded; it makes the order of equal pairs deterministic.
+    /// Value of [`Search::spent`] when the pair was bounded, which is larger for later pairs. It makes the
+    /// order of pairs with equal lower bounds deterministic.
     serial: usize,
 }
 
-// The pair with the smallest lower bound is on top of a heap; among equal pairs the last one found, which
-// tends to be the smallest.
+// The pair with the smallest lower bound is on top of a heap; among pairs with equal lower bounds, the one
+// that was bounded last, whose cells tend to be the smallest.
 feeler_geom::ordered_by!(Pair, |a, b| b.near.total_cmp(&a.near).then(a.serial.cmp(&b.serial)));
 
 struct Search<'a> {

@@ -1,4 +1,4 @@
-//! Arguments that are arrays: conversion, and errors with the expected and the given shape and dtype.
+//! Conversion of arguments that are arrays. Errors state the expected and the given shape and dtype.
 
 use numpy::{
     PyArrayDescrMethods as _, PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn, PyUntypedArray,
@@ -7,7 +7,8 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Returns a `ValueError` for an array, with the expected shape and dtype, and those of the argument.
+/// Returns a `ValueError` for the argument `name`, which states the expected `shape` and `dtype` and
+/// those of `values`.
 fn wrong(values: &Bound<'_, PyAny>, name: &str, shape: &str, dtype: &str) -> PyErr {
     let given = match as_array(values) {
         Ok(array) => {
@@ -15,7 +16,7 @@ fn wrong(values: &Bound<'_, PyAny>, name: &str, shape: &str, dtype: &str) -> PyE
             let comma = if shape.len() == 1 { "," } else { "" };
             format!("shape ({}{comma}) and dtype {}", shape.join(", "), array.dtype())
         }
-        // Nested sequences of different lengths.
+        // The argument is nested sequences of different lengths.
         Err(_) => format!("{} that is not an array", values.get_type()),
     };
     PyValueError::new_err(format!("{name}: expected shape {shape} and dtype {dtype}, got {given}"))
@@ -26,7 +27,7 @@ fn as_array<'py>(values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArr
     Ok(made.cast_into::<PyUntypedArray>()?)
 }
 
-/// An array as doubles, if its numbers are real.
+/// Converts an array to doubles; `None` unless its elements are real numbers.
 fn real<'py>(values: &Bound<'py, PyAny>) -> Option<PyReadonlyArrayDyn<'py, f64>> {
     if let Ok(array) = values.extract::<PyReadonlyArrayDyn<'py, f64>>() {
         return Some(array);
@@ -39,12 +40,13 @@ fn real<'py>(values: &Bound<'py, PyAny>) -> Option<PyReadonlyArrayDyn<'py, f64>>
     Some(made.cast_into::<PyArrayDyn<f64>>().ok()?.readonly())
 }
 
-/// An array of doubles of any shape.
+/// Reads an array of doubles of any shape.
 pub(crate) fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
     real(values).ok_or_else(|| wrong(values, "array", "(...)", "float64"))
 }
 
-/// An array of doubles whose shape fulfils a condition, which `shape` states in messages.
+/// Reads an array of doubles whose shape satisfies `is_valid`. Errors state the condition as `shape`,
+/// and the argument as `name`.
 pub(crate) fn shaped<'py>(
     values: &Bound<'py, PyAny>,
     name: &str,
@@ -54,14 +56,15 @@ pub(crate) fn shaped<'py>(
     real(values).filter(|a| is_valid(a.shape())).ok_or_else(|| wrong(values, name, shape, "float64"))
 }
 
-/// A vector of `N` numbers.
+/// Reads a vector of `N` numbers. Errors state the argument as `name`.
 pub(crate) fn vector<const N: usize>(values: &Bound<'_, PyAny>, name: &str) -> PyResult<[f64; N]> {
     let array = shaped(values, name, &format!("({N},)"), |shape| shape == [N])?;
     let array = array.as_array();
     Ok(std::array::from_fn(|i| array[[i]]))
 }
 
-/// Rows of `N` numbers; for a given number `n` of rows, one row stands for `n` equal ones.
+/// Reads rows of `N` numbers. If `n` states the number of rows, a single row stands for `n` equal rows.
+/// Errors state the argument as `name`.
 pub(crate) fn rows<const N: usize>(
     values: &Bound<'_, PyAny>,
     name: &str,
@@ -89,7 +92,8 @@ pub(crate) fn rows<const N: usize>(
     }
 }
 
-/// An array of integers from 0 to 2³² - 1, with its shape.
+/// Reads an array of integers. Returns its shape and its elements; `None` unless all elements are
+/// integers from 0 to 2³² - 1.
 fn indices(values: &Bound<'_, PyAny>) -> Option<(Vec<usize>, Vec<u32>)> {
     let array = as_array(values).ok()?;
     let is_empty = array.shape().contains(&0);
@@ -103,7 +107,7 @@ fn indices(values: &Bound<'_, PyAny>) -> Option<(Vec<usize>, Vec<u32>)> {
     Some((made.shape().to_vec(), flat))
 }
 
-/// Ids of bodies or curves.
+/// Reads a list of ids of bodies or curves.
 pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     match indices(values) {
         Some((shape, ids)) if shape.len() == 1 => Ok(ids),
@@ -111,7 +115,7 @@ pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     }
 }
 
-/// Triangles: rows of three indices of points.
+/// Reads triangles, which are rows of three indices of points.
 pub(crate) fn corners(values: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
     match indices(values) {
         Some((shape, flat)) if shape.len() == 2 && shape[1] == 3 => {

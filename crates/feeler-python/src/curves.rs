@@ -13,7 +13,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A deformable curve with a radius.
+/// Deformable curve with a radius (a tube).
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct Curve {
@@ -22,7 +22,7 @@ pub(crate) struct Curve {
     control: Vec<P3>,
 }
 
-/// Curves that deform among solids that move.
+/// Scene of deformable curves and moving solids.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct CurveScene {
@@ -42,12 +42,13 @@ fn failed(e: CurveSceneError) -> PyErr {
     }
 }
 
-/// Reads rows of three numbers.
+/// Reads rows of three numbers. Errors state the argument as `name`.
 fn triples<T: From<[f64; 3]>>(values: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
     Ok(rows_of::<3>(values, name, None)?.into_iter().map(T::from).collect())
 }
 
-/// Reads the control points for an update: the given ones, or those of nodes with derivatives.
+/// Writes the control points for an update of `curve` to `control`. They are `points` or, if there are
+/// derivatives, those of cubic pieces through the nodes `points`.
 fn moved(
     curve: &feeler::curves::Curve,
     points: &Bound<'_, PyAny>,
@@ -190,7 +191,7 @@ impl From<feeler::curves::Curve> for Curve {
 }
 
 impl Curve {
-    /// Evaluates a vector at one parameter, or at each parameter of an array.
+    /// Evaluates the vector `of` at the parameter `u`, or at each parameter of the array `u`.
     fn at<'py>(&self, u: &Bound<'py, PyAny>, of: impl Fn(f64) -> [f64; 3]) -> PyResult<Bound<'py, PyAny>> {
         let py = u.py();
         let values = shaped(u, "u", "() or (...)", |_| true)?;
@@ -247,7 +248,7 @@ impl CurveScene {
     ) -> PyResult<()> {
         let curve = self.scene.curve(CurveId(id)).map_err(failed)?;
         let made = moved(curve, points, derivatives, &mut self.control);
-        // The class of the exception remains.
+        // The exception keeps its class; its message gets the id of the curve.
         made.map_err(|e| {
             let (py, message) = (points.py(), format!("curve {id}: {}", e.value(points.py())));
             PyErr::from_type(e.get_type(py), message)

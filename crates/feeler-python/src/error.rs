@@ -1,4 +1,4 @@
-//! Exceptions.
+//! Exceptions of the Python module.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -32,17 +32,17 @@ create_exception!(
 );
 create_exception!(feeler, MeshError, FeelerError, "A face of a solid cannot be triangulated.");
 
-/// Converts to a `FileError`.
+/// Converts an error to a `FileError`.
 pub(crate) fn file(e: impl Display) -> PyErr {
     FileError::new_err(format!("{e:#}"))
 }
 
-/// Converts to a `QueryError`.
+/// Converts an error to a `QueryError`.
 pub(crate) fn query(e: impl Display) -> PyErr {
     QueryError::new_err(e.to_string())
 }
 
-/// Converts to the exception of an error of a scene.
+/// Converts an error of a scene to a `QueryError`, `BodyError` or `SceneError`.
 pub(crate) fn scene(e: feeler::SceneError) -> PyErr {
     use feeler::SceneError as E;
     match &e {

@@ -1,4 +1,4 @@
-//! Exact walls for particles: arrays in, structured arrays out.
+//! Exact walls for particles. Arguments are arrays, results structured arrays.
 
 use crate::arrays::rows;
 use crate::error::query;
@@ -11,7 +11,7 @@ use feeler_c::numbered_wall_contacts;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-/// Exact solid as a wall for particles.
+/// Wall for particles: an exact solid at a pose.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct ExactWall {

@@ -14,7 +14,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A superellipsoid or poly-superellipsoid.
+/// Grain: a superellipsoid or poly-superellipsoid.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Grain(feeler::grains::convex::Grain);
@@ -69,7 +69,8 @@ impl Grain {
     }
 }
 
-/// Particles and walls with their laws; an external program integrates the particles, or the simulation does.
+/// Particles and walls with their contact laws. An external program integrates the particles, or the
+/// simulation does.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct GrainForces {

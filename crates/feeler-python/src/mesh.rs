@@ -1,4 +1,4 @@
-//! Meshes of bodies.
+//! Display meshes of bodies.
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 #[derive(Debug)]
 pub(crate) struct Mesh(pub(crate) feeler::mesh::Mesh);
 
-/// Array of rows of doubles.
+/// Two-dimensional numpy array of doubles.
 pub(crate) type Rows<'py> = Bound<'py, PyArray2<f64>>;
 
-/// Makes an array of rows.
+/// Converts rows of `N` numbers to a two-dimensional numpy array.
 pub(crate) fn rows<'py, const N: usize>(
     py: Python<'py>,
     values: impl Iterator<Item = [f64; N]>,

@@ -12,12 +12,12 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Contents of a STEP or `.feeler` file.
+/// Contents of a STEP or `.feeler` file: distinct solids and their instances.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Model(pub(crate) feeler::Model);
 
-/// Placement of a solid in a model.
+/// Placed solid of a model.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Instance {
@@ -49,14 +49,14 @@ pub(crate) fn prepare_step(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
     py.detach(|| feeler::prepare_step(&path)).map(Model).map_err(file)
 }
 
-/// Prepares the bytes of a STEP file.
+/// Prepares the solids of a STEP file, given as bytes. `name` is the name of the file in messages.
 #[pyfunction]
 #[pyo3(signature = (data, name = "bytes"))]
 pub(crate) fn prepare_bytes(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Model> {
     py.detach(|| feeler::prepare_bytes(name, data)).map(Model).map_err(file)
 }
 
-/// Prepares the solids that triangles bound.
+/// Prepares the solids that closed surfaces of triangles bound.
 #[pyfunction]
 #[pyo3(signature = (points, triangles, name = "mesh", *, open_shells = false))]
 pub(crate) fn prepare_mesh(
@@ -145,7 +145,8 @@ impl Model {
 }
 
 impl Model {
-    /// Index of a solid; negative numbers count from the end.
+    /// Checked index of a solid of the model. Negative numbers count from the last solid, as in Python
+    /// lists.
     pub(crate) fn index(&self, solid: isize) -> PyResult<usize> {
         let n = self.0.solids.len();
         let index = if solid < 0 { n.checked_add_signed(solid) } else { usize::try_from(solid).ok() };
@@ -157,7 +158,7 @@ impl Model {
     }
 }
 
-/// Solid that is ready for queries.
+/// Prepared solid or open surface, for pairs, trackers and scenes.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Body {
@@ -227,7 +228,7 @@ impl Body {
 }
 
 impl Body {
-    /// Triangles whose distance from the solid is at most `chord` (mm).
+    /// Triangle mesh within `chord` (mm) of the solid.
     pub(crate) fn display_mesh(&self, chord: f64) -> PyResult<feeler::mesh::Mesh> {
         feeler::mesh::mesh(self.body.hierarchy(), chord).map_err(|e| MeshError::new_err(e.to_string()))
     }

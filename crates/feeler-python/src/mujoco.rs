@@ -1,8 +1,9 @@
 //! Collision functions for the table of `MuJoCo`, which `feeler.mujoco` installs.
 //!
-//! `MuJoCo` calls a function of the table with the addresses of its model and data. If both geoms are
-//! registered, the contacts are computed here, otherwise by the function that the table had before. Several
-//! threads may call at the same time, because each pair of data and geoms has its own state.
+//! `MuJoCo` calls a function of the table with the addresses of its model and data, and two geoms. If
+//! both geoms are registered, their contacts are computed here, otherwise by the function that was in
+//! the table before. Several threads may call at the same time, because there is a separate state for
+//! each `mjData` and pair of geoms.
 
 use crate::error::query;
 use crate::model::Body;
@@ -16,7 +17,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// `mjPreContact`.
+/// Contact as `MuJoCo` expects it: `mjPreContact` in its header.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct PreContact {
@@ -26,100 +27,104 @@ struct PreContact {
     tangent: [f64; 3],
 }
 
-/// `mj_maxContact`: maximum number of contacts of two geoms.
+/// Type of `mj_maxContact`, which returns the maximum number of contacts of two geoms.
 type MaxContacts = unsafe extern "C" fn(*const c_void, i32, i32, i32) -> i32;
 
-/// `mjfCollision`.
+/// Type of the functions in the table: `mjfCollision` in the header of `MuJoCo`.
 type Collision = unsafe extern "C" fn(*const c_void, *mut c_void, *mut PreContact, i32, i32, f64) -> i32;
 
 /// Number of entries of the table that are replaced: mesh with mesh, mesh with SDF, SDF with SDF.
 const ENTRIES: usize = 3;
 
-/// One millimetre in metres.
+/// Length of a millimetre (m).
 const METRES: f64 = 1e-3;
 
-/// Time after the last call, in steps, above which the motion is unknown. Calls are one step apart; a
-/// value up to 1 would discard every motion, a value from 2 on would accept skipped calls.
+/// Time between two calls for the same geoms, in time steps, above which their motion counts as unknown.
+/// Regular calls are one step apart. A value up to 1 would discard every motion; a value from 2 on would
+/// accept skipped calls.
 const MAX_PAUSE: f64 = 1.5;
 
-/// Predicted depth (mm) at the end of the step above which an open contact is passed on as closed.
-/// Larger values let impacts penetrate; smaller ones close contacts that only roll.
+/// Predicted depth (mm) at the end of the step above which an open contact is passed to `MuJoCo` as
+/// closed. Larger values let impacts penetrate; smaller ones close contacts that only roll.
 const IMPACT_DEPTH: f64 = 1e-3;
 
-/// Depth (m) of an open contact that is passed on as closed, so that it acts. Any positive value that is
-/// small compared with the depth of resting contacts serves.
+/// Depth (m) with which an open contact is passed to `MuJoCo` as closed, so that it exerts a force. Any
+/// positive value that is small compared with the depth of resting contacts is suitable.
 const CLOSED_DEPTH: f64 = 1e-12;
 
-/// Acceleration in the bound of a step, as a multiple of gravity, because bodies push each other.
-/// Smaller values leave more steps uncovered; larger ones increase the number of contacts.
+/// Acceleration for which the bound of a step is computed, as a multiple of gravity. It exceeds 1
+/// because bodies push each other. With smaller values, more motions exceed their bounds; larger ones
+/// increase the number of contacts.
 const GRAVITY_FACTOR: f64 = 2.0;
 
-/// Smallest acceleration (m/s²) in the bound of a step, for models with little or no gravity. Its
-/// effects are those of [`GRAVITY_FACTOR`].
+/// Smallest acceleration (m/s²) for which the bound of a step is computed, for models with little or no
+/// gravity. Smaller and larger values have the same effects as for [`GRAVITY_FACTOR`].
 const MIN_ACCELERATION: f64 = 10.0;
 
-/// Rotation (rad) between two calls above which the motion is a jump, which starts a new motion. Smaller
-/// values take fast rotations for jumps; with larger ones contacts are tracked through poses that were
-/// set.
+/// Relative rotation (rad) between two calls above which the motion is a jump, after which all contacts
+/// are new. Smaller values take fast rotations for jumps; with larger ones, contacts continue although
+/// poses were set.
 const MAX_ROTATION: f64 = 0.1;
 
-/// Displacement (mm) between two calls above which the motion is a jump, unless faster impacts are
-/// expected. Its effects are those of [`MAX_ROTATION`].
+/// Relative displacement (mm) between two calls above which the motion is a jump, unless the registered
+/// largest displacement of a step is larger. Smaller and larger values have the same effects as for
+/// [`MAX_ROTATION`].
 const MAX_DISPLACEMENT: f64 = 1.0;
 
-/// Number of states above which unused ones are dropped. Smaller values search for them more often;
-/// larger ones use more memory.
+/// Number of states above which unused states are dropped. Smaller values look for unused states more
+/// often; larger ones use more memory.
 const MANY_STATES: usize = 256;
 
-/// Number of calls of all threads after which a state without a call is unused. Smaller values drop
-/// states of bodies that are rarely near; larger ones use more memory.
+/// Number of calls for other states after which a state counts as unused. Smaller values drop states of
+/// bodies that are rarely near; larger ones use more memory.
 const IDLE_CALLS: u64 = 100_000;
 
-/// Offsets (bytes) of the fields of `mjData` and `mjModel` that are read.
+/// Offsets (bytes) of the fields of `mjData` (`time`, `positions`, `rotations`) and of `mjModel` that
+/// are read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Offsets {
     time: usize,
     positions: usize,
     rotations: usize,
-    /// Time step, in the model.
+    /// Offset of the time step in `mjModel`.
     step: usize,
-    /// Gravity, in the model.
+    /// Offset of gravity in `mjModel`.
     gravity: usize,
 }
 
-/// A registered geom.
+/// Geom whose contacts are computed by this module.
 #[derive(Clone, Debug)]
 struct Geom {
-    /// Name in messages.
+    /// Name of the geom in messages.
     name: String,
     body: Arc<feeler::Body>,
     /// Pose (mm) of the solid in the geom's frame.
     frame: Pose,
-    /// The body is fixed or has a free joint.
+    /// Whether no joint guides the body of the geom: it is fixed or has a free joint.
     is_free: bool,
 }
 
-/// A registered model.
+/// Model with registered geoms, and counts of its calls.
 #[derive(Debug)]
 struct Registered {
     geoms: HashMap<i32, Geom>,
-    /// Largest displacement (mm) of a step.
+    /// Largest displacement (mm) in the bound of a step.
     max_displacement: f64,
-    /// Sum (m) of the gaps that the installation has added to two geoms, so that `MuJoCo` calls the
-    /// function before their boxes touch.
+    /// Sum (m) of the gaps that the installation has added to the two geoms of a pair, so that `MuJoCo`
+    /// calls the function before their boxes touch.
     gap: f64,
     depth: f64,
     /// Number of calls that failed, for example because a pose is not finite.
     failed: AtomicU64,
     /// Number of updates with interference that no contact explains, because it exceeds the largest depth.
     unexplained: AtomicU64,
-    /// Number of updates.
+    /// Number of updates of trackers.
     updates: AtomicU64,
-    /// Number of steps whose motion exceeded the bound of the update before.
+    /// Number of steps whose motion exceeded the bound of the previous update.
     uncovered: AtomicU64,
-    /// Number of contacts beyond the maximum number of `MuJoCo`.
+    /// Number of contacts that were dropped because they exceed the maximum number of `MuJoCo`.
     dropped: AtomicU64,
-    /// Geoms whose unexplained interference has been reported.
+    /// Pairs of geoms whose unexplained interference has been reported.
     reported: Mutex<HashSet<[i32; 2]>>,
 }
 
@@ -131,7 +136,8 @@ struct Hooks {
     offsets: Offsets,
 }
 
-/// Parameters of a call: two geoms of a model and its data, at a time (s), with poses (mm).
+/// Parameters of a call: address of `mjData`, two geoms, poses of their solids (mm), time and time step
+/// (s), gravity and margin.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     data: usize,
@@ -139,53 +145,54 @@ struct Request {
     poses: [Pose; 2],
     time: f64,
     step: f64,
-    /// Magnitude (m/s²) of gravity.
+    /// Magnitude of gravity (m/s²).
     gravity: f64,
     margin: f64,
 }
 
-/// State of two geoms of one `mjData`.
+/// State of a pair of geoms of one `mjData` between calls.
 #[derive(Debug)]
 struct State {
     tracker: ContactTracker,
-    /// The model; another model may have data at the address of data that were freed.
+    /// Model of the data. The data of another model may have the same address after these data were
+    /// freed.
     registered: Arc<Registered>,
     time: f64,
-    /// Pose of the second solid in the coordinates of the first one in the last call; `None` in the first
-    /// call.
+    /// Pose of the second solid in the coordinates of the first one in the last call; `None` before the
+    /// first call.
     now: Option<Pose>,
-    /// That pose one and two steps before the last call; `None` if it is unknown, for example because the
-    /// poses were set.
+    /// Poses of the second solid in the coordinates of the first one, one and two steps before the last
+    /// call; `None` if unknown, for example because poses were set.
     before: [Option<Pose>; 2],
-    /// Motion of the last step; `None` if it is unknown.
+    /// Relative motion of the solids in the last step; `None` if it is unknown.
     motion: Option<StepBound>,
     prediction: GapPrediction,
-    /// Indices of contacts that are passed on.
+    /// Indices of the contacts that are passed to `MuJoCo`.
     chosen: Vec<usize>,
 }
 
-/// Key of a state: address of the data, and the geoms.
+/// Key of a state: address of `mjData`, and numbers of the two geoms.
 type StateKey = (usize, i32, i32);
 
-/// A state and the number of its last call.
+/// State with the number of its last call.
 #[derive(Debug)]
 struct Kept {
     last: u64,
     state: Arc<Mutex<State>>,
 }
 
-/// States of all data, and the number of calls.
+/// States of all `mjData`, and the number of calls.
 #[derive(Debug)]
 struct States {
     all: HashMap<StateKey, Kept>,
     calls: u64,
-    /// Number of states above which unused ones are dropped next.
+    /// Number of states at which unused ones are dropped the next time.
     many: usize,
 }
 
 static HOOKS: RwLock<Option<Hooks>> = RwLock::new(None);
 static STATES: Mutex<Option<States>> = Mutex::new(None);
-/// Messages for Python that are not raised yet.
+/// Warnings for Python that are not raised yet.
 static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl State {
@@ -203,9 +210,9 @@ impl State {
         }
     }
 
-    /// Takes the poses (mm) of the solids at a time (s). The integrators displace bodies by their
-    /// velocities at the end of the step, so that the displacement of the last step is that of the next
-    /// one without forces.
+    /// Stores the poses (mm) of the solids at `time` (s) and computes their motion since the last call.
+    /// `step` (s) is the time step. The integrators of `MuJoCo` displace bodies by their velocities at
+    /// the end of a step; without forces, the next step repeats this displacement.
     fn advance(&mut self, [pose_a, pose_b]: &[Pose; 2], time: f64, step: f64) -> Result<(), QueryError> {
         let pose = pose_a.inv_mul(pose_b);
         let elapsed = time - self.time;
@@ -218,14 +225,15 @@ impl State {
             }
             self.motion = made.map(|motion| motion.times(step / elapsed)).filter(StepBound::is_valid);
         } else if self.now.is_some_and(|now| now != pose) {
-            // Poses that are set, or intermediate stages of an integrator, are not a motion.
+            // The time is the same: the poses were set, or this is an intermediate stage of an
+            // integrator.
             (self.before, self.motion) = ([None; 2], None);
         }
         (self.time, self.now) = (time, Some(pose));
         Ok(())
     }
 
-    /// Computes the contacts at the poses (mm) of a request, with gaps up to the margin (mm).
+    /// Updates the tracker at `poses` (mm), to compute the contacts with gaps up to `margin` (mm).
     fn update(&mut self, poses: &[Pose; 2], request: &Request, margin: f64) -> Result<(), QueryError> {
         let registered = self.registered.clone();
         self.advance(poses, request.time, request.step)?;
@@ -240,7 +248,7 @@ impl State {
         self.tracker.set_options(options);
         let acceleration = (GRAVITY_FACTOR * request.gravity).max(MIN_ACCELERATION);
         let forced = acceleration * request.step * request.step / METRES;
-        // Without a known motion, no contact can be predicted to close.
+        // If the motion is unknown, the bound contains only the displacement by forces.
         let motion = self.motion.unwrap_or_default();
         let bound = self.tracker.bound_after(Some(motion), forced, farthest);
         let [pose_a, pose_b] = poses;
@@ -257,8 +265,9 @@ impl Default for States {
 }
 
 impl States {
-    /// Returns the state of two geoms. `MuJoCo` does not report freed data, so that states without a
-    /// call for a long time are dropped if there are many. A later call begins a new motion.
+    /// Returns the state of two geoms of one `mjData`. `MuJoCo` does not report that data are freed;
+    /// therefore states without a call for a long time are dropped if there are many states. A later
+    /// call starts with an unknown motion.
     fn get(&mut self, request: &Request, registered: &Arc<Registered>) -> Arc<Mutex<State>> {
         self.calls += 1;
         let Request { data, geoms, time, .. } = *request;
@@ -277,7 +286,8 @@ impl States {
     }
 }
 
-/// Computes the contacts of two geoms, for one entry of the table.
+/// Computes the contacts of two geoms and writes them to `out`. It is the function for one entry of the
+/// table.
 ///
 /// # Safety
 /// Only `MuJoCo` calls it, with the arguments of its interface.
@@ -320,14 +330,15 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
         };
         (time, step, gravity, [pose(g1), pose(g2)])
     };
-    // Evaluated in each call, because options of the model that change it may be set between steps.
+    // The maximum is read in each call, because it depends on options of the model that may change
+    // between steps.
     // SAFETY: a function of `MuJoCo`'s that only reads the model.
     let n = max_contacts.map_or(0, |number| unsafe { number(model, g1, g2, -1) });
     // SAFETY: `MuJoCo` provides this many contacts.
     let out = unsafe { std::slice::from_raw_parts_mut(out, usize::try_from(n).unwrap_or(0)) };
     let gravity = V3::from(gravity).norm();
     let request = Request { data: data as usize, geoms: [g1, g2], poses, time, step, gravity, margin };
-    // A panic must not unwind into C; a state in which one occurred is not used again.
+    // A panic must not unwind into C. A state in which a panic occurred is not used again.
     let found = std::panic::catch_unwind(AssertUnwindSafe(|| contacts(&registered, &request, out)));
     let found = found.unwrap_or_else(|_| {
         registered.failed.fetch_add(1, Ordering::Relaxed);
@@ -336,7 +347,7 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
     i32::try_from(found).unwrap_or(0)
 }
 
-/// A geom's pose (mm).
+/// World pose (mm) of a geom from its position (m) and its rotation matrix, row by row.
 fn world(position: &[f64], rotation: &[f64]) -> Pose {
     let r = Rotation3::from_matrix_unchecked(Matrix3::from_row_slice(rotation));
     let t = Translation3::new(position[0], position[1], position[2]);
@@ -345,8 +356,8 @@ fn world(position: &[f64], rotation: &[f64]) -> Pose {
     pose
 }
 
-/// Writes the contacts of two geoms, the deepest ones if they exceed the length of `out`. Returns their
-/// number. Warm calls do not allocate.
+/// Writes the contacts of two geoms to `out` and returns their number. If there are more than fit, the
+/// deepest ones are written. Warm calls do not allocate.
 fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreContact]) -> usize {
     let Request { geoms, poses, time, step, margin, .. } = *request;
     let state = {
@@ -358,11 +369,12 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let is_continued = state.time <= time && time <= state.time + MAX_PAUSE * step;
     if !is_continued || is_broken || !Arc::ptr_eq(&state.registered, registered) {
-        // A new motion must not depend on the last one.
+        // The state is replaced, because a new motion must not depend on the previous one.
         *state = State::new(registered, geoms, time);
     }
     let frames = geoms.map(|g| registered.geoms[&g].frame);
-    // The products would round an offset that both geoms share.
+    // Poses are made relative to the first geom, because large coordinates of both would increase the
+    // rounding.
     let offset = Translation3::from(poses[0].translation.vector);
     let poses = [0, 1].map(|k| offset.inverse() * poses[k] * frames[k]);
     // MuJoCo passes margin and gap as one number; contacts act below the margin without the added gap.
@@ -404,7 +416,8 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     chosen.len()
 }
 
-/// Warns once for each pair of geoms that they interfere and no contact separates them.
+/// Adds a warning, once for each pair of geoms, that the geoms interfere and no contact pushes them
+/// apart.
 fn report_interference(registered: &Registered, geoms: [i32; 2], time: f64) {
     let is_new = registered.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(geoms);
     if !is_new {
@@ -421,12 +434,13 @@ fn report_interference(registered: &Registered, geoms: [i32; 2], time: f64) {
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push(message);
     // The calling thread may lack the GIL while another one holds it and waits for this call, so that
     // Python is not entered here. SAFETY: may be called from any thread, with or without the GIL; the
-    // function lives as long as the library. If the queue is full, the message is given with the next
-    // one.
+    // function lives as long as the library. If the queue is full, the message is raised together with
+    // the next one.
     unsafe { pyo3::ffi::Py_AddPendingCall(Some(give_messages), std::ptr::null_mut()) };
 }
 
-/// Raises the messages as warnings of Python; returns -1 if one becomes an exception.
+/// Raises the messages as warnings in Python. Returns -1 if Python turns a warning into an exception,
+/// else 0.
 extern "C" fn give_messages(_: *mut c_void) -> c_int {
     let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
     let given = Python::attach(|py| {
@@ -445,15 +459,16 @@ extern "C" fn give_messages(_: *mut c_void) -> c_int {
     }
 }
 
-/// Addresses of the functions for the entries of the table.
+/// Addresses of the functions that replace the entries of the table.
 #[pyfunction]
 pub(crate) fn mujoco_functions() -> [usize; ENTRIES] {
     let functions: [Collision; ENTRIES] = [collide::<0>, collide::<1>, collide::<2>];
     functions.map(|f| f as usize)
 }
 
-/// Stores the earlier entries of the table, the address of `mj_maxContact`, and the offsets of the time and
-/// of the positions and rotations of geoms in `mjData` and of the time step and gravity in `mjModel`.
+/// Stores the previous entries of the table, the address of `mj_maxContact`, and offsets (bytes): of the
+/// time and of the positions and rotations of geoms in `mjData`, then of the time step and of gravity in
+/// `mjModel`.
 #[pyfunction]
 pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], max_contacts: usize, offsets: [usize; 5]) {
     let [time, positions, rotations, step, gravity] = offsets;
@@ -468,11 +483,12 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], max_contacts: usize, offse
     hooks.offsets = Offsets { time, positions, rotations, step, gravity };
 }
 
-/// Number, name, solid and frame of a geom, and whether no joint guides its body.
+/// Number, name and solid of a geom, pose of the solid in the geom's frame, and whether no joint guides
+/// the geom's body.
 type GivenGeom<'py> = (i32, String, Py<Body>, Bound<'py, PyAny>, bool);
 
-/// Registers geoms of a model. `max_displacement` (mm) limits the bound of a step; `gap` (m) is the sum
-/// that was added to the gaps of two geoms.
+/// Registers geoms of the model at the address `model`. `max_displacement` (mm) limits the bound of a
+/// step. `gap` (m) is the sum of the gaps that were added to the two geoms of a pair.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,
@@ -509,7 +525,7 @@ pub(crate) fn mujoco_register(
     Ok(())
 }
 
-/// Removes a model and the states of its data; returns the number of remaining models.
+/// Removes a model and the states of its data. Returns the number of models that are still registered.
 #[pyfunction]
 pub(crate) fn mujoco_forget(model: usize) -> usize {
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
@@ -528,15 +544,15 @@ fn drop_states(gone: &Arc<Registered>) {
     states.get_or_insert_default().all.retain(|_, kept| is_other(&kept.state));
 }
 
-/// Number of states, each of two geoms of one `mjData`.
+/// Number of stored states; there is one for each pair of geoms of each `mjData`.
 #[pyfunction]
 pub(crate) fn mujoco_states() -> usize {
     let states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
     states.as_ref().map_or(0, |s| s.all.len())
 }
 
-/// Counts of a model: failed calls, updates with unexplained interference, updates, uncovered steps, and
-/// dropped contacts. `None` for an unknown model.
+/// Counts of calls for a model: failed calls, updates with unexplained interference, updates, uncovered
+/// steps, and dropped contacts. `None` if the model is not registered.
 #[pyfunction]
 pub(crate) fn mujoco_counts(model: usize) -> Option<[u64; 5]> {
     let hooks = HOOKS.read().unwrap_or_else(PoisonError::into_inner);

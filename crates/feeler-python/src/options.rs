@@ -5,7 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Options with the values of keywords; the others are defaults.
+/// Query options with `d_max` (mm) and the values of keyword arguments; all others are defaults.
 pub(crate) fn read(d_max: f64, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<QueryOptions> {
     let mut options = QueryOptions::within(d_max);
     for (name, value) in keywords.into_iter().flatten() {

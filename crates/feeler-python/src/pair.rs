@@ -9,12 +9,12 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Two bodies and the results that their queries reuse.
+/// Two bodies, A and B, with the results of earlier queries that the next query reuses.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct ContactPair(feeler::ContactPair);
 
-/// Verdict of a query.
+/// Verdict of a query: the relation of two solids, with its proof.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Verdict {
@@ -28,7 +28,8 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// A verdict with the smallest distance (mm) of a contact and the tolerance of the query (mm).
+    /// Creates a verdict for Python. `min_distance` (mm) is the smallest distance of a contact, if there
+    /// is one, and `tolerance` (mm) that of the query.
     pub(crate) fn new(verdict: &feeler::Verdict, min_distance: Option<f64>, tolerance: f64) -> Self {
         Self {
             status: word(verdict.status),
@@ -42,7 +43,7 @@ impl Verdict {
     }
 }
 
-/// Name of a status.
+/// Name of the status of a verdict in Python.
 pub(crate) fn word(status: Status) -> &'static str {
     match status {
         Status::Separated => "separated",

@@ -1,4 +1,4 @@
-//! Poses: 4×4 matrices, translations, or translations with quaternions.
+//! Conversion of poses: 4×4 matrices, translations, or translations with quaternions.
 
 use crate::arrays::shaped;
 use crate::error::query;
@@ -26,7 +26,7 @@ pub(crate) fn read(pose: Option<&Bound<'_, PyAny>>) -> PyResult<Pose> {
     .map_err(query)
 }
 
-/// A pose as a 4×4 matrix.
+/// Converts a pose to a 4×4 matrix.
 pub(crate) fn matrix<'py>(py: Python<'py>, pose: &Pose) -> Bound<'py, PyArray2<f64>> {
     let m = pose.to_homogeneous();
     let rows: Vec<Vec<f64>> = (0..4).map(|i| (0..4).map(|j| m[(i, j)]).collect()).collect();

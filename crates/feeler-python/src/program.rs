@@ -3,7 +3,8 @@
 use clap::Parser as _;
 use pyo3::prelude::*;
 
-/// Runs the program with these arguments. Returns the exit status, stdout and stderr.
+/// Runs the program with the given arguments. Returns the exit status and the texts of stdout and
+/// stderr.
 #[pyfunction]
 pub(crate) fn run(py: Python<'_>, arguments: Vec<String>) -> (u8, String, String) {
     let arguments = std::iter::once("feeler".to_owned()).chain(arguments);

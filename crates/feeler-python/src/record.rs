@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 use std::mem::offset_of;
 
-/// Contact of a pair.
+/// Contact of a pair of bodies.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact(pub(crate) FeelerContact);
@@ -20,7 +20,7 @@ pub(crate) struct Contact(pub(crate) FeelerContact);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SceneContact(pub(crate) FeelerSceneContact);
 
-/// Contact that has begun, persisted or ended.
+/// Event of a scene: a contact has begun, persisted or ended.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event(pub(crate) FeelerContactEvent);
@@ -30,32 +30,33 @@ pub(crate) struct Event(pub(crate) FeelerContactEvent);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurveContact(pub(crate) FeelerCurveContact);
 
-/// Stretch of a curve of a scene that is bent more tightly than its radius.
+/// Stretch of a curve of a scene that is bent more tightly than the curve's radius allows.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TightBend(pub(crate) FeelerTightBend);
 
-/// Such a stretch of a single curve, without the id of the curve.
+/// Like [`TightBend`], for a curve outside of a scene: the record has no id of the curve.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurveBend(pub(crate) FeelerTightBend);
 
-/// Contact of a particle with a wall.
+/// Contact of a particle with an exact wall.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WallContact(pub(crate) FeelerWallContact);
 
-/// Contact of the set of a step.
+/// Contact of a tracker: one of those that suffice for a step.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepContact(pub(crate) FeelerStepContact);
 
-/// Near pair of solids of a scene.
+/// Near pair of solids of a scene, with the status and the range of the tracked contacts.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrackedPair(pub(crate) FeelerTrackedPair);
 
-/// Structured dtype of members with formats and offsets.
+/// Structured dtype of numpy. `fields` has the name, format and offset (bytes) of each member, and
+/// `size` is that of a record (bytes).
 fn dtype<'py>(
     py: Python<'py>,
     fields: &[(&str, &str, usize)],
@@ -70,12 +71,13 @@ fn dtype<'py>(
     PyArrayDescr::new(py, of)
 }
 
-/// Format of `FeelerFeatureRef`.
+/// Name of the format of members of type `FeelerFeatureRef`.
 const FEATURE: &str = "feature";
-/// Format of `FeelerStepBound`.
+/// Name of the format of members of type `FeelerStepBound`.
 const STEP_BOUND: &str = "step_bound";
 
-/// Dtype of a member: a nested record or a format of numpy.
+/// Dtype of a member. `format` is [`FEATURE`] or [`STEP_BOUND`], for a nested record, or a format of
+/// numpy.
 fn format<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyAny>> {
     use feeler_c::{FeelerFeatureRef as F, FeelerStepBound as B};
     Ok(match format {
@@ -241,7 +243,7 @@ pub(crate) fn step_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
             ("feature_a", FEATURE, offset_of!(C, feature_a)),
             ("feature_b", FEATURE, offset_of!(C, feature_b)),
             ("kind", "<u4", offset_of!(C, kind)),
-            // 0 or 1: the lower byte of a little-endian integer.
+            // The value is 0 or 1: a boolean in the lowest byte of a little-endian integer.
             ("is_active", "?", offset_of!(C, is_active)),
         ];
         dtype(py, &fields, size_of::<C>())
@@ -295,7 +297,7 @@ element!(WallContact, wall_contact_dtype);
 element!(StepContact, step_contact_dtype);
 element!(TrackedPair, tracked_pair_dtype);
 
-/// Makes an array that owns the records, without a copy. Notebooks show it as a table.
+/// Converts records to an array that owns them, without copying. Notebooks show the array as a table.
 pub(crate) fn array<'py, T: Element>(py: Python<'py>, records: Vec<T>) -> PyResult<Bound<'py, PyAny>> {
     static SHOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let shown = SHOWN

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 
-/// Many bodies that move together.
+/// Scene: many bodies, which may move, and the contacts of near pairs of them.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct Scene(feeler::Scene);

@@ -13,12 +13,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-/// Contacts of two bodies over the steps of a simulator.
+/// Contacts of two bodies, A and B, over the steps of a simulator.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct ContactTracker {
     tracker: feeler::ContactTracker,
-    /// Poses of A and of B in the last update.
+    /// Poses of A and of B in the last update; identities before the first one.
     poses: [Pose; 2],
     prediction: GapPrediction,
 }
@@ -27,7 +27,7 @@ pub(crate) fn bound_of([rotation, displacement]: [f64; 2]) -> StepBound {
     StepBound { rotation, displacement }
 }
 
-/// A bound as a named tuple `feeler.StepBound`.
+/// Converts a bound to the named tuple `feeler.StepBound`.
 fn tuple_of(py: Python<'_>, bound: StepBound) -> PyResult<Bound<'_, PyAny>> {
     static STEP_BOUND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let class = STEP_BOUND
@@ -35,7 +35,8 @@ fn tuple_of(py: Python<'_>, bound: StepBound) -> PyResult<Bound<'_, PyAny>> {
     class.bind(py).call1((bound.rotation, bound.displacement))
 }
 
-/// Options of a tracker from keywords. `max_step`: a rotation (rad) and a displacement (mm), or `None`.
+/// Options of a tracker from keyword arguments. `max_step` is a pair of a rotation (rad) and a
+/// displacement (mm); `None` stands for the default.
 pub(crate) fn options_of(
     reach: f64,
     max_depth: f64,

@@ -1,4 +1,4 @@
-//! Walls of triangles, laws, and forces of walls on spheres that an external program integrates.
+//! Walls of triangles, contact laws, and forces of walls on spheres that an external program integrates.
 
 use crate::arrays::{corners, numbers, rows};
 use crate::error::{file, query};
@@ -16,17 +16,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
-/// A wall of triangles, whose contacts are those of one surface.
+/// Wall of triangles. Contacts with adjacent triangles are combined to those of one surface.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct FacetWall(feeler::particles::FacetWall);
 
-/// Law of contact forces.
+/// Contact law: parameters of the forces at a contact.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Law(pub(crate) Forces);
 
-/// Walls with their laws, for spheres that an external program integrates.
+/// Walls with their contact laws, for spheres that an external program integrates.
 #[pyclass(module = "feeler")]
 #[derive(Debug, Default)]
 pub(crate) struct WallForces {
@@ -86,7 +86,7 @@ impl FacetWall {
     #[pyo3(signature = (body, chord, *, resolution = "full", cutoff = 0.5, sides = "front"))]
     fn of_body(body: &Body, chord: f64, resolution: &str, cutoff: f64, sides: &str) -> PyResult<Self> {
         let mesh = body.display_mesh(chord)?;
-        // Points on the borders of faces are there once for each face.
+        // Each face of the mesh has its own vertices, so vertices at the same position are merged.
         let corners: Vec<[u32; 3]> =
             mesh.triangles.iter().map(|t| t.map(|k| mesh.welded[k as usize])).collect();
         let wall = feeler::particles::FacetWall::new(&mesh.points, &corners).map_err(query)?;
@@ -138,26 +138,26 @@ impl Law {
     }
 }
 
-/// Walls with their laws: the operations that [`WallForces`] and `GrainForces` have in common. (The macros of
-/// the Python classes do not take generic methods.)
+/// Operations on walls with their contact laws that [`WallForces`] and `GrainForces` have in common.
+/// (The macros of the Python classes do not take generic methods.)
 pub(crate) trait WallSet {
     fn count(&self) -> usize;
     fn get_mut(&mut self, wall: WallId) -> Option<&mut Wall>;
     fn get_load(&self, wall: WallId) -> Option<&Load>;
     fn insert(&mut self, wall: Wall, law: Forces) -> Result<WallId, SimulationError>;
 
-    /// The wall of a number.
+    /// Returns the wall with the number `wall`.
     fn wall_at(&mut self, wall: usize) -> PyResult<&mut Wall> {
         let count = self.count();
         self.get_mut(WallId::new(wall)).ok_or_else(|| unknown(wall, count))
     }
 
-    /// Load on the wall of a number.
+    /// Returns the load on the wall with the number `wall`.
     fn load_at(&self, wall: usize) -> PyResult<Load> {
         self.get_load(WallId::new(wall)).copied().ok_or_else(|| unknown(wall, self.count()))
     }
 
-    /// Adds a wall at a pose and returns its number.
+    /// Adds a wall at a pose and returns the number of the wall.
     fn add_wall_at(
         &mut self,
         wall: &Bound<'_, PyAny>,
@@ -167,13 +167,14 @@ pub(crate) trait WallSet {
         self.insert(wall_of(wall, pose)?, law.0).map(WallId::index).map_err(query)
     }
 
-    /// Adds a plane and returns its number.
+    /// Adds a plane through `point` (mm, world), from which particles are pushed along `normal`, and
+    /// returns the number of the wall.
     fn add_plane_at(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
         let plane = PlaneWall::new(P3::from(point), V3::from(normal)).map_err(query)?;
         self.insert(plane.into(), law.0).map(WallId::index).map_err(query)
     }
 
-    /// Sets the pose of a wall.
+    /// Sets the pose of the wall with the number `wall`.
     fn set_wall_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
         let pose = pose::read(Some(pose))?;
         self.wall_at(wall)?.set_pose(pose).map_err(query)
@@ -220,7 +221,7 @@ fn unknown(wall: usize, count: usize) -> PyErr {
     query(format!("there is no wall {wall}, only {count} of them"))
 }
 
-/// A wall of any kind, at a pose.
+/// Converts a Python object to a wall of its kind, at a pose. `None` stands for the identity.
 pub(crate) fn wall_of(wall: &Bound<'_, PyAny>, pose: Option<&Bound<'_, PyAny>>) -> PyResult<Wall> {
     let mut wall: Wall = if let Ok(facets) = wall.cast::<FacetWall>() {
         facets.borrow().0.clone().into()
@@ -237,7 +238,9 @@ pub(crate) fn wall_of(wall: &Bound<'_, PyAny>, pose: Option<&Bound<'_, PyAny>>) 
     Ok(wall)
 }
 
-/// Sets the motion of a wall, or rest with a reference point.
+/// Sets the motion of a wall: `velocity` (mm/s) of the point `center` (mm, world) and `spin` (rad/s).
+/// Torques on the wall refer to `center`, also if the wall is at rest; by default it is the present
+/// reference point.
 pub(crate) fn move_wall(
     wall: &mut Wall,
     velocity: [f64; 3],
@@ -246,7 +249,7 @@ pub(crate) fn move_wall(
 ) -> PyResult<()> {
     let center = center.map_or_else(|| wall.reference(), P3::from);
     let is_still = velocity.iter().chain(&spin).all(|c| *c == 0.0);
-    // A wall at rest keeps its reference point, too.
+    // A wall at rest needs a motion as well if its reference point is not the origin.
     let motion = RigidMotion { velocity: V3::from(velocity), spin: V3::from(spin), center };
     wall.set_motion((!is_still || center != P3::origin()).then_some(motion)).map_err(query)
 }

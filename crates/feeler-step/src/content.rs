@@ -1,4 +1,4 @@
-//! Content of one file, and the options of reading it.
+//! Content of one STEP file, and the options for reading it.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,16 @@ use crate::reading::Reading;
 use crate::text;
 use crate::topology;
 
-/// Returns the bytes of a referenced file by its path from the folder of the first file, with `/` between
-/// folders; `None` if it does not exist.
+/// Function that returns the bytes of a referenced file by its path from the folder of the first file,
+/// with `/` between folders; `None` if the file does not exist.
 pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
-/// Maximum number of remarks of one kind that are kept; further ones are only counted.
+/// Maximum number of remarks of one kind that are kept; further ones are only counted. A larger value
+/// gives longer output.
 const MAX_NOTES: usize = 20;
 
-/// Maximum number of reasons in the message about a solid that cannot be used; further ones are counted.
+/// Maximum number of reasons in the message about a solid that cannot be used; further ones are only
+/// counted. A larger value gives longer messages.
 const MAX_REASONS: usize = 5;
 
 /// Content of a STEP file.
@@ -33,13 +35,13 @@ pub struct Import {
     /// Referenced file of each solid, as a path from the folder of this file; `None` for solids of this
     /// file.
     pub files: Vec<Option<String>>,
-    /// Instances of the solids in the order of the assembly tree, those from other files last.
+    /// Instances of the solids in the order of the assembly tree, followed by those from other files.
     pub instances: Vec<SolidInstance>,
     /// Assembly tree; parents precede their children. It contains only components with solids.
     pub components: Vec<ComponentSource>,
     /// Remarks on irregular, approximated or skipped content.
     pub problems: Vec<Problem>,
-    /// Schema of the file.
+    /// Name of the schema (application protocol) of the file.
     pub schema: String,
     /// Number of face entities with a surface in the file, those outside solids included.
     pub file_faces: usize,
@@ -49,10 +51,10 @@ pub struct Import {
     pub file_entities: usize,
 }
 
-/// Instance of a solid.
+/// Placed occurrence of a solid.
 #[derive(Clone, Debug)]
 pub struct SolidInstance {
-    /// Index in [`Import::solids`].
+    /// Index of the solid in [`Import::solids`].
     pub solid: usize,
     /// Name of the solid, or of its product if the solid has none.
     pub name: String,
@@ -70,20 +72,21 @@ pub struct SolidInstance {
 pub struct ComponentSource {
     /// Name of the product, numbered if the parent uses it several times.
     pub name: String,
-    /// Entity id of its usage in the parent, or of the product definition of a root.
+    /// Entity id of the product's usage in the parent, or of the product definition at a root.
     pub id: u64,
-    /// Index of the parent component.
+    /// Index of the parent component in [`Import::components`]; `None` at a root.
     pub parent: Option<usize>,
-    /// Pose: maps the coordinates of the component (after mirroring, if any) to those of its parent (mm).
+    /// Pose: maps the coordinates of the component (after mirroring, if `mirrored`) to those of its
+    /// parent (mm).
     pub pose: Pose,
     /// Whether the sign of the first coordinate is changed before the pose is applied.
     pub mirrored: bool,
 }
 
-/// Options of reading a file.
+/// Options for reading a file and the files that it refers to.
 #[derive(Clone, Copy)]
 pub struct ReadOptions<'a> {
-    /// Returns the files that it refers to.
+    /// Function that returns the content of a referenced file.
     pub resolve: Resolve<'a>,
     /// Options set by the user.
     pub reading: Reading,
@@ -99,7 +102,7 @@ impl std::fmt::Debug for ReadOptions<'_> {
 #[derive(Debug)]
 pub(crate) struct Content {
     pub(crate) solids: Vec<SolidSource>,
-    /// Indices in `solids` by entity id: several if the solid consists of lumps.
+    /// Indices in `solids` by the entity id of a solid; several if the solid consists of lumps.
     pub(crate) place: BTreeMap<u64, Vec<usize>>,
     pub(crate) instances: Vec<Placed>,
     pub(crate) components: Vec<Component>,
@@ -107,9 +110,9 @@ pub(crate) struct Content {
     pub(crate) problems: Vec<Problem>,
     /// One problem for each solid that cannot be used.
     pub(crate) refused: Vec<Problem>,
-    /// Warning about shapes other than solids.
+    /// Warning about shapes in the file other than solids, which are not read.
     pub(crate) beside: Option<Problem>,
-    /// Content of a file without solids, and what to do.
+    /// Description of the content of a file without solids, and what to do.
     pub(crate) found: String,
     pub(crate) schema: String,
     pub(crate) file_faces: usize,
@@ -117,7 +120,7 @@ pub(crate) struct Content {
     pub(crate) file_entities: usize,
 }
 
-/// Reads one file.
+/// Reads one file without the files that it refers to. `name` is its name in messages.
 pub(crate) fn content_of(name: &str, bytes: &[u8], reading: Reading) -> Result<Content, StepError> {
     let bytes = text::unpacked(name, bytes)?;
     let (text, note) = text::in_utf8(&bytes);
@@ -144,7 +147,8 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Graph, StepError> {
     }
     part21::read(text).map_err(|fault| {
         let (reason, name) = (fault.to_string(), name.clone());
-        // A value that is cut off can look like any syntax error.
+        // A value that is cut off can cause any syntax error, so a text without an end mark counts as
+        // truncated.
         let is_cut = fault.at_end || end_mark(text).is_none();
         if is_cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } }
     })
@@ -160,7 +164,7 @@ fn starts_as_step(mut text: &[u8]) -> bool {
     text.get(..START.len()).is_some_and(|t| t.eq_ignore_ascii_case(START))
 }
 
-/// Returns the text up to its end mark. Zeros, control characters or mail footers may follow it.
+/// Returns the text up to its end mark. Zeros, control characters or mail footers may follow the mark.
 fn without_tail(text: &[u8]) -> &[u8] {
     let Some(at) = end_mark(text) else { return text };
     let rest = &text[at + END.len()..];
@@ -172,7 +176,7 @@ fn without_tail(text: &[u8]) -> &[u8] {
 
 const END: &[u8] = b"END-ISO-10303-21";
 
-/// Position of the end mark, if it is near the end of the text.
+/// Position of `END-ISO-10303-21`, if it is near the end of the text; otherwise `None`.
 fn end_mark(text: &[u8]) -> Option<usize> {
     let from = text.len().saturating_sub(4096);
     text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
@@ -200,7 +204,7 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
     let layout = assembly::layout(&entities, &mut problems);
     let found = if layout.solids.is_empty() { describe_content(&entities, external) } else { String::new() };
 
-    // A solid without a name gets that of its product.
+    // A solid without a name gets the name of its product.
     let mut names = BTreeMap::new();
     for i in &layout.instances {
         names.entry(i.solid).or_insert(i.name.as_str());
@@ -286,12 +290,13 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
     }
 }
 
-/// Name of a lump of a solid.
+/// Returns the name of lump `k` of a solid with the given name.
 pub(crate) fn numbered(name: &str, k: usize) -> String {
     if name.is_empty() { format!("lump:{k}") } else { format!("{name}:{k}") }
 }
 
-/// Lists all problems that prevent a solid from being used, in the order of the faces.
+/// Describes the problems that prevent a solid from being used, in the order of the faces; at most
+/// [`MAX_REASONS`] of them are shown.
 fn because(id: u64, name: &str, all: &[Bad]) -> String {
     let (own, others): (Vec<&Bad>, Vec<&Bad>) = all.iter().partition(|e| e.id == id);
     let mut text: Vec<String> = own.iter().map(|e| e.message.clone()).collect();
@@ -316,7 +321,7 @@ const KINDS: [(&str, &str); 15] = [
     ("REVOLVED_AREA_SOLID", "swept solid"),
     ("SURFACE_CURVE_SWEPT_AREA_SOLID", "swept solid"),
     ("SOLID_REPLICA", "copy of a solid"),
-    // The kinds from here on are parts of the above, or often occur beside solids.
+    // The kinds from here on are components of the kinds above, or often occur beside solids.
     ("OPEN_SHELL", "open shell"),
     ("CLOSED_SHELL", "closed shell that no solid uses"),
     ("TESSELLATED_SHELL", "tessellated shell"),
@@ -330,10 +335,10 @@ const KINDS: [(&str, &str); 15] = [
 const SURFACE_MODELS: usize = 0;
 /// Index in [`KINDS`] of the tessellated shells that [`Reading::open_shells`] reads.
 const TESSELLATED_SHELLS: usize = 9;
-/// Number of leading [`KINDS`] that are independent shapes.
+/// Number of leading [`KINDS`] that are shapes of their own.
 const N_SHAPES: usize = 7;
 
-/// Number of entities of each of [`KINDS`].
+/// Counts the entities of each of [`KINDS`]; `external` is the number of references to other files.
 fn counts_of(entities: &Entities, external: usize) -> [usize; KINDS.len()] {
     let mut counts = [0_usize; KINDS.len()];
     for kind in entities.iter().flat_map(|r| r.kinds()) {

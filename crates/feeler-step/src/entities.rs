@@ -13,21 +13,21 @@ use crate::reading::Reading;
 /// Problem of one entity that prevents its use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bad {
-    /// Entity id.
+    /// Id of the entity with the problem.
     pub(crate) id: u64,
     /// Description of the problem, and what to do if that is known.
     pub(crate) message: String,
 }
 
-/// Result whose error names an entity.
+/// Result whose error names the entity with the problem.
 pub(crate) type Res<T> = Result<T, Bad>;
 
-/// Returns an error about entity `id`.
+/// Returns an error about the entity `id`.
 pub(crate) fn bad<T>(id: u64, message: impl Into<String>) -> Res<T> {
     Err(Bad { id, message: message.into() })
 }
 
-/// All entities of a file.
+/// All entities of a file, with the options of the user.
 #[derive(Debug)]
 pub(crate) struct Entities {
     map: BTreeMap<u64, Instance>,
@@ -49,7 +49,7 @@ impl Entities {
         self.reading.skip_hidden
     }
 
-    /// Length unit in millimetres that the user gave, if any.
+    /// Returns the length unit in millimetres that the user specified; `None` to use that of the file.
     pub(crate) fn unit(&self) -> Option<f64> {
         self.reading.unit
     }
@@ -73,24 +73,25 @@ impl Entities {
         }
     }
 
-    /// Like [`Entities::get`], but a missing entity is not an error.
+    /// Like [`Entities::get`], but returns `None` for a missing entity.
     pub(crate) fn find(&self, id: u64) -> Option<Record<'_>> {
         self.map.get(&id).map(|instance| Record::of(id, instance))
     }
 }
 
-/// Entity. A plain instance has its attributes in `attrs`, inherited ones first. So has a complex
-/// instance after flattening; its parts are in `parts`.
+/// One entity. A plain instance has its attributes in `attrs`, inherited ones first. A complex instance
+/// has them there only after flattening; `parts` contains the attributes of each of its types.
 #[derive(Clone, Debug)]
 pub(crate) struct Record<'a> {
     pub(crate) id: u64,
-    /// Type name; for a complex instance that of its most specific part.
+    /// Type name in upper case; for a complex instance that of its most specific part.
     pub(crate) name: &'a str,
     attrs: Cow<'a, [Attribute]>,
     parts: &'a [Part],
 }
 
-/// Position of a supertype in the attribute order of its subtypes; leaf types come last.
+/// Rank of a type in the attribute order of a complex instance: supertypes precede their subtypes, leaf
+/// types come last.
 fn rank(part: &str) -> u32 {
     match part {
         "REPRESENTATION_ITEM" | "PRODUCT_DEFINITION_RELATIONSHIP" | "REPRESENTATION_RELATIONSHIP" => 0,
@@ -143,12 +144,13 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Returns whether this is an instance of `kind`, or has a part of that type.
+    /// Returns whether the entity is a plain instance of `kind`, or a complex one with a part of that
+    /// type.
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.name == kind || self.parts.iter().any(|p| &*p.name == kind)
     }
 
-    /// All type names of this instance.
+    /// Iterates over all type names of the entity.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let own = if self.parts.is_empty() { Some(self.name) } else { None };
         own.into_iter().chain(self.parts.iter().map(|p| &*p.name))
@@ -164,7 +166,7 @@ impl<'a> Record<'a> {
     }
 
     /// Returns a complex instance with its attributes in the order of a plain one. The order is correct
-    /// if its parts form one chain of subtypes.
+    /// if the types of the instance form one chain of subtypes.
     pub(crate) fn flattened(self) -> Self {
         if self.parts.is_empty() {
             return self;
@@ -175,8 +177,9 @@ impl<'a> Record<'a> {
         Self { attrs: Cow::Owned(attrs), ..self }
     }
 
-    /// Returns the attributes that `kind` itself declares: those of that part of a complex instance, or
-    /// those after the first `inherited` attributes of a plain instance of that type.
+    /// Returns the attributes that `kind` itself declares: those of the part `kind` of a complex
+    /// instance, or those after the first `inherited` attributes of a plain instance of that type.
+    /// Returns `None` if the entity is not of that type.
     pub(crate) fn own(&self, kind: &str, inherited: usize) -> Option<Record<'a>> {
         if let Some(p) = self.parts.iter().find(|p| &*p.name == kind) {
             return Some(Self {
@@ -217,7 +220,8 @@ impl<'a> Record<'a> {
         !matches!(self.attr(i), Attribute::Unset | Attribute::Derived)
     }
 
-    /// Finite number; one that overflows is an error.
+    /// Returns attribute `i` as a finite number; `what` is its name in error messages. A number that
+    /// overflows is an error.
     pub(crate) fn real(&self, i: usize, what: &str) -> Res<f64> {
         match number(self.attr(i)) {
             Some(x) if x.is_finite() => Ok(x),
@@ -226,7 +230,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whole number, also if written as a real.
+    /// Returns attribute `i` as a whole number, which may be written as a real.
     pub(crate) fn int(&self, i: usize, what: &str) -> Res<i64> {
         match self.attr(i) {
             Attribute::Integer(n) => Ok(*n),
@@ -237,7 +241,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// `.T.` or `.F.`; `None` for anything else (`.U.`, unset).
+    /// Returns attribute `i` as a logical value, `.T.` or `.F.`; `None` for anything else (`.U.`,
+    /// unset).
     pub(crate) fn logical(&self, i: usize) -> Option<bool> {
         match self.attr(i) {
             Attribute::Enumeration(e) if is_one_of(e, ["T", "TRUE"]) => Some(true),
@@ -246,12 +251,12 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// `.T.` or `.F.`.
+    /// Returns attribute `i` as a logical value; anything but `.T.` and `.F.` is an error.
     pub(crate) fn boolean(&self, i: usize, what: &str) -> Res<bool> {
         self.logical(i).map_or_else(|| self.wrong(what, ".T. or .F."), Ok)
     }
 
-    /// An enumeration value, in upper case.
+    /// Returns attribute `i` as an enumeration value in upper case; `None` if it is not one.
     pub(crate) fn enumeration(&self, i: usize) -> Option<String> {
         match self.attr(i) {
             Attribute::Enumeration(e) => Some(e.to_ascii_uppercase()),
@@ -259,7 +264,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// String; empty if unset.
+    /// Returns attribute `i` as a string; empty if unset.
     pub(crate) fn text(&self, i: usize) -> &str {
         match self.attr(i) {
             Attribute::Text(s) => s.trim(),
@@ -267,12 +272,12 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// String for display, without control characters.
+    /// Returns attribute `i` as a string for display, without control characters.
     pub(crate) fn name(&self, i: usize) -> String {
         self.text(i).replace(char::is_control, " ").trim().to_owned()
     }
 
-    /// Id that attribute `i` refers to.
+    /// Returns the entity id to which attribute `i` refers.
     pub(crate) fn reference(&self, i: usize, what: &str) -> Res<u64> {
         match self.attr(i) {
             Attribute::Reference(id) => Ok(*id),
@@ -280,7 +285,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Like [`Record::reference`], but `None` if it is not a reference.
+    /// Like [`Record::reference`], but returns `None` if attribute `i` is not a reference.
     pub(crate) fn maybe_reference(&self, i: usize) -> Option<u64> {
         match self.attr(i) {
             Attribute::Reference(id) => Some(*id),
@@ -297,7 +302,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A list of references.
+    /// Returns attribute `i` as a list of references.
     pub(crate) fn references(&self, i: usize, what: &str) -> Res<Vec<u64>> {
         self.list(i, what)?.iter().map(|a| self.list_reference(a, what)).collect()
     }
@@ -309,7 +314,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// References in a list; other values are skipped.
+    /// Iterates over the references in the list attribute `i`; other values are skipped.
     pub(crate) fn any_references(&self, i: usize) -> impl Iterator<Item = u64> {
         let list: &[Attribute] = match self.attr(i) {
             Attribute::List(l) => l,
@@ -318,8 +323,8 @@ impl<'a> Record<'a> {
         list.iter().filter_map(|a| if let Attribute::Reference(id) = a { Some(*id) } else { None })
     }
 
-    /// Finite numbers in a list; other values are skipped (a trimming point can have both a parameter and
-    /// a point).
+    /// Returns the finite numbers in the list attribute `i`; other values are skipped (a trimming point
+    /// can have both a parameter and a point).
     pub(crate) fn any_numbers(&self, i: usize) -> Vec<f64> {
         match self.attr(i) {
             Attribute::List(l) => l.iter().filter_map(number).filter(|x| x.is_finite()).collect(),
@@ -327,7 +332,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Rows of references.
+    /// Returns attribute `i` as a list of lists of references.
     pub(crate) fn reference_rows(&self, i: usize, what: &str) -> Res<Vec<Vec<u64>>> {
         let row = |a: &Attribute| match a {
             Attribute::List(l) => l.iter().map(|a| self.list_reference(a, what)).collect(),
@@ -336,7 +341,7 @@ impl<'a> Record<'a> {
         self.list(i, what)?.iter().map(row).collect()
     }
 
-    /// A list of finite numbers.
+    /// Returns attribute `i` as a list of finite numbers.
     pub(crate) fn reals(&self, i: usize, what: &str) -> Res<Vec<f64>> {
         self.list(i, what)?.iter().map(|a| self.list_real(a, what)).collect()
     }
@@ -348,7 +353,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Rows of finite numbers.
+    /// Returns attribute `i` as a list of lists of finite numbers.
     pub(crate) fn real_rows(&self, i: usize, what: &str) -> Res<Vec<Vec<f64>>> {
         let row = |a: &Attribute| match a {
             Attribute::List(l) => l.iter().map(|a| self.list_real(a, what)).collect(),

@@ -4,16 +4,16 @@ use feeler_brep::Severity;
 use feeler_geom::P3;
 use std::fmt;
 
-/// Reasons why no solid could be read from a file.
+/// Reason why no solid could be read from a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
     /// The path is a folder, or the file cannot be opened or read.
     #[error("{path}: {reason}")]
     Unreadable {
-        /// The path as given.
+        /// Path as given by the caller.
         path: String,
-        /// Reason, for example the error of the operating system.
+        /// Reason why reading failed, for example the error of the operating system.
         reason: String,
     },
     /// The file is empty or does not begin like a STEP file.
@@ -37,7 +37,7 @@ pub enum StepError {
     Truncated {
         /// Name of the input.
         name: String,
-        /// Position and expected content.
+        /// Position of the end, and the content expected there.
         reason: String,
     },
     /// The file violates the syntax of ISO 10303-21.
@@ -53,7 +53,7 @@ pub enum StepError {
     NoSolids {
         /// Name of the input.
         name: String,
-        /// Content of the file, and what to do.
+        /// Description of the file's content, and what to do.
         found: String,
     },
     /// The file contains solids, but none of them can be used.
@@ -94,7 +94,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Joins the first few problems in one line.
+/// Joins the first few problems to one line of text.
 fn join(problems: &[Problem]) -> String {
     const SHOWN: usize = 3;
     let mut text: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();

@@ -15,10 +15,11 @@ use crate::error::{Problem, StepError};
 use crate::text::is_step_name;
 use feeler_brep::Severity;
 
-/// Maximum number of uses of other files, because a few files can describe any number of instances. More
-/// are assumed to be an error.
+/// Maximum number of uses of other files. More uses are assumed to be an error, because a few files can
+/// describe any number of instances. A larger value takes more memory for such files.
 const MAX_USES: usize = 10_000;
-/// Maximum length of a chain of files that refer to each other. Longer chains are assumed to be an error.
+/// Maximum length of a chain of files that refer to each other. Longer chains are assumed to be an
+/// error. A larger value takes more time for files with errors.
 const MAX_CHAIN: usize = 16;
 
 /// Reads a file below a folder by its path, or else the file whose path differs only in case.
@@ -57,14 +58,14 @@ pub(crate) fn read_all(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> R
     assembly.finish(name)
 }
 
-/// File that has been read.
+/// A file that has been read.
 struct File {
     /// Path from the folder of the first file; empty for the first file.
     path: String,
     content: Rc<Content>,
 }
 
-/// Position in the assembly where the content of a file is inserted.
+/// Component of the assembly at which the content of another file is inserted.
 struct InsertionPoint {
     component: usize,
     path: String,
@@ -74,7 +75,7 @@ struct InsertionPoint {
 /// Instance of a solid of one of the files.
 struct Placed {
     file: usize,
-    /// Index in the content of the file.
+    /// Index of the solid in the content of its file.
     solid: usize,
     name: String,
     path: String,
@@ -85,20 +86,20 @@ struct Placed {
 struct Assembly<'a> {
     options: ReadOptions<'a>,
     files: Vec<File>,
-    /// Files by path, or the reason why a file cannot be used.
+    /// Indices of the files that were read, by path, or the reason why a file cannot be used.
     known: BTreeMap<String, Result<usize, String>>,
-    /// References (file, entity) whose failure has been reported.
+    /// References (index of the referring file, entity id) whose failure has been reported.
     reported: BTreeSet<(usize, u64)>,
     problems: Vec<Problem>,
     components: Vec<Component>,
     instances: Vec<Placed>,
-    /// Files between the first one and the current one.
+    /// Indices of the files from the first one to the current one, each of which refers to the next.
     chain: Vec<usize>,
     uses: usize,
 }
 
 impl Assembly<'_> {
-    /// Adds the content of a file at an insertion point.
+    /// Adds the content of a file (index `file`) at an insertion point; the first file has none.
     fn add(&mut self, content: &Content, file: usize, at: Option<&InsertionPoint>) {
         // A single root product is merged with the product that refers to the file.
         let mut roots = content.components.iter().filter(|c| c.parent.is_none());
@@ -179,11 +180,12 @@ impl Assembly<'_> {
         }
     }
 
-    /// Returns the index of the file that a product refers to.
+    /// Returns the index of the file that the product `e` of file `file` refers to, and reads it if
+    /// necessary. The error says why that is impossible.
     fn load(&mut self, e: &External, file: usize) -> Result<usize, String> {
         let listed = e.files.join(", ");
         let mut names: Vec<String> = e.files.iter().flat_map(|n| step_names(n)).collect();
-        // Names that are those of STEP files as written come first.
+        // Names that are names of STEP files as written are tried first.
         names.sort_by_key(|n| !e.files.contains(n));
         for name in &names {
             for path in candidates(&self.files[file].path, name) {
@@ -227,7 +229,7 @@ impl Assembly<'_> {
         Ok(file)
     }
 
-    /// Returns a problem prefixed with the name of its file; those of the first file stay unchanged.
+    /// Returns a problem prefixed with the name of its file; problems of the first file are unchanged.
     fn named(&self, file: usize, problem: &Problem) -> Problem {
         match self.files[file].path.as_str() {
             "" => problem.clone(),
@@ -238,7 +240,7 @@ impl Assembly<'_> {
     fn finish(mut self, name: &str) -> Result<Import, StepError> {
         let first = Rc::clone(&self.files[0].content);
         // Each solid is stored once as it is, unless it only occurs mirrored, and once mirrored if it
-        // occurs so.
+        // occurs mirrored.
         let mut used: BTreeMap<(usize, usize), [bool; 2]> = BTreeMap::new();
         for i in &self.instances {
             used.entry((i.file, i.solid)).or_default()[usize::from(i.motion.mirrored)] = true;
@@ -309,8 +311,9 @@ impl Assembly<'_> {
     }
 }
 
-/// Names under which a referenced file may be a STEP file: its own, or the same with the ending of one,
-/// because writers leave the ending out or name the file of the CAD program that it was exported from.
+/// Returns names under which a referenced file may be a STEP file: its own name, or the name with the
+/// extension of STEP files. Writers omit the extension, or name the file of the CAD program that was
+/// exported.
 fn step_names(name: &str) -> Vec<String> {
     if is_step_name(name) {
         return vec![name.to_owned()];
@@ -328,7 +331,8 @@ fn step_names(name: &str) -> Vec<String> {
     out
 }
 
-/// Ending of a file name: up to eight letters and digits after its last point, with a letter among them.
+/// Returns the extension of a file name: up to eight letters and digits after its last point, with a
+/// letter among them.
 fn extension(name: &str) -> Option<&str> {
     let last = name.rsplit(['/', '\\']).next()?;
     let (_, ending) = last.rsplit_once('.')?;
@@ -339,8 +343,8 @@ fn extension(name: &str) -> Option<&str> {
 }
 
 /// Candidate paths of a referenced file from the folder of the first file: the path as written, relative
-/// to the referring file, and the plain file name beside it. References out of the folder are not
-/// followed.
+/// to the referring file `from`, and the plain file name in the folder of that file. References out of
+/// the folder of the first file are not followed.
 fn candidates(from: &str, name: &str) -> Vec<String> {
     let name = name.replace('\\', "/");
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -10,7 +10,7 @@ use std::path::Path;
 /// Reads the STEP file at `path`, and the files in its folder that it refers to.
 ///
 /// # Errors
-/// See [`StepError`].
+/// [`StepError`] if the file cannot be read or contains no usable solid.
 pub fn read_step(path: &Path) -> Result<Import, StepError> {
     let shown = path.display().to_string();
     if path.is_dir() {
@@ -35,15 +35,15 @@ pub fn read_step(path: &Path) -> Result<Import, StepError> {
 /// a problem that reports it.
 ///
 /// # Errors
-/// See [`StepError`].
+/// [`StepError`] if the file cannot be read or contains no usable solid.
 pub fn read_step_bytes(name: &str, bytes: &[u8]) -> Result<Import, StepError> {
     read_step_with(name, bytes, &ReadOptions { resolve: &|_| None, reading: Reading::default() })
 }
 
-/// Like [`read_step_bytes`], with options.
+/// Like [`read_step_bytes`], with options, which also provide referenced files.
 ///
 /// # Errors
-/// See [`StepError`].
+/// [`StepError`] if the file cannot be read or contains no usable solid.
 pub fn read_step_with(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Result<Import, StepError> {
     // The code below should not panic. If a dependency panics on some file, the caller still gets an
     // error.

@@ -1,4 +1,4 @@
-//! Converts the bytes of a file to text: unpacked, in UTF-8.
+//! Converts the bytes of a file to UTF-8 text, unpacked if necessary.
 
 mod encoding;
 mod wrapping;

@@ -31,19 +31,20 @@ const SURFACE_MODEL: &str = "SHELL_BASED_SURFACE_MODEL";
 
 const SOLIDS: [&str; 3] = ["MANIFOLD_SOLID_BREP", "BREP_WITH_VOIDS", "FACETED_BREP"];
 
-/// Maximum nesting depth of oriented shells, faces and edges.
+/// Maximum nesting depth of oriented shells, faces and edges; deeper ones are cyclic. A larger value
+/// takes more time for such files.
 const MAX_WRAPS: usize = 16;
 
 /// Converted solid, and notes about its entities that do not prevent its use.
 #[derive(Debug)]
 pub(crate) struct Converted {
-    /// The solid; several for the separate bodies of a tessellated one.
+    /// The solid; several solids if it is tessellated and consists of separate bodies.
     pub(crate) solids: Vec<SolidSource>,
     pub(crate) notes: Vec<Problem>,
 }
 
-/// Converts the solid `id`, whose representation is in `units`. Everything that prevents its use is
-/// reported, each problem once.
+/// Converts the solid `id`, whose representation is in `units`. The error lists everything that prevents
+/// its use, each problem once.
 pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Result<Converted, Vec<Bad>> {
     let one = |e: Bad| vec![e];
     let record = entities.get(id, id).map_err(one)?;
@@ -98,7 +99,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         .map_err(|e| vec![Bad { id: e.edge, message: e.to_string() }])?;
     if sheets.open_edges > 0 {
         let message = format!(
-            "is a surface model with {} open edges; it is prepared as a sheet without thickness, with a \
+            "is a surface model with open edges ({}); it is prepared as a sheet without thickness, with a \
                 front and a back. If it should be a solid, close its surface in the CAD system",
             sheets.open_edges
         );
@@ -116,7 +117,8 @@ fn warnings(solid: &SolidSource, notes: Vec<Note>) -> Vec<Problem> {
     notes.into_iter().map(warning).collect()
 }
 
-/// Name and shells of a surface model; all shells are outer ones.
+/// Returns the name of a surface model, and its shells with their numbers, which are all 0 because all
+/// shells are outer ones.
 fn surface_parts(r: &Record<'_>) -> Res<(String, Vec<(u32, u64)>)> {
     let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
     let Some(own) = r.own(SURFACE_MODEL, 1) else {
@@ -125,7 +127,8 @@ fn surface_parts(r: &Record<'_>) -> Res<(String, Vec<(u32, u64)>)> {
     Ok((name, own.references(0, "sbsm_boundary")?.into_iter().map(|s| (0, s)).collect()))
 }
 
-/// Name, outer shell and voids of a solid, plain or complex.
+/// Returns the name, the outer shell and the voids of a solid, which may be a plain or a complex
+/// instance.
 fn solid_parts(r: &Record<'_>) -> Res<(String, u64, Vec<u64>)> {
     let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
     let inherited = r.own("MANIFOLD_SOLID_BREP", 1);
@@ -148,19 +151,19 @@ struct SolidReader<'a> {
     faces: Vec<FaceSource>,
     vertex_of: HashMap<u64, u32>,
     edge_of: HashMap<u64, u32>,
-    /// Corners of polygonal faces by the bits of their coordinates.
+    /// Vertex indices of the corners of polygonal faces, by the bits of their coordinates.
     poly_vertex_of: HashMap<[u64; 3], u32>,
     poly_edge_of: HashMap<(u32, u32), u32>,
-    /// Loops in the order of the faces, each with its face.
+    /// Entity ids of the loops in the order of the faces, each with its face.
     loop_ids: Vec<(u64, Option<u64>)>,
     /// Problems that prevent the use of the solid.
     bad: Vec<Bad>,
-    /// Whether shells may be open.
+    /// Whether shells may have open edges.
     may_be_open: bool,
 }
 
 impl SolidReader<'_> {
-    /// Stores a problem once, because two faces read the same edge.
+    /// Stores a problem once, also if it is reported several times because two faces read the same edge.
     fn report(&mut self, e: Bad) {
         if !self.bad.contains(&e) {
             self.bad.push(e);
@@ -203,7 +206,8 @@ impl SolidReader<'_> {
         bad(id, "is a shell that is nested too deeply or contains itself")
     }
 
-    /// Reads a face; `forward` is the orientation of the shell.
+    /// Reads the face `id`, to which `by` refers; `forward` is whether the shell keeps the orientation
+    /// of the face.
     fn face(&mut self, id: u64, by: u64, shell: u32, forward: bool) -> Res<()> {
         let (mut id, mut by, mut forward) = (id, by, forward);
         let mut bounds_of = None;
@@ -284,8 +288,8 @@ impl SolidReader<'_> {
         Ok(())
     }
 
-    /// Returns the loop of a face bound and whether it runs as written; `None` for an empty loop. The
-    /// corners of polygons are added to `polygons`.
+    /// Returns the loop of a face bound, and whether the bound keeps the direction of the loop; `None`
+    /// for an empty loop. The corners of polygons are added to `polygons`.
     fn face_bound(
         &mut self,
         id: u64,
@@ -352,7 +356,7 @@ impl SolidReader<'_> {
     fn connect_loops(&mut self) {
         let tol = self.geometry.units.uncertainty.clamp(1e-6, 1e-2);
         let points: Vec<P3> = self.vertices.iter().map(|v| v.point).collect();
-        // Vertices are the same by entity or by position.
+        // Vertices coincide if they are one entity or have the same position within tolerance.
         let same = |a: u32, b: u32| a == b || (points[a as usize] - points[b as usize]).norm() <= tol;
         let repaired = senses::repair(&mut self.faces, &mut self.edges, &same);
         for e in &repaired.swapped {
@@ -370,8 +374,8 @@ impl SolidReader<'_> {
         }
         if let Some((first, face)) = repaired.turned.first().map(of) {
             let message = format!(
-                "is one of {} loops whose edges do not connect as their flags say; they are walked in the \
-                    order of the list",
+                "has edges that do not connect as their flags say (loops with this fault: {}); they are \
+                    walked in the order of the list",
                 repaired.turned.len()
             );
             self.geometry.part = face;
@@ -385,7 +389,7 @@ impl SolidReader<'_> {
         let mut corners = Vec::with_capacity(ids.len());
         for id in ids {
             let point = self.geometry.point(*id, by)?;
-            // The addition maps -0.0 to 0.0, which is the same position.
+            // The addition maps -0.0 to 0.0, because both are the same position.
             let key = [point.x + 0.0, point.y + 0.0, point.z + 0.0].map(f64::to_bits);
             let vertices = &mut self.vertices;
             let v = *self.poly_vertex_of.entry(key).or_insert_with(|| {
@@ -492,7 +496,8 @@ impl SolidReader<'_> {
         Ok(v)
     }
 
-    /// Points whose hull roughly contains the loops. Unbounded surfaces are limited to this region.
+    /// Returns points (mm) whose hull roughly contains the loops. Unbounded surfaces are limited to this
+    /// region.
     fn points_around(&self, loops: &[LoopSource]) -> Vec<P3> {
         let mut points = Vec::new();
         for l in loops {
@@ -511,8 +516,8 @@ impl SolidReader<'_> {
         points
     }
 
-    /// Adds a note for every edge that is not used exactly once in each direction. There the solid is
-    /// open, not manifold or not consistently oriented.
+    /// Adds a note for every edge that is not used exactly once in each direction. At such an edge the
+    /// solid is open, not manifold or not consistently oriented.
     fn check_uses(&mut self) {
         let mut uses = vec![Uses::default(); self.edges.len()];
         for face in &self.faces {
@@ -526,7 +531,7 @@ impl SolidReader<'_> {
                 }
             }
         }
-        // Faces that share no edge at all are sewn later.
+        // Faces that share no edge at all are sewn when the solid is built.
         if uses.iter().all(|u| u.forward + u.backward == 1) {
             return;
         }

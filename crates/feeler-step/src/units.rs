@@ -22,8 +22,8 @@ impl Default for Units {
 }
 
 impl Units {
-    /// Units of a representation that names none: the unit that the user gave for the file, or else
-    /// millimetres.
+    /// Units of a representation without units of its own: the unit that the user gave for the file, or
+    /// else millimetres.
     pub(crate) fn of_file(entities: &Entities) -> Self {
         let default = Self::default();
         match entities.unit() {
@@ -35,9 +35,9 @@ impl Units {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Unit {
-    /// Size of the unit in millimetres.
+    /// A length unit, in millimetres.
     Length(f64),
-    /// Size of the unit in radians.
+    /// An angle unit, in radians.
     Angle(f64),
     Other,
 }
@@ -113,8 +113,8 @@ fn unit(entities: &Entities, id: u64, by: u64, depth: u32) -> Res<Unit> {
     Ok(Unit::Other)
 }
 
-/// Returns the part of a measure with its value and unit, also if the measure is a representation item as
-/// well.
+/// Returns the part of a measure that contains its value and unit. The measure may be a complex instance
+/// that is also a representation item.
 fn measure_part(measure: Record<'_>) -> Record<'_> {
     measure.own("MEASURE_WITH_UNIT", 0).unwrap_or(measure)
 }
@@ -141,7 +141,7 @@ fn si_unit(si: &Record<'_>) -> Res<Unit> {
         Some(other) => return bad(si.id, format!("has the unknown SI prefix {other}")),
     };
     Ok(match si.enumeration(1).as_deref() {
-        // 1e-3 * 1000 is not exactly 1, so that millimetres are a case of their own.
+        // 1e-3 * 1000 is not exactly 1, so millimetres are a separate case.
         Some("METRE") if si.enumeration(0).as_deref() == Some("MILLI") => Unit::Length(1.0),
         Some("METRE") => Unit::Length(factor * 1000.0),
         Some("RADIAN") => Unit::Angle(factor),

@@ -7,11 +7,11 @@ use std::path::Path;
 use feeler_brep::source::{EdgeSource, LoopSource, SolidSource};
 use feeler_geom::{Curve, P3, Surface, math};
 
-/// Models whose geometry has larger gaps (mm), which other kernels confirm.
+/// Models with gaps larger than [`TOL`], and the maximum gap (mm); other kernels confirm these gaps.
 const LOOSE: [(&str, f64); 3] =
     [("frame-proe.step", 2.2e-2), ("nist-ctc-05-ap242.step", 2.2e-2), ("nist-ftc-07-ap242.step", 3.5e-2)];
 
-/// Models that are invalid on purpose: edges that are not used once in each direction.
+/// Models that are invalid on purpose, with edges that are not used once in each direction.
 const NOT_MANIFOLD: [&str; 3] = ["zero-area-face.step", "connector-eg2308-acis.step", "dangling-spur.step"];
 
 /// Maximum distance (mm) between vertices, curves and surfaces of one file.
@@ -22,7 +22,7 @@ fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }
 
-/// Parameter of the point of a curve near `p`.
+/// Returns the parameter of the point of a curve nearest to `p`.
 fn parameter(curve: &Curve, p: &P3) -> f64 {
     match curve {
         Curve::Line { origin, dir } => (p - origin).dot(dir),
@@ -35,7 +35,7 @@ fn parameter(curve: &Curve, p: &P3) -> f64 {
     }
 }
 
-/// Distance (mm) of the vertices from the curve, and points along the edge.
+/// Returns the distance (mm) of the vertices from the edge's curve, and points along the edge.
 fn walk(solid: &SolidSource, edge: &EdgeSource) -> (f64, Vec<P3>) {
     let (a, b) = (solid.vertices[edge.start as usize].point, solid.vertices[edge.end as usize].point);
     let (ta, tb) = (parameter(&edge.curve, &a), parameter(&edge.curve, &b));

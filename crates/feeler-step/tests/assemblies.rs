@@ -37,7 +37,7 @@ fn near(a: [f64; 6], b: [f64; 6], tol: f64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tol)
 }
 
-/// Components as `depth name`, with their instances.
+/// Lists components as `depth name`, each followed by its instances.
 fn tree(import: &Import) -> Vec<String> {
     let mut depth = vec![0; import.components.len()];
     let mut lines = Vec::new();

@@ -15,7 +15,7 @@ fn read(file: &File) -> Import {
     read_step_bytes("small.step", file.text().as_bytes()).expect("a good file")
 }
 
-/// Volume of the only solid of a file, read and built.
+/// Volume (mm³) of the only solid of a file, read and built.
 fn volume(file: &File) -> f64 {
     let import = read(file);
     assert_eq!(import.solids.len(), 1, "{:?}", import.problems);
@@ -69,13 +69,13 @@ fn two_contexts_in_one_file() {
     assert_eq!((radius(0), radius(1)), (1.0, 25.4));
 }
 
-/// A frustum of a cone, in all notations.
+/// A frustum of a cone is read in all notations.
 #[test]
 fn cones() {
     let (r0, r1, h) = (1.0, 3.0, 4.0_f64);
     let exact = PI * h / 3.0 * (r0 * r0 + r0 * r1 + r1 * r1);
     let angle = math::atan2(r1 - r0, h);
-    // Height of the placement, axis, radius there, angle.
+    // Height of the placement, sign of the axis direction, radius at that height, half-angle.
     for (z, up, r, a) in [
         (0.0, 1.0, r0, angle),
         (4.0, 1.0, r1, angle),
@@ -327,7 +327,7 @@ fn swept_and_wrapped_cylinders() {
     }
 }
 
-/// Profiles revolved about the axis: a frustum, a zone of a ball and a zone of a ring.
+/// Profiles revolved about the axis give a frustum, a zone of a ball and a zone of a ring.
 #[test]
 fn revolved_profiles() {
     let axis = |f: &mut File| {
@@ -398,7 +398,7 @@ fn revolved_profiles() {
     assert_near(volume(&f), 2.0 * PI * PI * 4.0, 1e-8);
 }
 
-/// A prism over half an ellipse: the extruded ellipse has no canonical form.
+/// A prism over half an ellipse, whose extruded ellipse has no canonical form, is read.
 #[test]
 fn extruded_ellipse() {
     for up in [1.0, -1.0] {
@@ -449,7 +449,7 @@ fn extruded_ellipse() {
     }
 }
 
-/// The end circles of a cylinder in all notations of a circle.
+/// The end circles of a cylinder are read in all notations of a circle.
 #[test]
 fn ways_to_write_a_curve() {
     type Curve = fn(&mut File) -> u64;
@@ -539,7 +539,7 @@ fn ways_to_write_a_curve() {
     }
 }
 
-/// The end circles of a cylinder, given only as pcurves.
+/// The end circles of a cylinder are read from pcurves alone.
 #[test]
 fn curves_in_parameter_planes() {
     for degrees in [false, true] {

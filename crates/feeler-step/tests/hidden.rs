@@ -1,4 +1,4 @@
-//! Solids that the file hides.
+//! Tests of solids that the file hides.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod writer;
@@ -6,7 +6,8 @@ mod writer;
 use feeler_step::{Import, ReadOptions, Reading, read_step_with};
 use writer::{File, Length, refs};
 
-/// Three blocks in one part; `hide` adds what hides some of them.
+/// Reads a file with three blocks in one part; `hide` adds entities that hide some of them, and returns
+/// their ids.
 fn read(hide: &dyn Fn(&mut File, &[u64]) -> Vec<u64>, skip_hidden: bool) -> Import {
     let mut f = File::new();
     let block = |f: &mut File, k: u32| {

@@ -21,7 +21,7 @@ fn assert_near(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-7 * b.abs(), "{a} instead of {b}");
 }
 
-/// Adds the conic revolved about the z axis.
+/// Adds the surface of a conic revolved about the z axis and returns its id.
 fn turned(f: &mut File, conic: &str) -> u64 {
     let (o, z) = (f.point([0., 0., -7.]), f.direction([0., 0., 1.]));
     let axis = f.add(format!("AXIS1_PLACEMENT('',#{o},#{z})"));
@@ -29,7 +29,8 @@ fn turned(f: &mut File, conic: &str) -> u64 {
     f.add(format!("SURFACE_OF_REVOLUTION('',#{profile},#{axis})"))
 }
 
-/// Adds the solid below a disc at height `z`; with `v` the edge has a pcurve on the surface.
+/// Adds the solid below a disc of radius `r` at height `z`, bounded by `surface`; with `v` the edge has
+/// a pcurve on the surface.
 fn below(f: &mut File, surface: u64, sense: bool, r: f64, z: f64, v: Option<f64>) {
     let corner = f.vertex([0., r, z]);
     let frame = f.placement([0., 0., z], [0., 0., 1.], Some([1., 0., 0.]));
@@ -137,8 +138,9 @@ fn turned_conics_of_another_modeller() {
     }
 }
 
-/// The zone of a ball of radius 10 between two heights. Its side is a whole circle turned about its own
-/// diameter, which begins on the side `x` of the axis and rises there; a seam is at `y = 0`, `x > 0`.
+/// The zone of a ball of radius 10 between two heights. Its side is a whole circle revolved about its
+/// own diameter. The circle begins on the side of the axis given by the sign of `x`, and rises there.
+/// With `has_seam`, a seam is at `y = 0`, `x > 0`.
 fn zone(x: f64, has_seam: bool, sense: bool, (a, b): (f64, f64)) -> File {
     let mut f = File::new();
     let frame = f.placement([0., 0., 0.], [0., -x, 0.], Some([x, 0., 0.]));
@@ -189,7 +191,7 @@ fn zones_of_balls() {
             let says = |what| solid.remarks.iter().all(|r| r.message.contains(what));
             assert!(says("the other side would be 2 separate regions"), "{:?}", solid.remarks);
         }
-        // The file's own senses are wrong: its seam lies beyond the rims.
+        // The senses in the file are wrong: its seam lies beyond the rims of the zone.
         let solid = built(&zone(1., true, false, (a, b)));
         assert_near(solid.volume, volume);
         assert!(solid.remarks[0].message.contains("its seam #"), "{:?}", solid.remarks);
@@ -214,8 +216,8 @@ fn cut_balls() {
     }
 }
 
-/// A cylinder with a dimple or a dome in its top: the file says neither by a seam nor by parameters, and both
-/// are solids. It is read with a warning that gives both volumes.
+/// A cylinder with a dimple or a dome in its top: the file distinguishes the two neither by a seam nor
+/// by parameters, and both are solids. It is read with a warning that gives both volumes.
 #[test]
 fn a_dimple_may_be_a_dome() {
     for sense in [true, false] {
@@ -308,8 +310,8 @@ fn apples_and_lemons() {
     }
 }
 
-/// Planes as lines turned about the axis: the normals of both halves of the line are opposite ones. It begins
-/// where the face is.
+/// Planes as lines turned about the axis: the two halves of a line have opposite normals. The line
+/// begins on the half with the face.
 #[test]
 fn lines_across_the_axis() {
     for (at, along) in [(3.0, 1.0), (3.0, -1.0), (-3.0, 1.0), (-3.0, -1.0)] {

@@ -9,9 +9,9 @@ fn import(f: &File) -> Import {
     read_step_bytes("small.step", f.text().as_bytes()).expect("a STEP file")
 }
 
-/// A block in a product, in two places of an assembly. The places are written as mapped items: in the shape
-/// of the assembly, in the shapes of its usages, and in a representation without a product, or in some of
-/// them.
+/// A block in a product that occurs at two poses in an assembly. The poses are written as mapped items:
+/// in the shape of the assembly, in the shapes of its usages, and in a representation without a product,
+/// or in several of these.
 fn twice(in_parent: bool, in_usages: bool, loose: bool, shared_items: bool) -> File {
     let mut f = File::new();
     let context = f.context(Length::Millimetre, false);
@@ -60,7 +60,7 @@ fn every_place_counts_once() {
     }
 }
 
-/// Two usages in one place are two parts in one place: that is what clearance must find.
+/// Two usages at one pose are two parts at one pose, a fault that clearance must find.
 #[test]
 fn usages_in_one_place_stay_two() {
     let mut f = File::new();

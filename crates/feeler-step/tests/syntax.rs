@@ -1,5 +1,5 @@
-//! Tests of files that deviate from Part 21: they are read with a remark, and names are readable. The
-//! sections are tested by unit tests of the module.
+//! Tests of files that deviate from Part 21: they are read with a remark, and names are decoded. Unit
+//! tests of `part21` cover irregular sections.
 
 mod writer;
 
@@ -119,7 +119,8 @@ fn apostrophes_in_names() {
     assert!(remarks(&header).iter().any(|t| t.contains("header") && t.contains("apostrophe")), "{header}");
 }
 
-/// A record that cannot be read is left out where nothing refers to it, and nothing could be lost with it.
+/// A record that cannot be read is left out if no entity refers to it and it cannot have an effect of
+/// its own.
 #[test]
 fn bad_records() {
     let good = block("a");
@@ -134,13 +135,13 @@ fn bad_records() {
         assert!(found.len() == 1 && found[0].contains("nothing refers to #9990"), "{record}: {found:?}");
     }
     let refused = |text: &str| read_step_bytes("odd.step", text.as_bytes()).unwrap_err().to_string();
-    // The point is needed; an assembly's use acts without being referred to.
+    // The point is referred to; a usage of an assembly has an effect without a reference to it.
     let point = good.lines().find(|l| l.contains("CARTESIAN_POINT")).unwrap();
     let broken = point.replace("CARTESIAN_POINT(", "CARTESIAN_POINT@(");
     for text in [good.replace(point, &broken), with("#9990=NEXT_ASSEMBLY_USAGE_OCCURRENCE('',@);")] {
         assert!(refused(&text).contains("unexpected character '@'"), "{}", refused(&text));
     }
-    // The same record twice is one; two that differ are a fault.
+    // Two equal records with one number count as one; two different ones are a fault.
     let told = remarks(with(point));
     assert!(told.len() == 1 && told[0].contains("second time; it is read once"), "{told:?}");
     let other = point.replace("1.0", "1.5").replace("0.0", "0.5");

@@ -28,8 +28,8 @@ impl Grid {
     }
 }
 
-/// The six sides of a block with `n` cells along each edge, its top and bottom displaced by `height`, which
-/// is 0 on their borders.
+/// The six sides of a block with `n` cells along each edge. Its top and bottom are displaced by `height`
+/// (mm), which is 0 on their borders.
 fn block(size: [f64; 3], n: usize, height: &dyn Fn(f64, f64) -> f64) -> Vec<Grid> {
     let side = |f: &dyn Fn(f64, f64) -> [f64; 3]| {
         let step = |k: usize| k as f64 / n as f64;
@@ -47,7 +47,7 @@ fn block(size: [f64; 3], n: usize, height: &dyn Fn(f64, f64) -> f64) -> Vec<Grid
     ]
 }
 
-/// Writes the file of a tessellated solid of grids.
+/// Adds a tessellated solid of grids, whose faces have the given forms, and returns its id.
 fn written(file: &mut File, grids: &[Grid], forms: &[Form], through: bool, common: bool) -> u64 {
     let list = |f: &mut File, points: &[[f64; 3]]| {
         let rows: Vec<String> = points.iter().map(|p| xyz(*p)).collect();
@@ -60,7 +60,7 @@ fn written(file: &mut File, grids: &[Grid], forms: &[Form], through: bool, commo
         let id = shared.unwrap_or_else(|| list(file, &g.points));
         let offset = if common { before } else { 0 };
         before += g.points.len();
-        // With a list of points in between, the numbers are those of its entries.
+        // With an index list in between, corners refer to the entries of that list.
         let n_points = g.points.len();
         let table: Vec<usize> = (0..n_points).map(|i| offset + n_points - i).collect();
         let number = |p: usize| if through { n_points + 1 - p } else { offset + p };
@@ -173,7 +173,7 @@ fn faces_of_all_forms_bound_the_polyhedron() {
 
 #[test]
 fn meshes_that_show_an_exact_solid_are_left_out() {
-    // Linked to it, or in the same part.
+    // The mesh refers to the exact solid, or is in the same part.
     for linked in [true, false] {
         let mut file = File::new();
         let faces = file.block([0.0; 3], [2.0, 3.0, 4.0]);
@@ -219,7 +219,7 @@ fn open_and_faulty_meshes_are_refused_or_become_sheets() {
     let options = ReadOptions { resolve: &|_| None, reading };
     let sheet = read_step_with("mesh.step", text.as_bytes(), &options).unwrap();
     let built = build_solid(&sheet.solids[0], &BuildOptions::default()).unwrap();
-    // Both sides of the five that are left.
+    // Both sides of the five remaining faces.
     assert!((built.area - 2.0 * (52.0 - 12.0)).abs() < 1e-9, "{}", built.area);
     let broken = text.replacen("(1,2,5,4)", "(1,2,500,4)", 1);
     assert_ne!(broken, text, "the first fan");

@@ -1,5 +1,5 @@
 //! JavaScript interface for web pages: loads `.feeler` files, queries pairs, tracks the contacts of
-//! pairs and scenes over the steps of a simulator, and returns meshes for display. One thread.
+//! pairs and scenes over the steps of a simulator, and returns meshes for display. It uses one thread.
 //!
 //! ```js
 //! import init, { Model, Body, ContactPair } from "./feeler_wasm.js";
@@ -12,10 +12,10 @@
 //! pair.status;          // "separated"
 //! ```
 //!
-//! Lengths are in mm, angles in rad. A pose is an array x, y, z and a unit quaternion x, y, z, w;
-//! undefined is the identity. Methods have the names of the Rust library in camel case; members of
-//! records and options have its names in snake case. Invalid arguments throw an `Error` with a message.
-//! Objects are freed by `free()` or by the garbage collector.
+//! Lengths are in mm, angles in rad. A pose is an array of seven numbers: a translation x, y, z and a
+//! unit quaternion x, y, z, w; undefined is the identity. Methods have the names of the Rust library, in
+//! camel case. Members of records and options have the names of the Rust library, in snake case. Invalid
+//! arguments throw an `Error` with a message. Objects are freed by `free()` or by the garbage collector.
 #![allow(unsafe_code, reason = "code that wasm-bindgen generates")]
 #![allow(clippy::missing_errors_doc, reason = "errors are thrown with messages")]
 #![allow(missing_debug_implementations, reason = "types that wasm-bindgen generates")]
@@ -46,11 +46,11 @@ pub(crate) fn thrown(e: impl Display) -> JsError {
 #[wasm_bindgen]
 pub struct Model(feeler::Model);
 
-/// Solid that is ready for queries.
+/// Prepared solid or open surface, for pairs, trackers and scenes.
 #[wasm_bindgen]
 pub struct Body(pub(crate) Arc<feeler::Body>);
 
-/// Two bodies, and the results that their queries reuse.
+/// Two bodies, A and B, with the results of earlier queries that the next query reuses.
 #[wasm_bindgen]
 pub struct ContactPair(feeler::ContactPair);
 
@@ -62,14 +62,15 @@ impl Model {
         feeler::Model::from_bytes(bytes).map(Self).map_err(thrown)
     }
 
-    /// Number of distinct solids.
+    /// Number of distinct solids of the model.
     #[wasm_bindgen(getter, js_name = solidCount)]
     pub fn solid_count(&self) -> usize {
         self.0.solids.len()
     }
 
     /// Instances of the solids: objects with `name`, `path` (names from the root of the assembly, joined
-    /// by '/'; empty without an assembly), `solid` (index) and `pose`.
+    /// by '/'; empty if the model has no assembly), `solid` (index of the solid) and `pose` (from the
+    /// solid's coordinates to those of the model).
     #[wasm_bindgen(getter)]
     pub fn instances(&self) -> Array {
         let one = |i: &feeler::Instance| {
@@ -86,21 +87,22 @@ impl Model {
 
 #[wasm_bindgen]
 impl Body {
-    /// Body of the solid of a model with an index from 0.
+    /// Creates a body from a solid of a model. `solid` is the index of the solid, counted from 0.
     #[wasm_bindgen(constructor)]
     pub fn new(model: &Model, solid: usize) -> Result<Body, JsError> {
         feeler::Body::from_model(&model.0, solid).map(|b| Self(Arc::new(b))).map_err(thrown)
     }
 
-    /// Smallest and largest coordinates of the bounding box (mm): six numbers.
+    /// Bounding box in the solid's own coordinates (mm): three smallest and three largest coordinates.
     #[wasm_bindgen(getter)]
     pub fn bounds(&self) -> Float64Array {
         let info = &self.0.hierarchy().info;
         Float64Array::from(&[info.bbox_min, info.bbox_max].concat()[..])
     }
 
-    /// Lower bound of the thickness of the material (mm); infinite without opposite faces, 0 for an open
-    /// surface and if no bound could be proven.
+    /// Lower bound of the thickness of the material (mm): the length of the shortest segment through
+    /// material that is normal to faces at both ends. Infinite if there is no such segment; 0 for an
+    /// open surface and if no bound could be proven.
     #[wasm_bindgen(getter, js_name = minThickness)]
     pub fn min_thickness(&self) -> f64 {
         self.0.min_thickness()
@@ -112,10 +114,12 @@ impl Body {
         self.0.hierarchy().info.volume
     }
 
-    /// Triangle mesh whose distance from the solid is at most `chord` (mm): an object with `points` and
-    /// `normals` (three numbers for each vertex), `triangles` (three indices for each), `faces` (index
-    /// of the face of each triangle), `welded` (for each vertex the first one at the same position),
-    /// `deviation` (mm) and `open_sides` (sides without a neighbour).
+    /// Returns a triangle mesh within `chord` (mm) of the solid, for display. It is an object with
+    /// `points` (mm) and `normals` (three numbers for each vertex), `triangles` (indices of three
+    /// vertices for each triangle), `faces` (index of the face of each triangle), `welded` (for each
+    /// vertex, the index of the first vertex at the same position), `deviation` (largest measured
+    /// distance of a triangle from its surface, mm) and `open_sides` (number of triangle sides that no
+    /// adjacent triangle shares).
     pub fn mesh(&self, chord: f64) -> Result<JsValue, JsError> {
         let mesh = feeler::mesh::mesh(self.0.hierarchy(), chord).map_err(thrown)?;
         let points: Vec<f64> = mesh.points.iter().flat_map(|p| [p.x, p.y, p.z]).collect();
@@ -135,16 +139,17 @@ impl Body {
 
 #[wasm_bindgen]
 impl ContactPair {
-    /// Pair of bodies, which may be the same body.
+    /// Creates a pair of the bodies A (`a`) and B (`b`), which may be the same body.
     #[wasm_bindgen(constructor)]
     pub fn new(a: &Body, b: &Body) -> ContactPair {
         Self(feeler::ContactPair::new(a.0.clone(), b.0.clone()))
     }
 
-    /// Computes all local minima of the distance up to `d_max` (mm), by ascending distance: objects with
-    /// the members of the JSON of `feeler query`. `options` is undefined or an object with some of
-    /// `quasi_angle` (rad), `dilation_a`, `dilation_b`, `tolerance`, `penetration`, `conformal_spacing`
-    /// (mm), `detect_interference`, `verdict_unless_pressed`, `certified` and `load_bearing`.
+    /// Computes all local minima of the distance up to `d_max` (mm) and returns them by ascending
+    /// distance. Each is an object with the members of `contacts` in the JSON document of
+    /// `feeler query`. `options` is undefined or an object with some of `quasi_angle` (rad),
+    /// `dilation_a`, `dilation_b`, `tolerance`, `penetration`, `conformal_spacing` (mm),
+    /// `detect_interference`, `verdict_unless_pressed`, `certified` and `load_bearing`.
     pub fn query(
         &mut self,
         pose_a: Option<Vec<f64>>,
@@ -157,28 +162,29 @@ impl ContactPair {
         Ok(self.contacts())
     }
 
-    /// Contacts of the last query.
+    /// Contacts of the last query, as returned by `query`.
     pub fn contacts(&self) -> Array {
         self.0.contacts().iter().map(contact).collect()
     }
 
-    /// Status of the last query: separated, touching, interfering or undecided. Undefined before the
-    /// first query, after an error, and if the options skipped the verdict.
+    /// Relation of the solids in the last query: separated, touching, interfering or undecided.
+    /// Undefined before the first query, after an error, and if the options skipped the verdict.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> Option<String> {
         self.0.status().map(|status| status_name(status).to_owned())
     }
 
-    /// Smallest distance (mm) of a contact of the last query; undefined without a contact.
+    /// Smallest distance (mm) of a contact of the last query; undefined if there is no contact.
     #[wasm_bindgen(getter, js_name = minDistance)]
     pub fn min_distance(&self) -> Option<f64> {
         self.0.min_distance()
     }
 
-    /// Verdict of the last query; undefined as for `status`. An object with `status`, `min_distance`
-    /// (mm, if there is a contact), `undecided_count` and `tolerance` (mm); if the solids interfere also
-    /// `witness` (a point inside both), and `inside_a` and `inside_b`, lower bounds of its distances
-    /// (mm) from the boundaries.
+    /// Verdict of the last query; undefined if `status` is undefined. The verdict is an object with
+    /// `status`, `min_distance` (mm, if there is a contact), `undecided_count` and `tolerance` (mm); if
+    /// the solids interfere, also `witness` (a point inside both, mm, world coordinates), and `inside_a`
+    /// and `inside_b` (lower bounds of the distances of the witness from the boundaries of A and of B,
+    /// mm).
     #[wasm_bindgen(getter)]
     pub fn verdict(&self) -> JsValue {
         let min_distance = self.0.min_distance();
@@ -186,13 +192,13 @@ impl ContactPair {
         self.0.verdict().map_or(JsValue::UNDEFINED, |found| verdict(found, min_distance, tolerance))
     }
 
-    /// Returns the verdict of the last query, computed first if the options skipped it.
+    /// Returns the verdict of the last query. It is computed now if the options of the query skipped it.
     pub fn decide(&mut self) -> JsValue {
         self.0.decide();
         self.verdict()
     }
 
-    /// Discards the results of earlier queries, so that the contacts of the next query get new ids.
+    /// Discards the results of earlier queries. The contacts of the next query get new ids.
     pub fn forget(&mut self) {
         self.0.forget();
     }

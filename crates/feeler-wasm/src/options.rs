@@ -1,4 +1,4 @@
-//! Options from plain objects.
+//! Options, read from plain JavaScript objects.
 
 use crate::thrown;
 use feeler::{BodyOptions, PairOptions, QueryOptions, StepBound, TrackerOptions};
@@ -6,8 +6,8 @@ use js_sys::{Array, Object, Reflect};
 use std::fmt::Display;
 use wasm_bindgen::prelude::*;
 
-/// Calls `set` for each member of an object that is not undefined, with its name and value. `options`
-/// may be undefined or null.
+/// Calls `set` with the name and the value of each member of `options` whose value is not undefined.
+/// `options` may be undefined or null, and has no members then.
 fn members(
     options: &JsValue,
     mut set: impl FnMut(&str, &JsValue) -> Result<(), JsError>,
@@ -41,7 +41,7 @@ fn unknown(name: &str, names: &str) -> JsError {
     thrown(format!("no option '{name}': {names}"))
 }
 
-/// Options of a query.
+/// Reads the options of a query. `d_max` (mm) is the largest distance of reported contacts.
 pub(crate) fn read_query_options(d_max: f64, given: &JsValue) -> Result<QueryOptions, JsError> {
     const NAMES: &str = "quasi_angle, dilation_a, dilation_b, tolerance, penetration, conformal_spacing, \
                          detect_interference, verdict_unless_pressed, certified, load_bearing";
@@ -65,7 +65,7 @@ pub(crate) fn read_query_options(d_max: f64, given: &JsValue) -> Result<QueryOpt
     Ok(options)
 }
 
-/// Options of a tracker.
+/// Reads the options of a tracker.
 pub(crate) fn read_tracker_options(given: &JsValue) -> Result<TrackerOptions, JsError> {
     const NAMES: &str = "reach, max_depth, max_step, gap_error, max_contacts, dilation_a, dilation_b";
     let mut options = TrackerOptions::default();
@@ -92,7 +92,7 @@ pub(crate) fn read_tracker_options(given: &JsValue) -> Result<TrackerOptions, Js
     Ok(options)
 }
 
-/// Options of a body of a scene.
+/// Reads the options of a body of a scene.
 pub(crate) fn read_body_options(given: &JsValue) -> Result<BodyOptions, JsError> {
     let mut options = BodyOptions::default();
     members(given, |name, value| {
@@ -107,7 +107,7 @@ pub(crate) fn read_body_options(given: &JsValue) -> Result<BodyOptions, JsError>
     Ok(options)
 }
 
-/// Options of a pair of bodies of a scene.
+/// Reads the options of a pair of bodies of a scene.
 pub(crate) fn read_pair_options(given: &JsValue) -> Result<PairOptions, JsError> {
     let mut options = PairOptions::default();
     members(given, |name, value| {
@@ -125,13 +125,13 @@ pub(crate) fn read_pair_options(given: &JsValue) -> Result<PairOptions, JsError>
     Ok(options)
 }
 
-/// The numbers of an array of two.
+/// Reads an array of two numbers; `None` for other values.
 fn two(value: &JsValue) -> Option<[f64; 2]> {
     let array = value.dyn_ref::<Array>().filter(|array| array.length() == 2)?;
     Some([array.get(0).as_f64()?, array.get(1).as_f64()?])
 }
 
-/// A bound from an array of a rotation (rad) and a displacement (mm).
+/// Reads a bound from an array of a rotation (rad) and a displacement (mm); `None` for other values.
 pub(crate) fn bound(value: &JsValue) -> Option<StepBound> {
     two(value).map(|[rotation, displacement]| StepBound { rotation, displacement })
 }

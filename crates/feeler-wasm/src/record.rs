@@ -1,4 +1,4 @@
-//! Records of the library as plain objects.
+//! Records of the Rust library as plain JavaScript objects.
 
 use feeler::{
     Contact, ContactKind, FeatureKind, FeatureRef, Pose, Status, StepBound, StepContact, StepContactKind,
@@ -38,7 +38,7 @@ fn feature(f: &FeatureRef) -> JsValue {
     ])
 }
 
-/// Contact of a pair.
+/// Converts a contact of a pair.
 pub(crate) fn contact(c: &Contact) -> JsValue {
     let kind = match c.kind {
         ContactKind::Strict => "strict",
@@ -66,7 +66,9 @@ pub(crate) fn contact(c: &Contact) -> JsValue {
     ])
 }
 
-/// Contact of a tracker, with world coordinates at the poses of A and B.
+/// Converts a contact of a tracker. `poses` are the world poses of A and B, for which world coordinates
+/// are computed; `pose_ab` is the pose of B in A's frame; `displacement` (mm) is that of the step's
+/// bound.
 pub(crate) fn step_contact(c: &StepContact, poses: &[Pose; 2], pose_ab: &Pose, displacement: f64) -> JsValue {
     let kind = match c.kind {
         StepContactKind::Strict => "strict",
@@ -99,7 +101,7 @@ pub(crate) fn step_contact(c: &StepContact, poses: &[Pose; 2], pose_ab: &Pose, d
     ])
 }
 
-/// Name of a status of a pair.
+/// Name of the status of a pair in JavaScript.
 pub(crate) fn status_name(status: Status) -> &'static str {
     match status {
         Status::Separated => "separated",
@@ -109,7 +111,8 @@ pub(crate) fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// Verdict, with the smallest distance (mm) of a contact and the tolerance of the query (mm).
+/// Converts a verdict. `min_distance` (mm) is the smallest distance of a contact, if there is one, and
+/// `tolerance` (mm) that of the query.
 pub(crate) fn verdict(verdict: &Verdict, min_distance: Option<f64>, tolerance: f64) -> JsValue {
     let undecided = u32::try_from(verdict.undecided.len()).unwrap_or(u32::MAX);
     let mut members = vec![
@@ -126,12 +129,13 @@ pub(crate) fn verdict(verdict: &Verdict, min_distance: Option<f64>, tolerance: f
     object(&members)
 }
 
-/// Bound of a step.
+/// Converts the bound of a step.
 pub(crate) fn bound(bound: StepBound) -> JsValue {
     object(&[("rotation", bound.rotation.into()), ("displacement", bound.displacement.into())])
 }
 
-/// Name of a status, and the depth (mm) of the deepest contact of pressed bodies, else 0.
+/// Name of a tracker's status in JavaScript, and the depth (mm) of the deepest contact if the status is
+/// pressed or deep, else 0.
 pub(crate) fn tracked_status(status: TrackedStatus) -> (&'static str, f64) {
     match status {
         TrackedStatus::Separated => ("separated", 0.0),
@@ -142,12 +146,12 @@ pub(crate) fn tracked_status(status: TrackedStatus) -> (&'static str, f64) {
     }
 }
 
-/// Report of an update.
+/// Names and values of the members of an update's report.
 pub(crate) fn update(report: Update) -> [(&'static str, JsValue); 3] {
     [("jumped", report.jumped.into()), ("decided", report.decided.into()), ("dropped", report.dropped.into())]
 }
 
-/// Counts over all updates.
+/// Converts counts over all updates.
 #[expect(clippy::cast_precision_loss, reason = "counts fit a double")]
 pub(crate) fn counts(c: TrackerCounts) -> JsValue {
     object(&[

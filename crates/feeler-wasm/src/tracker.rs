@@ -7,29 +7,31 @@ use feeler::{Pose, StepBound};
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
-/// Contacts of two bodies over the steps of a simulator.
+/// Contacts of two bodies, A and B, over the steps of a simulator.
 #[wasm_bindgen]
 pub struct ContactTracker {
     tracker: feeler::ContactTracker,
-    /// Poses of A and of B in the last update.
+    /// Poses of A and of B in the last update; identities before the first one.
     poses: [Pose; 2],
 }
 
 #[wasm_bindgen]
 impl ContactTracker {
-    /// Tracker of two bodies, which may be the same body. `options` is undefined or an object with some of
-    /// `reach` and `max_depth` (mm), `max_step` (an array of a rotation in rad and a displacement in mm),
-    /// `gap_error` (mm), `max_contacts`, `dilation_a` and `dilation_b` (mm).
+    /// Creates a tracker of the bodies A (`a`) and B (`b`), which may be the same body. `options` is
+    /// undefined or an object with some of `reach` and `max_depth` (mm), `max_step` (an array of a
+    /// rotation in rad and a displacement in mm), `gap_error` (mm), `max_contacts`, `dilation_a` and
+    /// `dilation_b` (mm).
     #[wasm_bindgen(constructor)]
     pub fn new(a: &Body, b: &Body, options: &JsValue) -> Result<ContactTracker, JsError> {
         let tracker = feeler::ContactTracker::new(a.0.clone(), b.0.clone(), read_tracker_options(options)?);
         Ok(Self { tracker, poses: [Pose::identity(); 2] })
     }
 
-    /// Computes the contacts for a step that starts at these poses, rotates B relative to A by at most
-    /// `rotation` (rad), and displaces any point of B that can come into contact by at most
-    /// `displacement` (mm). Returns an object with `jumped`, `decided` and `dropped`. After an error
-    /// there are no contacts.
+    /// Computes the contacts that suffice for a step which starts at `pose_a` and `pose_b`, rotates B
+    /// relative to A by at most `rotation` (rad), and displaces any point of B that can come into
+    /// contact by at most `displacement` (mm). Returns an object with `jumped` (all contacts are new),
+    /// `decided` (a verdict was computed) and `dropped` (number of contacts beyond `max_contacts`).
+    /// After an error the tracker has no contacts.
     pub fn update(
         &mut self,
         pose_a: Option<Vec<f64>>,
@@ -44,10 +46,10 @@ impl ContactTracker {
         Ok(object(&update(report)))
     }
 
-    /// Contacts of the last update by ascending id: objects with `id`, `gap`, `point_a`, `point_b`,
-    /// `normal`, `local_a`, `local_b`, `local_normal`, `gap_rate`, `curvature_a`, `curvature_b`,
-    /// `feature_a`, `feature_b`, `kind` (strict, quasi, sample or extended) and `is_active` (the step
-    /// can close the gap).
+    /// Contacts of the last update by ascending id. Each is an object with `id`, `gap`, `point_a`,
+    /// `point_b`, `normal`, `local_a`, `local_b`, `local_normal`, `gap_rate`, `curvature_a`,
+    /// `curvature_b`, `feature_a`, `feature_b`, `kind` (strict, quasi, sample or extended) and
+    /// `is_active` (the step can close the gap).
     pub fn contacts(&self) -> Array {
         let pose_ab = self.poses[0].inv_mul(&self.poses[1]);
         let displacement = self.tracker.bound().map_or(0.0, |bound| bound.displacement);
@@ -55,9 +57,11 @@ impl ContactTracker {
         self.tracker.contacts().iter().map(record).collect()
     }
 
-    /// Bound of the step that starts at these poses, for engines that cannot query within a step: an
-    /// object with `rotation` and `displacement`, twice the motion since the last update, plus the
-    /// displacement `forced` (mm) by forces, at most `max_displacement` (mm).
+    /// Estimates the bound of the step that starts at `pose_a` and `pose_b`, for engines that cannot
+    /// query within a step. Returns an object with `rotation` (rad) and `displacement` (mm): twice the
+    /// relative motion since the last update, plus the displacement `forced` (mm) that forces cause in a
+    /// step. The displacement is at most `max_displacement` (mm), and is this value for the first step
+    /// and after a jump.
     #[wasm_bindgen(js_name = expectedBound)]
     pub fn expected_bound(
         &self,
@@ -71,33 +75,35 @@ impl ContactTracker {
         Ok(bound_record(bound.map_err(thrown)?))
     }
 
-    /// Returns whether the contacts suffice for the motion from the poses of the last update to these
-    /// poses.
+    /// Returns whether the contacts suffice for the motion from the poses of the last update to `pose_a`
+    /// and `pose_b`. False before the first update.
     pub fn covers(&self, pose_a: Option<Vec<f64>>, pose_b: Option<Vec<f64>>) -> Result<bool, JsError> {
         self.tracker.covers(&pose(pose_a)?, &pose(pose_b)?).map_err(thrown)
     }
 
-    /// Status by the signed gaps: separated, touching, pressed, deep or interfering; undefined before the
-    /// first update and after an error.
+    /// Relation of the bodies according to the signed gaps of their contacts: separated, touching,
+    /// pressed, deep or interfering. Undefined before the first update and after an error.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> Option<String> {
         self.tracker.bound()?;
         Some(tracked_status(self.tracker.status()).0.to_owned())
     }
 
-    /// Depth (mm) of the deepest contact of pressed bodies, else 0.
+    /// Depth (mm) of the deepest contact if `status` is pressed or deep, else 0.
     #[wasm_bindgen(getter)]
     pub fn depth(&self) -> f64 {
         if self.tracker.bound().is_some() { tracked_status(self.tracker.status()).1 } else { 0.0 }
     }
 
-    /// Counts over all updates: `updates`, `jumps`, `decisions`, `uncovered` and `dropped`.
+    /// Counts over all updates: an object with `updates`, `jumps`, `decisions` (computed verdicts),
+    /// `uncovered` (motions that exceeded their bound) and `dropped` (contacts).
     #[wasm_bindgen(getter)]
     pub fn counts(&self) -> JsValue {
         counts(self.tracker.counts())
     }
 
-    /// Discards contacts and motion: the next update searches anew. Ids and counts continue.
+    /// Discards the contacts and the poses of the last update. The next update finds all contacts anew.
+    /// Ids and counts continue.
     pub fn clear(&mut self) {
         self.tracker.clear();
     }

@@ -1,7 +1,9 @@
-//! Search for the minima of points: about a thousand points a second, so that a million can be checked.
+//! Search for the distance minima of points: about a thousand points a second, so that a million can be
+//! checked.
 //!
-//! Starts, steps and tests are those of the search between solids. It is faster because points have at
-//! most two parameters, and because trims are kept in a raster that decides most feet without a ray.
+//! Starts, steps and tests are those of the search between solids (`brute_force`). The search is faster
+//! because points have at most two parameters, and because trims are kept in a raster that decides most
+//! feet without a ray.
 
 use super::{Cell, Domain, EIGEN_MARGIN, Feature, Minimum, Shape, Verdict};
 use super::{admissible, dimension, edge_cells, features, oriented, same};
@@ -14,28 +16,28 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// Number of chords for each piece of a trim: chords of a quarter circle deviate from it by 2e-6 of the
 /// radius.
 const CHORDS: u32 = 400;
-/// Error of trims and ends, relative to the size.
+/// Error of trims and ends, relative to the size of the solid.
 const MARGIN: f64 = 1e-5;
 /// Number of raster cells along each parameter of a face.
 const GRID: i32 = 48;
-/// Number of raster cells beyond each end of a parameter range.
+/// Number of raster cells beyond each end of a face's parameter range.
 const BEYOND: i32 = 8;
-/// Number of raster cells along each parameter, with those beyond the ends.
+/// Number of raster cells along each parameter of a face, with those beyond the ends.
 const WIDE: usize = (GRID + 2 * BEYOND) as usize;
-/// Maximum number of steps of a minimisation.
+/// Maximum number of Newton steps of a minimisation.
 const STEPS: usize = 120;
 
-/// Search for the minima of points on a solid that is cut into cells.
+/// Search for the distance minima of points on one solid, whose features are cut into cells.
 pub struct PointOracle<'a> {
     size: f64,
     margin: f64,
     features: Vec<Feature<'a>>,
-    /// Rasters of the features that are faces, `None` for the others.
+    /// Rasters of the features that are faces, by feature index; `None` for other features.
     rasters: Vec<Option<Raster>>,
     /// All edges, including those that carry no minima outside the solid.
     edges: Vec<(&'a Curve, (f64, f64), Vec<Cell>)>,
     vertices: &'a [P3],
-    /// Points in which faces end without an edge or a vertex: tips of cones. Newton's steps do not
+    /// Points at which faces end without an edge or a vertex: tips of cones. Newton's method does not
     /// converge to them.
     tips: Vec<P3>,
 }
@@ -46,13 +48,14 @@ impl std::fmt::Debug for PointOracle<'_> {
     }
 }
 
-/// Chords of a trim, sorted into cells of the parameter plane.
+/// Chords of the boundary of a face, sorted into cells of the parameter plane.
 struct Raster {
     domain: Domain,
-    /// Lower corner, and the size of a cell.
+    /// Corner of the raster with the smallest parameters; `size` is the size of a cell.
     lo: P2,
     step: V2,
-    /// Chords, with their images by the periods, of cell k: `first[k]..first[k + 1]`.
+    /// Start of the chords (with their images by the periods) of cell k: they are
+    /// `first[k]..first[k + 1]`.
     first: Vec<u32>,
     chords: Vec<(P2, P2)>,
     /// State of cells without chords: 0 not computed yet, 1 outside, 2 inside.
@@ -70,7 +73,7 @@ impl Raster {
             let cell = |p: P2, k: usize| ((p[k] - lo[k]) / step[k]).floor();
             let range = |k: usize| {
                 let (x, y) = (cell(a, k).min(cell(b, k)), cell(a, k).max(cell(b, k)));
-                // Rounding may put a chord on the border of two cells into one of them.
+                // By rounding, a chord on the border of two cells may be in only one of them.
                 (x - 0.5).floor().max(0.0) as usize..(y + 1.5).clamp(0.0, WIDE as f64) as usize
             };
             for j in range(1) {
@@ -94,7 +97,7 @@ impl Raster {
         &self.chords[self.first[k] as usize..self.first[k + 1] as usize]
     }
 
-    /// Cell of a point; `None` outside the raster.
+    /// Raster cell that contains `uv`; `None` outside the raster.
     fn cell(&self, uv: P2) -> Option<[usize; 2]> {
         let at = |k: usize| {
             let x = ((uv[k] - self.lo[k]) / self.step[k]).floor();
@@ -147,7 +150,8 @@ impl Raster {
         if votes.abs() >= 3 { votes > 0 } else { self.domain.inside(uv) }
     }
 
-    /// Whether the boundary is nearer than `margin` (mm), by the metric at `uv`.
+    /// Whether the boundary is nearer to `uv` than `margin` (mm), measured by the metric of the surface
+    /// at `uv`.
     fn is_near(&self, surface: &Surface, uv: P2, margin: f64) -> bool {
         let uv = self.domain.wrapped(on_this_side(surface, uv));
         let far = |uv| self.domain.boundary_distance(surface, uv) < margin;
@@ -176,7 +180,8 @@ impl Raster {
     }
 }
 
-/// Moves the latitude of a point of a sphere into [-π/2, π/2]: Newton may have stepped over a pole.
+/// Moves the latitude of a sphere's parameters into [-π/2, π/2], because Newton's method may have
+/// stepped over a pole.
 fn on_this_side(surface: &Surface, uv: P2) -> P2 {
     let Surface::Sphere { .. } = surface else { return uv };
     let v = math::wrap(uv.y, -PI, TAU);
@@ -184,7 +189,7 @@ fn on_this_side(surface: &Surface, uv: P2) -> P2 {
 }
 
 /// Side of the first chord that a ray along axis `k` intersects: 1 if the material is on the side of the
-/// ray's start.
+/// ray's start. `None` if it intersects no chord.
 fn first_hit(chords: &[(P2, P2)], from: P2, k: usize, sign: f64) -> Option<i32> {
     let other = 1 - k;
     let mut best = (f64::INFINITY, None);
@@ -230,14 +235,14 @@ impl<'a> PointOracle<'a> {
         }
     }
 
-    /// Error of trims and ends (mm): a test that passes or fails by less is undecided.
+    /// Error (mm) of trims and ends; a test that passes or fails by less is undecided.
     #[must_use]
     pub fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// All minima of the distance from a point outside the solid, up to `d_max` (mm); `p_a` is on the
-    /// solid.
+    /// All minima of the distance from the point `p` outside the solid, up to `d_max` (mm); `p_a` of
+    /// each minimum is on the solid.
     #[must_use]
     pub fn minima(&self, p: &P3, d_max: f64) -> Vec<Minimum> {
         let size = self.size;
@@ -278,8 +283,8 @@ impl<'a> PointOracle<'a> {
         out
     }
 
-    /// Whether a claimed footpoint is a minimum of `p`. The search starts at the footpoint itself, so it
-    /// confirms minima that lie between the starts of [`PointOracle::minima`].
+    /// Whether a claimed footpoint is a minimum of the distance from `p`. The search starts at the
+    /// footpoint itself, so it confirms minima that lie between the starts of [`PointOracle::minima`].
     #[must_use]
     pub fn confirms(&self, p: &P3, footpoint: &P3, d_max: f64) -> bool {
         self.features.iter().zip(&self.rasters).any(|(feature, raster)| {
@@ -353,16 +358,16 @@ impl<'a> PointOracle<'a> {
         Some(Minimum { distance, p_a: at, p_b: *p, feature_a, feature_b, borderline, min_eigenvalue })
     }
 
-    /// Distance (mm) from a point to the boundary, from either side, at most `limit`: feet in the faces,
-    /// and all edges.
+    /// Distance (mm) from a point to the boundary, from either side, but at most `limit`; computed from
+    /// footpoints inside the faces and on all edges.
     #[must_use]
     pub fn boundary_distance(&self, p: &P3, limit: f64) -> f64 {
         self.nearest(p, limit).0
     }
 
-    /// Whether a point is on the material's side of the nearest boundary point. `None` unless that point
-    /// is within a face, or is on an edge or a vertex with the point in its polar. The result is the
-    /// membership of the point, provided that the solid does not pass through itself.
+    /// Whether a point is on the material's side of the nearest boundary point. `None` unless that
+    /// boundary point is inside a face, or on an edge or a vertex with `p` in its polar. If the solid
+    /// does not pass through itself, the result is whether `p` is inside.
     #[must_use]
     pub fn is_behind_nearest(&self, p: &P3) -> Option<bool> {
         let (distance, behind) = self.nearest(p, f64::INFINITY);
@@ -404,7 +409,7 @@ impl<'a> PointOracle<'a> {
     }
 }
 
-/// Points to which whole sides of a face's parameter rectangle degenerate, if the face reaches them.
+/// Points to which whole sides of a face's parameter rectangle degenerate, if the face contains them.
 fn tips(solid: &Solid, face: usize, size: f64) -> Vec<P3> {
     const SAMPLES: u32 = 64;
     let surface = &solid.shell.faces[face].surface;
@@ -426,8 +431,8 @@ fn tips(solid: &Solid, face: usize, size: f64) -> Vec<P3> {
     [(0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)].into_iter().filter_map(of_side).collect()
 }
 
-/// Point of a feature at parameters, lengths of its derivatives, and the Hessian of half the squared
-/// distance from `p`.
+/// Point of a feature at parameters `x`, lengths of its first derivatives, and the Hessian of half the
+/// squared distance from `p`.
 fn second_order(shape: &Shape<'_>, x: [f64; 2], p: &P3) -> (P3, [f64; 2], Matrix2<f64>) {
     let (at, j, h) = model(shape, x, p);
     (at, j.map(|v| v.norm()), h)
@@ -456,8 +461,8 @@ fn model(shape: &Shape<'_>, x: [f64; 2], p: &P3) -> (P3, [V3; 2], Matrix2<f64>) 
     }
 }
 
-/// Parameters and position of a foot of `p`, by damped Newton steps from a start; `None` if they diverge
-/// or do not converge.
+/// Parameters and position of a footpoint of `p`, by damped Newton steps from `start`; `None` if they
+/// diverge or do not converge.
 fn foot(shape: &Shape<'_>, start: [f64; 2], p: &P3, size: f64) -> Option<([f64; 2], P3)> {
     let n = dimension(shape);
     let mut x = start;

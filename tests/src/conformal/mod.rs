@@ -40,33 +40,34 @@ use rand::{Rng as _, SeedableRng as _};
 pub use scenarios::{Axis, Effect, Scenario, all};
 use std::sync::Arc;
 
-/// A violated demand and its circumstances.
+/// A violated demand and the circumstances under which it was violated.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// Name of the demand.
     pub demand: &'static str,
-    /// The circumstances.
+    /// Description of the pose, the options and the values.
     pub text: String,
 }
 
-/// Statistics for reports. Lengths are relative to the size.
+/// Statistics for reports. Lengths are relative to the size of the pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// Poses in which the solids do not overlap.
     pub poses: u64,
-    /// Contacts in these poses.
+    /// Number of contacts in these poses.
     pub contacts: u64,
-    /// Largest distance of a footpoint to its solid.
+    /// Largest distance of a footpoint from its solid.
     pub off: f64,
     /// Largest error of the distance of a strict minimum.
     pub strict: f64,
     /// Largest error of the distance of a conformal sample.
     pub conformal: f64,
-    /// Largest error of the smallest distance.
+    /// Largest error of the smallest distance of a pose.
     pub minimum: f64,
-    /// Largest lack of span of contacts with corners.
+    /// Largest length by which the contacts of a set with corners span less than they must.
     pub lack: f64,
-    /// Largest lack of span of round contacts, in parts of their radius.
+    /// Largest length by which the contacts of a round set span less than they must, relative to the
+    /// set's radius.
     pub round_lack: f64,
     /// Largest number of contacts in a pose.
     pub max_contacts: usize,
@@ -77,7 +78,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Accumulates the statistics of both.
+    /// Adds the statistics of `other`.
     pub fn add(&mut self, other: &Self) {
         self.poses += other.poses;
         self.contacts += other.contacts;
@@ -104,9 +105,9 @@ pub struct Rig {
     pub scenario: Scenario,
     a: Arc<Body>,
     b: Arc<Body>,
-    /// Points of B's boundary.
+    /// Points of B's boundary, in B's frame.
     boundary: Vec<P3>,
-    /// The farthest corner of B's box from its origin (mm).
+    /// Distance (mm) of the farthest corner of B's box from B's origin.
     corner: f64,
     /// Pose of A in the world.
     world: Pose,
@@ -118,14 +119,14 @@ pub struct Rig {
 pub struct RampOptions {
     /// Angle α for quasi contacts (rad).
     pub quasi_angle: f64,
-    /// Largest spacing of samples (mm).
+    /// Maximum distance (mm) between adjacent samples; `None` for the default.
     pub spacing: Option<f64>,
 }
 
-/// Points of a tilted contact are as low as the lowest one if their distances differ by at most this part
-/// of the size.
+/// Maximum difference of distances, relative to the size, at which points of a tilted contact count as
+/// lowest points.
 const LOWEST: f64 = 1e-10;
-/// No surface of the scenarios has a smaller radius of curvature (mm) where it matters.
+/// Minimum radius of curvature (mm) of the surfaces of the scenarios near their contacts.
 const RADIUS: f64 = 6.0;
 /// Maximum distance of a query (mm).
 const D_MAX: f64 = 0.3;
@@ -151,7 +152,7 @@ impl Rig {
         Self { scenario, a, b, boundary, corner, world, directions }
     }
 
-    /// A pair for a ramp.
+    /// Creates a pair with no cached results, for a ramp.
     #[must_use]
     pub fn pair(&self) -> ContactPair {
         ContactPair::new(self.a.clone(), self.b.clone())
@@ -163,7 +164,7 @@ impl Rig {
         self.a.size().max(self.b.size())
     }
 
-    /// Queries with B posed in the frame of A.
+    /// Queries the pair with B posed by `pose` in the frame of A.
     ///
     /// # Panics
     /// If the pose is not finite or an option is invalid.
@@ -178,7 +179,8 @@ impl Rig {
 }
 
 /// Largest length (mm) by which samples may cut a round border: every candidate is within a quarter of
-/// the diameter, or within the spacing, of a kept sample, so neighbours are at most twice as far apart.
+/// the diameter, or within `spacing` (mm), of a selected sample, so adjacent samples are at most twice
+/// as far apart.
 #[must_use]
 pub fn sagitta(radius: f64, spacing: Option<f64>) -> f64 {
     let chord = 2.0 * spacing.unwrap_or(f64::INFINITY).min(0.5 * radius);
@@ -186,7 +188,8 @@ pub fn sagitta(radius: f64, spacing: Option<f64>) -> f64 {
     1.2 * chord * chord / (8.0 * radius)
 }
 
-/// Checks the results of a pair at one pose, with its axis and angle (rad) of tilt.
+/// Checks the results of a pair at one pose against the demands; `(axis, tilt)` is the axis and the
+/// angle (rad) of the tilt.
 #[must_use]
 pub fn check(
     rig: &Rig,
@@ -306,13 +309,14 @@ pub fn check(
     (faults, seen)
 }
 
-/// Whether every point of each set is near a point of the other set.
+/// Whether every point of each set is within `near` (mm) of a point of the other set.
 fn same_places(x: &[P3], y: &[P3], near: f64) -> bool {
     let all = |x: &[P3], y: &[P3]| x.iter().all(|p| y.iter().any(|q| (p - q).norm() <= near));
     all(x, y) && all(y, x)
 }
 
-/// Extent (mm) of the part of a tilted contact whose distances are within a length of the smallest one.
+/// Width (mm) of the part of a tilted contact whose distances exceed the smallest one by at most
+/// `within` (mm).
 fn lowest_width(s: &Scenario, effect: Effect, tilt: f64, within: f64) -> f64 {
     // `straight` is for a straight border, `round` for a round one that is tilted against a plane.
     let straight = within / tilt;
@@ -325,13 +329,13 @@ fn lowest_width(s: &Scenario, effect: Effect, tilt: f64, within: f64) -> f64 {
     }
 }
 
-/// Largest length (mm), over some directions, by which points reach beyond the hull of others.
+/// Largest length (mm), over some directions, by which `points` extend beyond the hull of `hull`.
 fn lack_of_span(rig: &Rig, points: &[P3], hull: &[P3]) -> f64 {
     let reach = |set: &[P3], v: &V3| set.iter().map(|p| p.coords.dot(v)).fold(f64::NEG_INFINITY, f64::max);
     rig.directions.iter().map(|v| reach(points, v) - reach(hull, v)).fold(0.0, f64::max)
 }
 
-/// Tilts from 0 up: 0, then from 1e-12 to `largest` with some steps per decade.
+/// Tilts (rad) of a ramp: 0, then from 1e-12 to `largest` with `per_decade` steps per decade.
 #[must_use]
 pub fn tilts(largest: f64, per_decade: u32) -> Vec<f64> {
     let mut out = vec![0.0];
@@ -347,7 +351,8 @@ pub fn tilts(largest: f64, per_decade: u32) -> Vec<f64> {
     out
 }
 
-/// Queries along growing tilts; returns faults, statistics, and the number of contacts of each run.
+/// Queries along a ramp of growing tilts; returns faults, statistics, and the number of contacts in each
+/// run of poses with equal numbers.
 #[must_use]
 pub fn ramp(
     rig: &Rig,
@@ -402,7 +407,7 @@ pub fn ramp(
             }
         }
     }
-    // First and last set of every run of equal numbers of contacts.
+    // First and last set of contacts of every run of poses with equal numbers of contacts.
     let runs: Vec<&[Vec<P3>]> = sets.chunk_by(|x, y| x.len() == y.len()).collect();
     let counts: Vec<usize> = runs.iter().map(|r| r[0].len()).collect();
     seen.changes = counts.len().saturating_sub(1);

@@ -6,25 +6,25 @@ use feeler_geom::{P3, Pose, V3, math};
 use nalgebra::{Translation3, UnitQuaternion};
 use std::f64::consts::TAU;
 
-/// An axis of tilt.
+/// An axis about which B is tilted.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// Name for reports.
+    /// Name of the axis for reports.
     pub name: &'static str,
-    /// Direction of the axis.
+    /// Unit direction of the axis.
     pub dir: V3,
     /// Effect of the tilt on the contact.
     pub effect: Effect,
 }
 
-/// Change of the distances over the contact with a tilt.
+/// Change of the distances over the contact when B is tilted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// No change.
+    /// The distances do not change.
     None,
-    /// Proportional to the tilt.
+    /// The change is proportional to the tilt.
     First,
-    /// Proportional to the square of the tilt.
+    /// The change is proportional to the square of the tilt.
     Second,
 }
 
@@ -33,31 +33,31 @@ pub type OfPose<T> = Box<dyn Fn(&Pose) -> T + Send + Sync>;
 
 /// A pair of solids, the tilts of B against A, and the expected contact. Everything is in the frame of A.
 pub struct Scenario {
-    /// Name for reports.
+    /// Name of the scenario for reports.
     pub name: &'static str,
     /// The fixed solid.
     pub a: Shape,
     /// The tilted solid.
     pub b: Shape,
-    /// Pose of B without tilt.
+    /// Pose of B without tilt, in the frame of A.
     pub base: Pose,
-    /// B is tilted about this point.
+    /// Point about which B is tilted.
     pub pivot: P3,
-    /// The axes of tilt.
+    /// Axes about which B is tilted.
     pub axes: Vec<Axis>,
     /// Direction in which B is moved until the smallest distance is the gap, and the rate at which the
-    /// distance grows; `None` if the play between the solids is the gap and tilt makes the distance
-    /// smaller.
+    /// distance grows; `None` if the gap is the play between nested solids, which a tilt decreases.
     pub settle: Option<(V3, f64)>,
-    /// Smallest distance, computed without the program under test; negative if the solids overlap.
+    /// Smallest distance (mm) at a pose of B, computed without the program under test; negative if the
+    /// solids overlap.
     pub lowest: OfPose<f64>,
-    /// Points of B whose hull contains all contact of an untilted B, densely enough for the tilted
-    /// contact.
+    /// Points of B whose hull contains the whole contact of an untilted B, dense enough to contain the
+    /// contact of a tilted one approximately.
     pub overlap: OfPose<Vec<P3>>,
-    /// Radius (mm) of the round border of the contact, 0 if its hull has only corners.
+    /// Radius (mm) of the round border of the contact; 0 if the hull of the contact has only corners.
     pub round: f64,
-    /// Whether flat faces of B with corners lie on a flat face of A: with α above the tilt, all corners
-    /// stay in contact.
+    /// Whether flat faces of B with corners lie on a flat face of A: all their corners stay in contact
+    /// if α exceeds the tilt.
     pub polygon: bool,
 }
 
@@ -68,7 +68,8 @@ impl std::fmt::Debug for Scenario {
 }
 
 impl Scenario {
-    /// B tilted by an angle (rad) about one of the axes.
+    /// Pose of B that is tilted by `tilt` (rad) about `axis` and moved to the smallest distance `gap`
+    /// (mm).
     #[must_use]
     pub fn place(&self, axis: &V3, tilt: f64, gap: f64) -> Pose {
         let turn = UnitQuaternion::from_scaled_axis(axis.normalize() * tilt);
@@ -92,7 +93,7 @@ fn axis(name: &'static str, dir: V3, effect: Effect) -> Axis {
     Axis { name, dir, effect }
 }
 
-/// The coordinate axes with their effects, and an oblique one.
+/// The three coordinate axes with their effects, and an oblique axis.
 fn axes(x: Effect, y: Effect, z: Effect, oblique: Effect) -> Vec<Axis> {
     vec![
         axis("x", V3::x(), x),
@@ -102,7 +103,7 @@ fn axes(x: Effect, y: Effect, z: Effect, oblique: Effect) -> Vec<Axis> {
     ]
 }
 
-/// Axes of contacts that are invariant to rotation about z.
+/// Axes of tilt for contacts that are invariant to rotation about z.
 fn upright() -> Vec<Axis> {
     axes(First, First, Effect::None, First)
 }
@@ -133,14 +134,14 @@ fn plate() -> Shape {
     Shape::Box { half: [20.0, 16.0, 2.0], fillet: 0.0 }
 }
 
-/// Height of the plate's upper face.
+/// Height (mm) of the plate's upper face.
 const TOP: f64 = 2.0;
 
 fn grid(n: i32) -> impl Iterator<Item = f64> + Clone {
     (0..=n).map(move |i| f64::from(i) / f64::from(n))
 }
 
-/// Points of the border of a rectangle at a height, including its corners.
+/// Points of the border of a rectangle at height `z` (mm), including its corners.
 fn rectangle([x0, x1]: [f64; 2], [y0, y1]: [f64; 2], z: f64) -> Vec<P3> {
     let mix = |a: f64, b: f64, s: f64| if s < 1.0 { a + (b - a) * s } else { b };
     grid(40)
@@ -195,19 +196,19 @@ fn lowest_corner(pose: &Pose, half: [f64; 3]) -> f64 {
     SIGNS.iter().map(z).fold(f64::INFINITY, f64::min)
 }
 
-/// The border of the plate cuts the overlap, whose corners are a vertex of each solid and two crossings
-/// of edges.
+/// The border of the plate cuts the overlap. The corners of the overlap are a vertex of each solid and
+/// two crossings of their edges.
 fn box_over_a_corner(gap: f64) -> Scenario {
     let half = [4.0, 3.0, 2.5];
     let (x, y) = (18.0, 14.5);
     let lowest = move |pose: &Pose| {
-        // The bottom as a plane, then as two edges.
+        // The bottom of B as a plane, then as two edges.
         let n = pose * -V3::z();
         let corner = pose * P3::new(-half[0], -half[1], -half[2]);
         let plate_corner = P3::new(20.0, 16.0, TOP);
         let mut smallest = (corner.z - TOP).min((corner - plate_corner).dot(&-n));
         for (edge, own) in [(V3::x(), V3::y()), (V3::y(), V3::x())] {
-            // The edge of B that passes over that of A.
+            // The edge of B that crosses over an edge of A.
             let across = (pose * own).cross(&edge).normalize();
             let up = if across.z > 0.0 { across } else { -across };
             smallest = smallest.min((corner - plate_corner).dot(&up));
@@ -230,7 +231,7 @@ fn box_over_a_corner(gap: f64) -> Scenario {
                 P3::new(x, y, corner.z - ((x - corner.x) * n.x + (y - corner.y) * n.y) / n.z)
             };
             let along = |own: V3, s: f64| (pose * own) * s;
-            // Lengths of B's edges up to the border of the plate.
+            // Lengths of B's edges from the corner to the border of the plate.
             let (u, v) = (along(V3::x(), 1.0), along(V3::y(), 1.0));
             let (to_x, to_y) = ((20.0 - corner.x) / u.x, (16.0 - corner.y) / v.y);
             let ends =
@@ -392,7 +393,7 @@ fn sphere_in_cone(gap: f64) -> Scenario {
     let radius = 2.5;
     let half_angle = math::atan2(slope, 1.0);
     let (sin, cos) = math::sin_cos(half_angle);
-    // The distance is linear in the centre's distance from the axis and its height.
+    // The distance is linear in the distance of the centre from the axis and in its height.
     let lowest = move |pose: &Pose| {
         let c = pose.translation.vector;
         (low + slope * c.z - math::hypot(c.x, c.y)) * cos - radius
@@ -462,7 +463,7 @@ fn torus_on_shaft(gap: f64) -> Scenario {
     }
 }
 
-/// Smallest value of a convex function over an interval, and its argument.
+/// Minimum of a convex function over an interval, and its argument, by golden section.
 fn golden_section(f: &impl Fn(f64) -> f64, (mut a, mut b): (f64, f64)) -> (f64, f64) {
     let golden = 0.618_033_988_749_894_9;
     for _ in 0..45 {
@@ -473,8 +474,8 @@ fn golden_section(f: &impl Fn(f64) -> f64, (mut a, mut b): (f64, f64)) -> (f64, 
     (f(x), x)
 }
 
-/// Smallest value of a function and its argument, by samples and golden sections around the smallest
-/// samples.
+/// Minimum of a function over an interval, and its argument, by samples and golden sections around the
+/// smallest samples.
 fn min_around(f: impl Fn(f64) -> f64, (from, to): (f64, f64), samples: i32) -> (f64, f64) {
     let step = (to - from) / f64::from(samples);
     let at = |i: i32| f(from + step * f64::from(i));

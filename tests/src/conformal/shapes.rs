@@ -6,23 +6,23 @@ use feeler_brep::source::LoopSource;
 use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-/// A solid around the origin of its own frame.
+/// A solid around the origin of its own frame; all lengths are in mm.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// A box between `-half` and `half`, its edges rounded with radius `fillet` (0: sharp).
+    /// A box with corners `-half` and `half`, whose edges are rounded with radius `fillet` (0: sharp).
     Box {
-        /// Half lengths of its sides.
+        /// Half side lengths of the box, including the fillets.
         half: [f64; 3],
-        /// Radius of all edges and corners.
+        /// Radius of all edges and corners; 0 for sharp ones.
         fillet: f64,
     },
-    /// A sphere.
+    /// A sphere of the given radius.
     Ball(f64),
     /// A torus about the z axis.
     Torus {
-        /// Distance of the section's centre from the axis.
+        /// Distance of the tube's centre from the axis.
         major: f64,
-        /// Radius of the section.
+        /// Radius of the tube.
         minor: f64,
     },
     /// A closed profile revolved about the z axis.
@@ -32,7 +32,7 @@ pub enum Shape {
 /// A corner of a profile, in counter-clockwise order of the half plane (distance from the axis, height).
 #[derive(Clone, Copy, Debug)]
 pub struct Corner {
-    /// Distance from the axis and height.
+    /// Distance from the axis and height of the corner.
     pub at: [f64; 2],
     /// Centre of the arc, of less than half a turn, to the next corner; `None` for a straight segment.
     pub around: Option<[f64; 2]>,
@@ -58,7 +58,8 @@ pub fn tube(inner: f64, outer: f64, half_height: f64) -> Shape {
 }
 
 impl Shape {
-    /// Signed distance of a point to the boundary, negative inside; unsigned inside profiles with arcs.
+    /// Signed distance (mm) from a point to the boundary, negative inside; for profiles with arcs it is
+    /// positive inside, too.
     #[must_use]
     pub fn distance(&self, p: &P3) -> f64 {
         match self {
@@ -76,7 +77,7 @@ impl Shape {
                 if profile.iter().any(|c| c.around.is_some()) {
                     return off;
                 }
-                // The point is inside if the number of pieces above it is odd.
+                // The point is inside if the number of profile pieces above it is odd.
                 let above = |(a, b): (&Corner, &Corner)| {
                     let ([x0, z0], [x1, z1]) = (a.at, b.at);
                     (x0 > x[0]) != (x1 > x[0]) && z0 + (z1 - z0) * (x[0] - x0) / (x1 - x0) > x[1]
@@ -86,14 +87,15 @@ impl Shape {
         }
     }
 
-    /// Points of the boundary, about `step` apart, sharp edges and corners included.
+    /// Points of the boundary, about `step` (mm) apart, including points on sharp edges and corners.
     #[must_use]
     pub fn boundary(&self, step: f64) -> Vec<P3> {
         let mut out = Vec::new();
         match self {
             Self::Box { half, fillet } => {
                 let core = V3::from(*half).map(|h| h - fillet);
-                // Grid on the surface of the core, from which the boundary is a fillet's radius away.
+                // Grid on the surface of the core; the boundary is at a distance of the fillet's radius
+                // from it.
                 let n = core.map(|c| (2.0 * c / step).ceil().max(1.0) as i32);
                 let at = |i: i32, k: usize| core[k] * (2.0 * f64::from(i) / f64::from(n[k]) - 1.0);
                 for i in 0..=n.x {
@@ -150,7 +152,7 @@ impl Shape {
         }
     }
 
-    /// The solid for the program under test.
+    /// Boundary representation for the program under test.
     #[must_use]
     pub fn source(&self) -> SolidSource {
         match self {
@@ -170,7 +172,8 @@ impl Shape {
 }
 
 /// Unit outward normals at a point of the core of a box: samples of the cone of normals for rounded
-/// boxes, a zero vector for sharp ones.
+/// boxes, a zero vector for sharp ones. `ends`: whether the point is at an end of the core along each
+/// axis.
 fn normals(p: &P3, ends: &[bool; 3], rounded: bool) -> Vec<V3> {
     if !rounded {
         return vec![V3::zeros()];
@@ -199,8 +202,8 @@ fn pieces(profile: &[Corner]) -> impl Iterator<Item = (&Corner, &Corner)> {
     profile.iter().zip(profile.iter().cycle().skip(1))
 }
 
-/// Signed angle of an arc: positive if it runs counter-clockwise about its centre (convex), along the
-/// shorter arc.
+/// Signed angle (rad) of the shorter arc from `a` to `b` about `center`: positive if it runs
+/// counter-clockwise (convex).
 fn turn(a: &Corner, b: [f64; 2], center: [f64; 2]) -> f64 {
     let (u, v) = ([a.at[0] - center[0], a.at[1] - center[1]], [b[0] - center[0], b[1] - center[1]]);
     math::atan2(u[0] * v[1] - u[1] * v[0], u[0] * v[0] + u[1] * v[1])
@@ -240,7 +243,7 @@ fn piece_distance(a: &Corner, b: [f64; 2], x: [f64; 2]) -> f64 {
     }
 }
 
-/// Points of a profile, revolved about the axis.
+/// Appends the points of a profile, revolved about the axis, about `step` (mm) apart.
 fn revolve(profile: &[[f64; 2]], step: f64, out: &mut Vec<P3>) {
     for [r, z] in profile {
         let n = (TAU * r / step).ceil().max(1.0) as i32;
@@ -255,7 +258,7 @@ fn level(z: f64) -> Frame {
     Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() }
 }
 
-/// A face for every piece off the axis, bounded by full circles.
+/// Creates a face for every piece of the profile that is not on the axis, bounded by full circles.
 #[expect(clippy::float_cmp, reason = "vertical and horizontal pieces have exactly equal coordinates")]
 fn revolved(profile: &[Corner]) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -275,8 +278,8 @@ fn revolved(profile: &[Corner]) -> SolidSource {
         if start.is_none() && end.is_none() {
             continue;
         }
-        // The material is to the left of the profile; the face is to the left of the circle where it
-        // begins.
+        // The material is to the left of the profile. The face is to the left of the circle at its
+        // start.
         let (surface, outward) = match from.around {
             Some(center) => {
                 let radius = math::hypot(r0 - center[0], z0 - center[1]);
@@ -308,11 +311,11 @@ fn revolved(profile: &[Corner]) -> SolidSource {
     b.finish("revolved")
 }
 
-/// Planes, quarter cylinders and octants of spheres, joined smoothly.
+/// Creates a box of planes, quarter cylinders and octants of spheres, joined smoothly.
 fn rounded_box(half: [f64; 3], fillet: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let core = half.map(|h| h - fillet);
-    // Vertex of a corner (signs) on the plane across an axis.
+    // Vertex of a corner (given by signs) on the plane normal to an axis.
     let mut vertex = [[0; 3]; 8];
     for (corner, on) in vertex.iter_mut().enumerate() {
         for (axis, v) in on.iter_mut().enumerate() {
@@ -334,7 +337,7 @@ fn rounded_box(half: [f64; 3], fillet: f64) -> SolidSource {
         let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
         let bit = |axis: usize, up: bool| usize::from(up) << axis;
         for up in [false, true] {
-            // The plane across the axis, counter-clockwise from outside.
+            // The plane normal to the axis, counter-clockwise seen from outside.
             let mut ring = [(false, false), (true, false), (true, true), (false, true)]
                 .map(|(y, z)| vertex[bit(axis, up) | bit(j, y) | bit(k, z)][axis]);
             if !up {
@@ -343,10 +346,10 @@ fn rounded_box(half: [f64; 3], fillet: f64) -> SolidSource {
             b.polygon(&[&ring]);
         }
         for (y, z) in [(false, false), (true, false), (true, true), (false, true)] {
-            // The quarter cylinder along the axis.
+            // The quarter cylinder parallel to the axis.
             let (low, high) = (bit(j, y) | bit(k, z), bit(axis, true) | bit(j, y) | bit(k, z));
             let origin = P3::from(corner_point(low, core));
-            // The frame keeps seams and poles off the face.
+            // The frame is chosen such that seams and poles are not on the face.
             let x = (V3::ith(j, sign(low, j)) + V3::ith(k, sign(low, k))).normalize();
             let dir = V3::ith(axis, 1.0);
             let frame = Frame { origin, x, y: dir.cross(&x), z: dir };

@@ -8,7 +8,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::TAU;
 
-/// Kinds of pairs of curves.
+/// Kinds of pairs of curves, by which [`pair`] selects.
 pub const PAIRS: [&str; 14] = [
     "cubics",
     "mixed degrees",
@@ -26,7 +26,7 @@ pub const PAIRS: [&str; 14] = [
     "ends that touch",
 ];
 
-/// Kinds of curves for contacts with themselves.
+/// Kinds of curves for contacts with themselves, by which [`itself`] selects.
 pub const LOOPS: [&str; 14] = [
     "cubic loops",
     "smooth chains",
@@ -61,7 +61,7 @@ impl Make {
         self.rng.random::<f64>() < share
     }
 
-    /// A number that is uniform on a logarithmic scale between two bounds.
+    /// A random number with a uniform logarithm between `lo` and `hi`.
     fn magnitude(&mut self, lo: f64, hi: f64) -> f64 {
         math::exp(self.number(math::ln(lo), math::ln(hi)))
     }
@@ -79,13 +79,13 @@ impl Make {
         Shape { degree, points, is_closed, radius }
     }
 
-    /// Pieces of random control points, with corners between them.
+    /// Pieces with random control points, with corners between them.
     fn corners(&mut self, degree: usize, n: usize, is_closed: bool) -> Shape {
         let points = self.points(n * degree + usize::from(!is_closed), 10.0);
         self.shape(degree, points, is_closed)
     }
 
-    /// Cubics through random points, with continuous direction at joints.
+    /// Cubics through random points, with a continuous direction at their joints.
     fn smooth(&mut self, n: usize, is_closed: bool) -> Shape {
         let through = self.points(n + usize::from(!is_closed), 10.0);
         self.through(&through, is_closed)
@@ -113,7 +113,7 @@ impl Make {
         self.shape(3, points, is_closed)
     }
 
-    /// Cubics along an arc about the z axis that climbs by `pitch` in each turn.
+    /// Cubics along an arc of radius `r` about the z axis that climbs by `pitch` in each turn.
     fn arc(&mut self, r: f64, from: f64, turns: f64, n: usize, pitch: f64, noise: f64) -> Shape {
         let h = TAU * turns / n as f64;
         let k = 4.0 / 3.0 * math::tan(h / 4.0) * r;
@@ -156,7 +156,7 @@ impl Make {
     }
 
     fn options(&mut self) -> CurveOptions {
-        // Most cases are without sets, because only strict minima can be compared.
+        // Most cases have no sets of equal distance, because only strict minima can be compared.
         let level_slope = if self.is(0.7) { 1e-12 } else { 1e-6 };
         CurveOptions { d_max: 1e3, level_slope, ..CurveOptions::default() }
     }
@@ -282,7 +282,7 @@ pub fn pair(number: u64) -> (Shape, Shape, CurveOptions) {
     (a, b, options)
 }
 
-/// Moves a control point of pieces without length, which are invalid.
+/// Moves a control point of every piece without length, because such pieces are invalid.
 fn lengthen_pieces(shape: &mut Shape) {
     let (degree, n) = (shape.degree, shape.points.len());
     for k in 0..shape.n() {
@@ -404,7 +404,7 @@ pub fn itself(number: u64) -> (Shape, CurveOptions) {
     (shape, options)
 }
 
-/// Control points of both parts of a piece that is cut at `x`.
+/// Control points of the two halves of a piece that is cut at the parameter `x` in [0, 1].
 fn cut(control: &[V3], x: f64) -> [Vec<V3>; 2] {
     let mut c = control.to_vec();
     let (mut l, mut r) = (vec![c[0]], vec![c[c.len() - 1]]);
@@ -417,7 +417,7 @@ fn cut(control: &[V3], x: f64) -> [Vec<V3>; 2] {
     [l, r]
 }
 
-/// The ring started at another parameter: the piece there is split in two.
+/// Returns the closed curve with its start at the parameter `u`, at which a piece is cut in two.
 #[must_use]
 pub fn started(ring: &Shape, u: f64) -> Shape {
     let split = split(ring, u);
@@ -427,7 +427,7 @@ pub fn started(ring: &Shape, u: f64) -> Shape {
     Shape { points, ..split }
 }
 
-/// The curve with one additional piece: the piece at `u` is split there.
+/// Returns the curve with one additional piece: the piece at the parameter `u` is cut there.
 #[must_use]
 pub fn split(shape: &Shape, u: f64) -> Shape {
     let (n, degree) = (shape.points.len(), shape.degree);
@@ -441,7 +441,7 @@ pub fn split(shape: &Shape, u: f64) -> Shape {
     Shape { points, ..shape.clone() }
 }
 
-/// The curve, raised by one degree.
+/// Returns the same curve with its degree raised by one.
 #[must_use]
 pub fn raised(shape: &Shape) -> Shape {
     let (n, degree) = (shape.points.len(), shape.degree);

@@ -3,15 +3,16 @@
 use super::{Chain, Found, Kind, Minimum, V3, is_same, minima, minima_itself, minimum, slope};
 use feeler_curves::{Curve, CurveLocation, CurveMinimum, CurveOptions, CurvePair, P3};
 
-/// Grid lines for each piece: of the first search, and of the second one, which runs if the results
-/// differ.
+/// Number of grid lines for each piece in the first search, and in the second one, which runs if the
+/// results differ.
 const STEPS: [usize; 2] = [200, 1600];
 
-/// A minimum with a smaller margin is nearly degenerate: a change of the curves by about the square of it
-/// makes the minimum vanish, so sets of two methods may differ by it.
+/// Minimum margin ([`Minimum::margin`]) of minima that must agree. A minimum with a smaller margin is
+/// nearly degenerate: a change of the curves by about the square of the margin makes it vanish, so the
+/// results of two methods may differ.
 pub const MARGIN: f64 = 1e-6;
 
-/// Largest error of footpoints, multiplied by the margin (their conditioning), as a part of the size.
+/// Maximum error of footpoints, multiplied by the margin (their conditioning), relative to the size.
 pub const FOOTPOINT: f64 = 1e-12;
 
 /// Data of a curve.
@@ -23,7 +24,7 @@ pub struct Shape {
     pub points: Vec<V3>,
     /// Whether the last piece ends where the first one starts.
     pub is_closed: bool,
-    /// Radius of the tube.
+    /// Radius (mm) of the tube.
     pub radius: f64,
 }
 
@@ -38,7 +39,7 @@ impl Shape {
         Curve::new(self.degree, &points, self.radius, self.is_closed).expect("shapes of cases are valid")
     }
 
-    /// The shape with all control points mapped.
+    /// Returns the shape with all control points mapped by `map`.
     #[must_use]
     pub fn mapped(&self, map: impl Fn(V3) -> V3) -> Self {
         Self { points: self.points.iter().map(|p| map(*p)).collect(), ..self.clone() }
@@ -50,7 +51,7 @@ impl Shape {
         (self.points.len() - usize::from(!self.is_closed)) / self.degree
     }
 
-    /// The chain of the brute-force search.
+    /// Returns the chain of the brute-force search for this shape.
     #[must_use]
     pub fn chain(&self) -> Chain {
         Chain::new(self.degree, &self.points, self.is_closed)
@@ -70,18 +71,18 @@ pub struct Verdict {
     pub twice: Vec<CurveMinimum>,
     /// Descriptions of wrong numbers and of wrong kinds.
     pub wrong: Vec<String>,
-    /// Reported strict minima that the brute-force search did not find.
+    /// Reported strict minima that the brute-force search does not find.
     pub missed: Vec<CurveMinimum>,
-    /// Number of common minima whose margin is too small for a comparison of footpoints.
+    /// Number of minima of both methods whose margin is too small for a comparison of footpoints.
     pub weak: usize,
-    /// Number of minima with such a margin that only one method finds.
+    /// Number of minima with a margin below [`MARGIN`] that only one method finds.
     pub degenerate: usize,
-    /// Number of minima that are reported as samples of a level stretch.
+    /// Number of minima that are reported as samples of a section of equal distance.
     pub in_sets: usize,
-    /// Whether the brute-force search gave up, or found an exactly level stretch: then only the reported
-    /// minima are checked.
+    /// Whether the brute-force search gave up, or found a section of exactly equal distance. Only the
+    /// reported minima are checked then.
     pub is_open: bool,
-    /// Largest error of a footpoint times its margin, as a part of the size.
+    /// Largest error of a footpoint times its margin, relative to the size.
     pub footpoint: f64,
 }
 
@@ -96,7 +97,7 @@ impl Verdict {
             && self.missed.is_empty()
     }
 
-    /// Numbers of faults: lost, invented, reported twice, wrong numbers, missed by the brute-force
+    /// Numbers of faults: lost, invented, reported twice, wrong values, missed by the brute-force
     /// search.
     #[must_use]
     pub fn counts(&self) -> [usize; 5] {
@@ -140,14 +141,14 @@ impl Comparison<'_> {
         if verdict.is_right() { verdict } else { self.verdict(reported, &find(STEPS[1])) }
     }
 
-    /// Largest coordinate or extent, the scale of rounding.
+    /// Largest coordinate or extent (mm) of the two curves, which is the scale of rounding.
     fn size(&self) -> f64 {
         let coordinates = self.a.points.iter().chain(&self.b.points).map(V3::norm);
         coordinates.fold(0.0, f64::max)
     }
 
-    /// Smallest margin of minima that are compared. A minimum with a margin below `level_slope` over half
-    /// `level_length` may be a level stretch.
+    /// Smallest margin of minima at a distance (mm) that are compared. A minimum with a margin below
+    /// `level_slope` over half `level_length` may count as a section of equal distance.
     fn margin(&self, distance: f64) -> f64 {
         let radii = self.a.radius + self.b.radius;
         let length = self
@@ -208,7 +209,7 @@ impl Comparison<'_> {
                 continue;
             }
             if self.is_itself && a.apart(t.u[0], t.u[1]) < 1e-6 {
-                // Trivial pair of the diagonal.
+                // The pair is a trivial one, on the diagonal.
                 out.invented.push(*t);
                 continue;
             }

@@ -38,7 +38,7 @@ const MAX_HALVINGS: u32 = 18;
 /// [`Found::is_exhausted`].
 const MAX_EXTRA_LINES: usize = 30_000;
 
-/// A joint is a corner if its directions differ by more than this angle (rad), the definition of `Curve`.
+/// Maximum angle (rad) between the directions at a joint that is not a corner, as defined by `Curve`.
 const CORNER_ANGLE: f64 = 1e-6;
 
 /// A chain of Bézier pieces.
@@ -48,11 +48,11 @@ pub struct Chain {
     is_closed: bool,
     /// Kind of each joint, in order; those of an open chain include both ends.
     kinds: Vec<Kind>,
-    /// Largest distance of control points from the first one.
+    /// Largest distance (mm) of control points from the first one.
     size: f64,
 }
 
-/// Kind of the point at a parameter.
+/// Kind of the curve point at a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A smooth point.
@@ -63,8 +63,8 @@ pub enum Kind {
     End,
 }
 
-/// A piece, and Bernstein coefficients of the derivative of its distance from a point `p`: `own - (p -
-/// first control point) · lift`.
+/// A piece, with the Bernstein coefficients of the derivative of its squared distance from a point `p`:
+/// `own - (p - first control point) · lift`.
 #[derive(Clone, Debug)]
 struct Piece {
     control: Vec<V3>,
@@ -72,7 +72,7 @@ struct Piece {
     lift: Vec<V3>,
 }
 
-/// Position and derivatives.
+/// Position and derivatives of a chain at a parameter.
 #[derive(Clone, Copy, Debug)]
 struct Jet {
     p: V3,
@@ -80,16 +80,16 @@ struct Jet {
     dd: V3,
 }
 
-/// A local minimum.
+/// A local minimum of the distance.
 #[derive(Clone, Copy, Debug)]
 pub struct Minimum {
-    /// Parameters on both chains.
+    /// Parameters of the two points on their chains.
     pub u: [f64; 2],
-    /// Points on both chains.
+    /// The two points.
     pub points: [V3; 2],
-    /// Distance between the points.
+    /// Distance (mm) between the two points.
     pub distance: f64,
-    /// Kinds of both points.
+    /// Kinds of the two points.
     pub kinds: [Kind; 2],
     /// Strictness of the minimum, without unit: the smallest eigenvalue of the second derivatives of ½ d²
     /// with respect to length; at ends and corners also the smallest cosine between the chord and the
@@ -104,9 +104,9 @@ pub struct Minimum {
 pub struct Found {
     /// All minima, without duplicates.
     pub minima: Vec<Minimum>,
-    /// Whether the distance is constant along some branch.
+    /// Whether the distance is constant along some branch of minima in t.
     pub is_level: bool,
-    /// Whether the search exceeded its budget: minima may be missing.
+    /// Whether the search exceeded `MAX_EXTRA_LINES`, so that minima may be missing.
     pub is_exhausted: bool,
 }
 
@@ -178,13 +178,13 @@ impl Chain {
         self.pieces.len()
     }
 
-    /// Largest distance of control points from the first one.
+    /// Largest distance (mm) of control points from the first one.
     #[must_use]
     pub fn size(&self) -> f64 {
         self.size
     }
 
-    /// The point at a parameter.
+    /// Returns the point at the parameter `u`.
     #[must_use]
     pub fn point(&self, u: f64) -> V3 {
         let (k, x) = self.place(u);
@@ -202,7 +202,8 @@ impl Chain {
         if self.is_closed { u.rem_euclid(n) } else { u.clamp(0.0, n) }
     }
 
-    /// A parameter in range, moved to a joint that is within rounding of it.
+    /// Returns `u`, shifted into the range of a closed chain, and moved to a joint that is within
+    /// rounding of it.
     fn snapped(&self, u: f64) -> f64 {
         let u = self.wrapped(u);
         if (u - u.round()).abs() <= 4.0 * f64::EPSILON * self.n() as f64 {
@@ -212,32 +213,33 @@ impl Chain {
         }
     }
 
-    /// Joint exactly at a parameter.
+    /// Returns the index of the joint exactly at the parameter `u`, if there is one.
     fn joint(&self, u: f64) -> Option<usize> {
         let k = u.round();
         (u == k).then(|| if self.is_closed { k as usize % self.n() } else { k as usize })
     }
 
-    /// Kind of the point at a parameter.
+    /// Returns the kind of the point at the parameter `u`.
     #[must_use]
     pub fn kind(&self, u: f64) -> Kind {
         self.joint(u).map_or(Kind::Smooth, |k| self.kinds[k])
     }
 
-    /// Distance between parameters, along the shorter arc of a closed chain.
+    /// Returns the distance between two parameters, along the shorter arc of a closed chain.
     #[must_use]
     pub fn apart(&self, s: f64, t: f64) -> f64 {
         let apart = (s - t).abs();
         if self.is_closed { apart.min(self.n() as f64 - apart) } else { apart }
     }
 
-    /// Whether the derivative nearly vanishes at a parameter: a cusp has no direction.
+    /// Whether the derivative nearly vanishes at the parameter `u`, so that the chain has no direction
+    /// there (a cusp).
     #[must_use]
     pub fn is_still(&self, u: f64) -> bool {
         self.sides(u).iter().flatten().any(|jet| jet.d.norm() < 1e-6 * self.size)
     }
 
-    /// Derivatives before and after a parameter; `None` beyond a free end.
+    /// Position and derivatives before and after the parameter `u`; `None` beyond a free end.
     fn sides(&self, u: f64) -> [Option<Jet>; 2] {
         let Some(k) = self.joint(u) else {
             let (k, x) = self.place(u);
@@ -251,7 +253,8 @@ impl Chain {
     }
 }
 
-/// Signs of the first and the last nonzero Bernstein coefficient, and the number of sign changes.
+/// Signs of the first and the last nonzero Bernstein coefficient, and the number of sign changes of the
+/// coefficients.
 fn signs(c: &[f64]) -> (f64, f64, usize) {
     let (mut first, mut last, mut changes) = (0.0, 0.0, 0);
     for &c in c {
@@ -268,10 +271,11 @@ fn signs(c: &[f64]) -> (f64, f64, usize) {
     (first, last, changes)
 }
 
-/// Maximum number of coefficients: those of the derivative of a squared distance to a quintic.
+/// Maximum number of Bernstein coefficients: the number for the derivative of a squared distance from a
+/// quintic.
 const MAX_COEFFICIENTS: usize = 10;
 
-/// All sign changes of a polynomial in Bernstein form over [lo, hi], in order.
+/// Appends all sign changes of a polynomial in Bernstein form over [lo, hi], in order.
 fn sign_changes(c: &[f64], lo: f64, hi: f64, depth: u32, out: &mut Vec<f64>) {
     let (first, last, changes) = signs(c);
     if changes == 0 {
@@ -306,8 +310,8 @@ fn sign_changes(c: &[f64], lo: f64, hi: f64, depth: u32, out: &mut Vec<f64>) {
     sign_changes(r, middle, hi, depth - 1, out);
 }
 
-/// The only root in (0, 1), by bracketed Newton steps. `first` is the sign of the polynomial before the
-/// root.
+/// The only root of a polynomial in (0, 1), by bracketed Newton steps. `first` is the sign of the
+/// polynomial before the root.
 fn root(c: &[f64], first: f64) -> f64 {
     let n = c.len();
     let value = |x: f64| {
@@ -346,7 +350,7 @@ fn root(c: &[f64], first: f64) -> f64 {
     x
 }
 
-/// Alternating minima and maxima of the distance from a point along a chain.
+/// Alternating minima and maxima of the distance from a point along a chain, as parameters.
 #[derive(Clone, Debug, Default)]
 struct Profile {
     minima: Vec<f64>,
@@ -361,8 +365,8 @@ impl Profile {
         let mut ends = Vec::with_capacity(b.n());
         let mut at = |t: f64, falls: f64| if falls < 0.0 { out.minima.push(t) } else { out.maxima.push(t) };
         let mut c = [0.0; MAX_COEFFICIENTS];
-        // Sign of the derivative at the end of the processed part. The distance counts as falling before
-        // a free end.
+        // Sign of the derivative at the end of the section processed until now. The distance counts as
+        // falling before a free end.
         let mut last = if b.is_closed { 0.0 } else { -1.0 };
         for (k, piece) in b.pieces.iter().enumerate() {
             let n = piece.own.len();
@@ -398,7 +402,7 @@ impl Profile {
         out
     }
 
-    /// Index of the minimum to which a descent from `t` converges.
+    /// Index of the minimum to which a descent from the parameter `t` converges.
     fn basin(&self, t: f64) -> Option<usize> {
         let before = self.maxima.iter().filter(|m| **m < t).count();
         let n = self.minima.len();
@@ -413,7 +417,7 @@ impl Profile {
     }
 }
 
-/// Point of a branch of minima in t.
+/// Point of a branch of minima in t, at one s.
 #[derive(Clone, Copy, Debug)]
 struct State {
     t: f64,
@@ -426,7 +430,7 @@ struct State {
     is_trivial: bool,
 }
 
-/// All branches at one s.
+/// All branches of minima in t at one s.
 #[derive(Clone, Debug)]
 struct Line {
     x: f64,
@@ -472,7 +476,7 @@ impl Search<'_> {
         Line { x, a, profile, states }
     }
 
-    /// Classifies a branch between two neighbouring lines.
+    /// Classifies a branch between two adjacent lines.
     fn between(&self, l: &Line, r: &Line, from: &State, to: &State) -> Between {
         let h = r.x - l.x;
         let scale = self.size * l.a.d.norm().max(r.a.d.norm());
@@ -559,7 +563,7 @@ impl Search<'_> {
         }
     }
 
-    /// Solves for the minimum on a branch that falls and rises between two lines.
+    /// Solves for the minimum on a branch along which f falls and rises between two lines.
     fn solve(&mut self, piece: usize, l: &Line, r: &Line, from: &State, to: &State) {
         let (mut lo, mut hi) = (l.x, r.x);
         let (mut x, mut state) = if -from.slope < to.slope { (l.x, *from) } else { (r.x, *to) };
@@ -585,7 +589,7 @@ impl Search<'_> {
         }
     }
 
-    /// Polishes a candidate and stores it if it is a minimum.
+    /// Refines the candidate `(s, t)` and stores it if it is a minimum.
     fn keep(&mut self, s: f64, t: f64, is_joint: bool) {
         let s_at = if is_joint { Some(s) } else { None };
         let t_at = self.b.joint(t).map(|_| t);
@@ -631,7 +635,7 @@ impl Search<'_> {
     }
 }
 
-/// Newton's method from a point close to a minimum; parameters at joints are constant.
+/// Newton's method from a point close to a minimum; `keep_s` and `keep_t` fix parameters at joints.
 fn polished(a: &Chain, b: &Chain, s: f64, t: f64, keep_s: bool, keep_t: bool) -> (f64, f64) {
     let ((i, mut x), (j, mut y)) = (a.place(s), b.place(t));
     let (x0, y0) = (x, y);
@@ -667,7 +671,7 @@ fn polished(a: &Chain, b: &Chain, s: f64, t: f64, keep_s: bool, keep_t: bool) ->
     )
 }
 
-/// Numbers of a pair of points of two chains.
+/// Creates the record of the minimum at the parameters `s` and `t` of two chains.
 #[must_use]
 pub fn minimum(a: &Chain, b: &Chain, s: f64, t: f64) -> Minimum {
     let (p, q) = (a.point(s), b.point(t));
@@ -682,7 +686,7 @@ pub fn minimum(a: &Chain, b: &Chain, s: f64, t: f64) -> Minimum {
     }
 }
 
-/// Largest change of the distance with length in smooth directions, and largest decrease in outgoing
+/// Largest change of the distance per length in smooth directions, or largest decrease in the outgoing
 /// directions of kinks. The effect of rounding of the points is subtracted.
 #[must_use]
 pub fn slope(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
@@ -706,7 +710,7 @@ pub fn slope(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
     largest
 }
 
-/// [`Minimum::margin`], negative if the point is not a minimum.
+/// Computes [`Minimum::margin`]; negative if the point is not a minimum.
 fn margin(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
     let (on_a, on_b) = (a.sides(s), b.sides(t));
     let (kind_a, kind_b) = (a.kind(s), b.kind(t));
@@ -752,7 +756,7 @@ fn margin(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
     if smallest.is_nan() { 0.0 } else { smallest }
 }
 
-/// Whether f is larger at all samples of one of several rings around a point.
+/// Whether f is larger at all samples of one of several rings around a point than at the point.
 fn is_seen(a: &Chain, b: &Chain, s: f64, t: f64) -> bool {
     let speed = |c: &Chain, u: f64| c.sides(u).iter().flatten().map(|j| j.d.norm()).fold(0.0, f64::max);
     let (va, vb) = (speed(a, s), speed(b, t));
@@ -766,14 +770,14 @@ fn is_seen(a: &Chain, b: &Chain, s: f64, t: f64) -> bool {
         (0..96).all(|k| {
             let (sin, cos) = math::sin_cos(std::f64::consts::TAU * f64::from(k) / 96.0);
             let (u, v) = (clamped(a, s + r * size * cos / va), clamped(b, t + r * size * sin / vb));
-            // Samples that the border cuts off are skipped.
+            // Samples beyond the border of the parameter rectangle are skipped.
             let moved = (a.apart(u, s) * va).max(b.apart(v, t) * vb);
             moved < 1e-3 * r * size || (a.point(u) - b.point(v)).norm() > distance
         })
     })
 }
 
-/// All local minima of the distance between two chains, with `steps` lines for each piece of either
+/// All local minima of the distance between two chains, with `steps` grid lines for each piece of either
 /// chain.
 #[must_use]
 pub fn minima(a: &Chain, b: &Chain, steps: usize) -> Found {
@@ -793,7 +797,7 @@ pub fn minima(a: &Chain, b: &Chain, steps: usize) -> Found {
 }
 
 /// All local minima of the distance of a chain from itself, except the diagonal, with the smaller
-/// parameter first.
+/// parameter first; `steps` as in [`minima`].
 #[must_use]
 pub fn minima_itself(a: &Chain, steps: usize) -> Found {
     let mut out = scan(a, a, steps, true);
@@ -816,7 +820,7 @@ fn scan(a: &Chain, b: &Chain, steps: usize, is_itself: bool) -> Found {
     search.out
 }
 
-/// Whether two pairs of parameters are the same minimum.
+/// Whether two pairs of parameters are the same minimum within `tolerance`.
 #[must_use]
 pub fn is_same(a: &Chain, b: &Chain, p: [f64; 2], q: [f64; 2], tolerance: f64) -> bool {
     let is_near = |c: &Chain, u: f64, v: f64| {
@@ -828,7 +832,7 @@ pub fn is_same(a: &Chain, b: &Chain, p: [f64; 2], q: [f64; 2], tolerance: f64) -
 fn merge(a: &Chain, b: &Chain, is_itself: bool, found: &mut Found) {
     let size = a.size.max(b.size);
     let mut kept: Vec<Minimum> = Vec::new();
-    // Kinks come first, because a smooth duplicate beside them may just have reached them; then the
+    // Kinks come first, because a smooth duplicate beside a kink may just have reached it; then the
     // stricter minima.
     let rank = |m: &Minimum| m.kinds.iter().filter(|k| **k == Kind::Smooth).count();
     found.minima.sort_by(|p, q| rank(p).cmp(&rank(q)).then(q.margin.total_cmp(&p.margin)));

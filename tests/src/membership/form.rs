@@ -1,4 +1,4 @@
-//! Solids in closed form.
+//! Solids in closed form, with a signed depth of any point.
 
 use feeler_geom::{P3, V3};
 
@@ -7,41 +7,41 @@ use feeler_geom::{P3, V3};
 pub struct Outline {
     /// Corners (mm), counter-clockwise.
     pub corners: Vec<[f64; 2]>,
-    /// Holes: centre and radius (mm). They are inside the polygon and disjoint.
+    /// Holes: x and y of the centre, and radius (mm). They are inside the polygon and disjoint.
     pub holes: Vec<[f64; 3]>,
 }
 
-/// A solid in closed form. Lengths in mm.
+/// A solid in closed form. Lengths are in mm.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// A ball.
     Ball {
-        /// Centre.
+        /// Centre of the ball.
         center: P3,
-        /// Radius.
+        /// Radius of the ball.
         radius: f64,
     },
     /// A box along the axes.
     Block {
-        /// Smallest coordinates.
+        /// Smallest coordinates of the box.
         min: [f64; 3],
-        /// Largest coordinates.
+        /// Largest coordinates of the box.
         max: [f64; 3],
     },
     /// All points within a radius of a segment on the z axis.
     Pill {
-        /// Start of the segment.
+        /// z of the start of the segment.
         low: f64,
-        /// End of the segment.
+        /// z of the end of the segment.
         high: f64,
-        /// Radius.
+        /// Maximum distance from the segment.
         radius: f64,
     },
     /// All points whose `(x, y)` is within a radius of a segment on the x axis; unbounded along z.
     Track {
         /// Half the length of the segment.
         half: f64,
-        /// Radius.
+        /// Maximum distance from the segment in the plane.
         radius: f64,
     },
     /// A torus around the z axis; an apple if the tube's radius is larger than the ring's.
@@ -57,33 +57,34 @@ pub enum Form {
         /// Polygons of `[radius, z]`, radius ≥ 0.
         profiles: Vec<Vec<[f64; 2]>>,
     },
-    /// An upright prism.
+    /// An upright prism over an outline.
     Upright {
-        /// Its section.
+        /// Section normal to z.
         outline: Outline,
-        /// Bottom.
+        /// z of the bottom.
         low: f64,
-        /// Top.
+        /// z of the top.
         high: f64,
     },
     /// A half space: all points with `⟨normal, p⟩ ≤ offset`.
     Half {
-        /// Outward unit normal.
+        /// Outward unit normal of the plane.
         normal: V3,
-        /// Distance of the plane from the origin along the normal.
+        /// Signed distance of the plane from the origin along the normal.
         offset: f64,
     },
-    /// The intersection.
+    /// The intersection of the forms.
     And(Vec<Form>),
-    /// The complement.
+    /// The complement of the form.
     Not(Box<Form>),
-    /// The first form minus the second, which lies strictly inside.
+    /// The first form minus the second one, which lies strictly inside.
     Hollow(Box<Form>, Box<Form>),
 }
 
 impl Form {
-    /// Signed depth (mm): inside at most the distance to the boundary, outside at most minus the
-    /// distance. Its sign is right to rounding, and it is 1-Lipschitz.
+    /// Signed depth (mm) of a point, positive inside. Inside, it is at most the distance to the
+    /// boundary; outside, its magnitude is at most that distance. Its sign is right up to rounding, and
+    /// it is 1-Lipschitz.
     #[must_use]
     pub fn depth(&self, p: &P3) -> f64 {
         match self {
@@ -115,7 +116,8 @@ impl Form {
         }
     }
 
-    /// Whether the depth of points outside is minus their distance, not only a bound of it.
+    /// Whether the magnitude of the depth of points outside is their distance from the boundary, not
+    /// only a lower bound of it.
     #[must_use]
     pub fn is_exact_outside(&self) -> bool {
         match self {
@@ -129,7 +131,8 @@ impl Form {
         }
     }
 
-    /// Whether the depth of points inside is their distance to the boundary, not only a bound of it.
+    /// Whether the depth of points inside is their distance from the boundary, not only a lower bound of
+    /// it.
     #[must_use]
     pub fn is_exact_inside(&self) -> bool {
         match self {
@@ -143,7 +146,7 @@ impl Form {
 }
 
 impl Outline {
-    /// Signed distance (mm) to the border, positive inside.
+    /// Signed distance (mm) of the point `q` from the border, positive inside.
     #[must_use]
     pub fn depth(&self, q: [f64; 2]) -> f64 {
         let (mut near, mut inside) = (f64::INFINITY, false);
@@ -157,7 +160,7 @@ fn length(x: f64, y: f64) -> f64 {
     (x * x + y * y).sqrt()
 }
 
-/// Depth in a box, from the depths in its slabs.
+/// Depth in a box, from the depths in the slabs between its opposite faces.
 fn slabs(d: [f64; 3]) -> f64 {
     let inside = d[0].min(d[1]).min(d[2]);
     if inside >= 0.0 {
@@ -167,8 +170,8 @@ fn slabs(d: [f64; 3]) -> f64 {
     -(x * x + y * y + z * z).sqrt()
 }
 
-/// Distance to a polygon, and whether a ray to the right crosses it an odd number of times. With `axis`,
-/// sides on the second axis do not count as border.
+/// Reduces `near` to the distance from `q` to a polygon if that is smaller, and flips `inside` for every
+/// side that a ray to the right crosses. With `axis`, sides on the second axis do not count as border.
 fn polygon(corners: &[[f64; 2]], q: [f64; 2], axis: bool, near: &mut f64, inside: &mut bool) {
     let mut smallest = f64::INFINITY;
     let mut a = corners[corners.len() - 1];

@@ -1,8 +1,8 @@
 //! Reference for the membership of points in solids, without any code of the runtime.
 //!
 //! [`Form`] is a solid in closed form with a signed depth. [`Spec`] describes generated solids by their
-//! dimensions and gives each as a form and as a boundary representation ([`Shape`]). [`Rays`] classifies
-//! points of any solid, except near its boundary.
+//! dimensions and builds each of them as a form and as a boundary representation ([`Shape`]). [`Rays`]
+//! classifies points of any solid, except near its boundary.
 
 mod form;
 mod rays;

@@ -11,7 +11,7 @@ use feeler_hierarchy::{Face, Hierarchy};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A solid cut into cells.
+/// A solid whose faces are cut into almost flat cells.
 #[derive(Debug)]
 pub struct Rays<'a> {
     solid: &'a Hierarchy,
@@ -26,11 +26,11 @@ struct Cell {
     face: usize,
     rect: Rect,
     bounds: Aabb,
-    /// Approximate angle (rad) between its normals.
+    /// Approximate angle (rad) between the normals of the cell.
     turn: f64,
 }
 
-/// Box around cells `first..end`; `next` is the node after all its descendants.
+/// Box around cells `first..end`; `next` is the index of the node after all descendants of this node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     first: usize,
@@ -41,20 +41,22 @@ struct Node {
 
 /// Maximum number of cells in a leaf.
 const LEAF_CELLS: usize = 4;
-/// Starts of the search for a crossing of a cell, relative to its sides; only the first one is used if
-/// the ray is steep enough.
+/// Starts of the search for the crossing of a ray with a cell, relative to the sides of the cell. Only
+/// the first one is used if the ray is steep enough.
 const STARTS: [[f64; 2]; 5] = [[0.5, 0.5], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
 
-/// Position along the ray and sign of a crossing, if any; and the sine of the angle to the surface.
+/// Position along the ray and sign of a crossing, if there is one; and the sine of the angle between ray
+/// and surface.
 type Crossing = (Option<(f64, i32)>, f64);
 
-/// Number of valid rays that must agree.
+/// Number of valid rays that must agree before a point is classified.
 const AGREEING_RAYS: u32 = 3;
-/// A point is near the boundary if its distance is less than this part of the size.
+/// Minimum distance of a point from the boundary, relative to the size of the solid, at which the point
+/// is classified.
 pub const NEAR_BOUNDARY: f64 = 1e-4;
 
 impl<'a> Rays<'a> {
-    /// Cuts the faces of a solid.
+    /// Cuts the faces of a solid into cells.
     #[must_use]
     pub fn new(solid: &'a Hierarchy) -> Self {
         let (low, high) = (P3::from(solid.info.bbox_min), P3::from(solid.info.bbox_max));
@@ -82,7 +84,7 @@ impl<'a> Rays<'a> {
         rays
     }
 
-    /// Appends nodes in depth-first order.
+    /// Appends the nodes of the tree over cells `first..end` in depth-first order.
     fn gather(&mut self, first: usize, end: usize) {
         let bounds = self.cells[first..end].iter().fold(Aabb::empty(), |b, c| b.union(&c.bounds));
         let node = self.nodes.len();
@@ -98,7 +100,7 @@ impl<'a> Rays<'a> {
         self.nodes[node].next = self.nodes.len();
     }
 
-    /// Whether a point is inside; `None` if it is undecided or near the boundary.
+    /// Whether the point `p` is inside; `None` if rays disagree or `p` is near the boundary.
     #[must_use]
     pub fn contains(&self, p: &P3) -> Option<bool> {
         let mut rng = SmallRng::seed_from_u64(p.coords.iter().fold(1, |s, x| s * 31 + (x.to_bits() >> 12)));
@@ -119,7 +121,8 @@ impl<'a> Rays<'a> {
         (inside + outside == AGREEING_RAYS && inside.min(outside) == 0).then_some(inside > 0)
     }
 
-    /// Number of leaving minus entering crossings of a ray; `None` if a crossing is doubtful.
+    /// Number of leaving minus number of entering crossings of the ray from `p` along `d`; `None` if a
+    /// crossing is doubtful.
     fn count(&self, p: &P3, d: &V3) -> Option<i32> {
         let mut hits: Vec<(usize, f64, i32)> = Vec::new();
         let mut i = 0;
@@ -156,8 +159,8 @@ impl<'a> Rays<'a> {
         Some(hits.iter().map(|h| h.2).sum())
     }
 
-    /// Crossing of a ray with a cell, searched for from a start in it, and the sine of the ray's angle to
-    /// the surface; `None` if it is doubtful.
+    /// Crossing of the ray from `p` along `d` with a cell, found by a search from `start` in the cell.
+    /// `None` if it is doubtful.
     fn crossing(&self, cell: &Cell, start: [f64; 2], p: &P3, d: &V3) -> Option<Crossing> {
         let face: &Face = &self.solid.faces[cell.face];
         let r = cell.rect;
@@ -183,11 +186,11 @@ impl<'a> Rays<'a> {
         let n = natural.map(|n| if n.dot(&face.surface.normal(uv)) < 0.0 { -n } else { n });
         let sine = n.map_or(0.0, |n| n.dot(d) * if face.outward { 1.0 } else { -1.0 });
         if beyond > 1e-3 {
-            // The crossing is in a neighbour or does not exist; a search that ends near the cell should
-            // have converged.
+            // Either the crossing is in an adjacent cell or it does not exist. A search that ends near
+            // the cell should have converged.
             return (off < 1e-9 * self.size || beyond > 0.4).then_some((None, sine));
         }
-        // Clamping to the face must not make a crossing of a point beyond it.
+        // Clamping to the face must not turn the crossing of a point beyond the face into a valid one.
         let whole = face.trim.rect;
         if off > 1e-9 * self.size || (whole.clamp(uv) - uv).amax() > 1e-9 * wu.max(wv) {
             return None;
@@ -195,7 +198,7 @@ impl<'a> Rays<'a> {
         let t = (s.p - p).dot(d);
         let (lu, lv) = (s.du.norm(), s.dv.norm());
         let near = 0.1 * NEAR_BOUNDARY * self.size;
-        // The trim is not near if all samples around the crossing are inside.
+        // No trim is near if all samples around the crossing are inside.
         let side = |i: i32, j: i32| {
             let q =
                 P2::new(uv.x + f64::from(i) * near / lu.max(1e-9), uv.y + f64::from(j) * near / lv.max(1e-9));
@@ -220,8 +223,8 @@ impl<'a> Rays<'a> {
     }
 }
 
-/// Whether a line intersects a box. The part behind the start counts too, because crossings just behind
-/// it are doubtful.
+/// Whether a line intersects a box. Intersections behind the start of the ray count too, because
+/// crossings just behind the start are doubtful.
 fn intersects(b: &Aabb, p: &P3, d: &V3) -> bool {
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     for k in 0..3 {
@@ -232,7 +235,7 @@ fn intersects(b: &Aabb, p: &P3, d: &V3) -> bool {
     low <= high
 }
 
-/// Halves a piece of a face until it is almost flat.
+/// Halves the rectangle `r` of a face until the cells are almost flat, and appends them to `out`.
 fn cut(face: &Face, index: usize, r: Rect, size: f64, depth: u32, out: &mut Vec<Cell>) {
     let at = |x: f64, y: f64| face.surface.point(P2::new(r.u0 + x * r.width(), r.v0 + y * r.height()));
     let grid: Vec<P3> = (0..25).map(|i| at(f64::from(i % 5) * 0.25, f64::from(i / 5) * 0.25)).collect();
@@ -258,7 +261,7 @@ fn cut(face: &Face, index: usize, r: Rect, size: f64, depth: u32, out: &mut Vec<
         || bend <= 1e-4 * size && extent < 1e-2 * size
         || bend <= 1e-12 * size
     {
-        // Angle of an arc, from its sagitta.
+        // Angle of an arc, estimated from its sagitta.
         let turn = if extent > 0.0 { 10.0 * bend / extent } else { 0.0 };
         out.push(Cell { face: index, rect: r, bounds: bounds.inflated(bend + 1e-9 * size), turn });
         return;

@@ -1,4 +1,4 @@
-//! Generated solids, by their dimensions.
+//! Generated solids, described by their dimensions.
 
 use super::form::{Form, Outline};
 use super::source::{Hole, ball_in_box, box_in_box, bullet, turned, upright};
@@ -18,7 +18,7 @@ pub struct Shape {
     pub marks: [Vec<f64>; 3],
     /// Axes of holes and shafts, parallel to z: x, y, radius (mm).
     pub axes: Vec<[f64; 3]>,
-    /// Points in the voids, holes and bays.
+    /// Points (mm) in the voids, holes and bays.
     pub pockets: Vec<P3>,
 }
 
@@ -66,7 +66,7 @@ pub enum Spec {
 }
 
 impl Spec {
-    /// The solid scaled by a factor `k`.
+    /// Returns the solid scaled by the factor `k`.
     #[must_use]
     pub fn scaled(&self, k: f64) -> Self {
         match *self {
@@ -119,7 +119,7 @@ impl Spec {
         }
     }
 
-    /// Builds the solid.
+    /// Builds the solid in both representations.
     #[must_use]
     pub fn shape(&self) -> Shape {
         match *self {
@@ -293,7 +293,7 @@ impl Spec {
             }
             Self::Stadium { length, r, h } => {
                 let e = 0.5 * length;
-                // A stadium that is unbounded along z, cut by two planes.
+                // A stadium prism that is unbounded along z, cut by two planes.
                 let form = Form::And(vec![
                     Form::Track { half: e, radius: r },
                     Form::Half { normal: -V3::z(), offset: 0.0 },

@@ -1,15 +1,16 @@
-//! Boundary representations of revolved solids, prisms and a few others that the fixtures lack.
+//! Boundary representations of revolved solids, prisms and a few other solids that
+//! `feeler_brep::fixtures` lacks.
 
 use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::{LoopSource, SolidSource};
 use feeler_geom::{Frame, P3, Surface, V3, math};
 
-/// World axes at a point.
+/// Frame with the world axes and its origin at a point.
 fn at(x: f64, y: f64, z: f64) -> Frame {
     Frame { origin: P3::new(x, y, z), ..Frame::identity() }
 }
 
-/// World axes at a height of the z axis, rotated upside down.
+/// Frame at the height `z` of the z axis, rotated by half a turn about x.
 fn down(z: f64) -> Frame {
     Frame { origin: P3::new(0.0, 0.0, z), x: V3::x(), y: -V3::y(), z: -V3::z() }
 }
@@ -18,8 +19,8 @@ fn rim(edge: u32, forward: bool) -> LoopSource {
     LoopSource::Edges(vec![(edge, forward)])
 }
 
-/// The solid that polygons of `[radius, z]` (counter-clockwise, voids clockwise) sweep around the z axis,
-/// without seams.
+/// The solid without seams that polygons of `[radius, z]` sweep around the z axis. Outer polygons are
+/// counter-clockwise, voids clockwise.
 pub(super) fn turned(name: &str, profiles: &[Vec<[f64; 2]>]) -> SolidSource {
     let mut b = SourceBuilder::new();
     for (shell, profile) in profiles.iter().enumerate() {
@@ -50,7 +51,7 @@ pub(super) fn turned(name: &str, profiles: &[Vec<[f64; 2]>]) -> SolidSource {
                 _ if loops.is_empty() => continue,
                 (dr, 0.0) => {
                     if dr < 0.0 && r1 > 0.0 || dr > 0.0 && r0 == 0.0 {
-                        // The outer border first.
+                        // The outer border is the first loop.
                     } else {
                         loops.reverse();
                     }
@@ -77,17 +78,17 @@ pub(super) fn turned(name: &str, profiles: &[Vec<[f64; 2]>]) -> SolidSource {
 /// A round hole of an upright prism, drilled from its top.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hole {
-    /// x of the centre.
+    /// x of the centre (mm).
     pub x: f64,
-    /// y of the centre.
+    /// y of the centre (mm).
     pub y: f64,
-    /// Radius.
+    /// Radius (mm).
     pub radius: f64,
-    /// Height of the floor; `None` for a through hole.
+    /// z of the floor (mm); `None` for a through hole.
     pub floor: Option<f64>,
 }
 
-/// An upright prism over a polygon (counter-clockwise), with holes.
+/// An upright prism over a polygon (counter-clockwise) from `z = low` to `high`, with holes.
 pub(super) fn upright(name: &str, corners: &[[f64; 2]], low: f64, high: f64, holes: &[Hole]) -> SolidSource {
     let mut b = SourceBuilder::new();
     let bottom: Vec<u32> = corners.iter().map(|p| b.vertex(p[0], p[1], low)).collect();
@@ -118,7 +119,7 @@ pub(super) fn upright(name: &str, corners: &[[f64; 2]], low: f64, high: f64, hol
     b.finish(name)
 }
 
-/// The six faces of a box, reversed for a void.
+/// Adds the six faces of a box; their orientation is reversed for a void.
 fn six(b: &mut SourceBuilder, min: [f64; 3], max: [f64; 3], void: bool) {
     let c: Vec<u32> = (0..8)
         .map(|i| {

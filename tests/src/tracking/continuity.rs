@@ -1,4 +1,5 @@
-//! Slow motions: gaps follow the motion, and identities do not return.
+//! Tests of slow motions: gaps change by at most the motion, and identities of contacts do not return
+//! after they ended.
 
 use super::project::Twist;
 use super::step::Tally;
@@ -9,19 +10,19 @@ use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of updates of the moving part.
+/// Number of updates during which B moves.
 const MOVING: u32 = 24;
-/// Number of updates of the part at rest.
+/// Number of updates during which B is at rest.
 const AT_REST: u32 = 6;
-/// Range of the lengths (mm) of one update's motion.
+/// Range of the displacement (mm) in one update while B moves.
 const SPEEDS: [f64; 2] = [1e-5, 5e-3];
-/// Length (mm) of one update's motion at rest.
+/// Displacement (mm) in one update while B is at rest.
 const TREMBLE: f64 = 1e-9;
-/// Maximum displacement (mm) of a footpoint at rest.
+/// Maximum displacement (mm) of a footpoint while B is at rest.
 const STEADY: f64 = 1e-3;
 
 impl Scene {
-    /// Tracks a slow motion from the start with a given number, twice, and records faults.
+    /// Tracks slow motion number `number` twice, and records faults.
     ///
     /// # Panics
     /// If a query fails.
@@ -36,7 +37,7 @@ impl Scene {
         }
     }
 
-    /// Bits of all contacts of all updates.
+    /// Tracks the motion; returns the bits of all contacts of all updates.
     fn motion(&self, seed: u64, number: u64, pose: &Pose, name: &str, tally: &mut Tally) -> Vec<u64> {
         let mut rng = SmallRng::seed_from_u64(self.key() ^ seed ^ (number << 28));
         let mut pose = *pose;
@@ -80,7 +81,7 @@ impl Scene {
             }
             for (id, b) in before.iter().filter(|(id, _)| !now.contains_key(id)) {
                 ended.insert(*id);
-                // Rounding decides at the limit of the range.
+                // At the limit of the range, rounding decides whether a contact is reported.
                 if is_at_rest && b.gap <= bound.displacement - 2.0 * tol {
                     report("ends at rest", b);
                 }

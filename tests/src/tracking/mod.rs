@@ -1,4 +1,4 @@
-//! Steps of contact trackers, and demands on their sets of contacts.
+//! Steps of contact trackers, and demands on the sets of contacts that they report.
 //!
 //! A step of a [`Scene`] begins at a pose in or near contact ([`Scene::start`]) and has a random free
 //! twist. The set of a [`ContactTracker`](feeler_runtime::ContactTracker) restricts the twist
@@ -32,15 +32,15 @@ use std::sync::Arc;
 /// Two bodies, and poses near contact.
 #[derive(Debug)]
 pub struct Scene {
-    /// Unique name.
+    /// Unique name of the scene.
     pub name: String,
     /// Fixed body.
     pub a: Arc<Body>,
     /// Moving body.
     pub b: Arc<Body>,
-    /// Poses of B in A's frame; if empty, B approaches in random orientations.
+    /// Poses of B in A's frame near contact; if empty, B approaches in random orientations.
     pub poses: Vec<Pose>,
-    /// Largest random translation (mm) and rotation (rad) of generic starts.
+    /// Maximum random translation (mm) and rotation (rad) of generic starts.
     pub jitter: [f64; 2],
 }
 
@@ -50,9 +50,9 @@ pub const STEPS_PER_START: u64 = 3;
 pub const TRANSLATIONS: [f64; 2] = [1e-3, 0.2];
 /// Range of rotations (rad) of steps.
 pub const ROTATIONS: [f64; 2] = [1e-5, 1e-2];
-/// Translation (mm) and rotation (rad) below which a step is small.
+/// Translation (mm) and rotation (rad) below which both a step counts as small.
 pub const SMALL: [f64; 2] = [0.02, 1e-3];
-/// Maximum depth (mm) that is measured, if the thickness of the bodies allows it.
+/// Maximum penetration depth (mm) that is measured, if the thickness of the bodies allows it.
 const MEASURED_DEPTH: f64 = 0.5;
 
 impl Scene {
@@ -62,7 +62,7 @@ impl Scene {
         TrackerOptions::default()
     }
 
-    /// Number that distinguishes the scene in seeds (FNV-1a of the name).
+    /// Number that distinguishes the scene in seeds: the FNV-1a hash of its name.
     fn key(&self) -> u64 {
         let mix = |h: u64, byte: u8| (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         self.name.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
@@ -74,14 +74,14 @@ impl Scene {
         0.35 * self.b.size()
     }
 
-    /// Centre of B's box in A's frame.
+    /// Centre of B's box in A's frame, for B at `pose`.
     #[must_use]
     pub fn center(&self, pose: &Pose) -> P3 {
         let bounds = self.b.bounds();
         pose * P3::from((bounds.min.coords + bounds.max.coords) * 0.5)
     }
 
-    /// Pose after a twist of B about its centre.
+    /// Pose of B after a twist about the centre of its box.
     #[must_use]
     pub fn moved(&self, pose: &Pose, twist: &Twist) -> Pose {
         let c = self.center(pose);
@@ -90,7 +90,7 @@ impl Scene {
         shift * Translation3::from(c.coords) * turn * Translation3::from(-c.coords) * pose
     }
 
-    /// Maximum depth (mm) that is measured.
+    /// Maximum depth (mm) that is measured for these bodies.
     fn measured_depth(&self) -> f64 {
         MEASURED_DEPTH.min(0.4 * (self.a.min_thickness() + self.b.min_thickness())).max(0.0)
     }
@@ -115,24 +115,24 @@ fn direction(rng: &mut SmallRng) -> V3 {
     }
 }
 
-/// A log-uniform random number.
+/// A random number with a uniform logarithm in a range.
 fn log_uniform(rng: &mut SmallRng, [from, to]: [f64; 2]) -> f64 {
     from * math::exp(rng.random_range(0.0..1.0) * math::ln(to / from))
 }
 
-/// Features, kind and distance of a contact.
+/// Describes a contact of a query: features, kind and distance.
 fn named(l: &Contact) -> String {
     let of = |f: &feeler_runtime::FeatureRef| format!("{:?} {}", f.kind, f.index);
     format!("{} / {} {:?} {:+.6}", of(&l.feature_a), of(&l.feature_b), l.kind, l.distance)
 }
 
-/// Features, kind and gap of a contact of a set.
+/// Describes a contact of a tracker: features, kind and gap.
 fn named_contact(c: &StepContact) -> String {
     let [a, b] = c.features.map(|(kind, index)| format!("{kind:?} {index}"));
     format!("{a} / {b} {:?} {:+.6}", c.kind, c.gap)
 }
 
-/// Whether a contact is a minimum.
+/// Whether a contact is a decided minimum: neither a quasi-minimum nor undecided.
 fn is_minimum(l: &Contact) -> bool {
     l.kind != ContactKind::Quasi && !l.undecided
 }

@@ -1,12 +1,12 @@
 //! The motion nearest to a free one that obeys linear gaps.
 
-/// Twist of B about its centre: translation (mm), then rotation times a lever (mm).
+/// Twist of B about the centre of its box: translation (mm), then rotation (rad) times a lever (mm).
 pub type Twist = nalgebra::SVector<f64, 6>;
 
-/// Linear gap of a contact: its value (mm) and its derivative by a twist.
+/// Linear gap of a contact: its value (mm) and its derivative with respect to a twist.
 pub type LinearGap = (f64, Twist);
 
-/// Motion that obeys linear gaps.
+/// Motion that obeys linear gaps, with its contact multipliers.
 #[derive(Clone, Debug)]
 pub struct Projection {
     /// The projected twist.
@@ -17,13 +17,14 @@ pub struct Projection {
     pub violation: f64,
 }
 
-/// Maximum number of sweeps of the projection.
+/// Maximum number of sweeps over all gaps.
 const MAX_SWEEPS: usize = 20_000;
-/// The projection has converged if the change of the motion in a sweep and the violation (mm) are below
-/// this.
+/// Maximum change of the motion in a sweep, and maximum violation (mm), at which the projection has
+/// converged.
 const CONVERGED: f64 = 1e-9;
 
-/// Nearest twist to `free` for which every linear gap is at least `margin`, by dual coordinate ascent.
+/// Twist nearest to `free` for which every linear gap is at least `margin` (mm), by dual coordinate
+/// ascent.
 #[must_use]
 pub fn project(gaps: &[LinearGap], free: &Twist, margin: f64) -> Projection {
     let mut multipliers = vec![0.0; gaps.len()];

@@ -8,16 +8,17 @@ use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// Construction of a start from a pose of its scene.
+/// Construction of a start (a pose near contact) from a pose of its scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartKind {
-    /// Random pose near the scene's pose, pushed along a random twist.
+    /// Random pose near the scene's pose, then pushed along a random twist.
     Generic,
-    /// Same orientation, pushed along a random direction: flush.
+    /// Orientation of the scene's pose, pushed along a random direction, so that faces stay flush.
     Flush,
-    /// Pushed along a coordinate axis of A only: coaxial.
+    /// Orientation of the scene's pose, pushed along a coordinate axis of A only, so that parts stay
+    /// coaxial.
     Coaxial,
-    /// Tilted by at most 0.01 rad and pushed along a random direction.
+    /// Scene's pose tilted by at most 0.01 rad and pushed along a random direction.
     Tilted,
 }
 
@@ -26,28 +27,28 @@ pub enum StartKind {
 pub struct Start {
     /// Pose of B in A's frame.
     pub pose: Pose,
-    /// Construction.
+    /// How the start was constructed.
     pub kind: StartKind,
 }
 
-/// Maximum number of attempts to find a start.
+/// Maximum number of attempts to construct a start.
 const ATTEMPTS: usize = 12;
-/// Range of the gaps (mm) at which pushes end; some end at 0.
+/// Range of the gaps (mm) at which pushes end; some pushes end at 0.
 const GAPS: [f64; 2] = [1e-5, 5e-3];
 /// Range of the rotations (rad) of tilted starts.
 const TILTS: [f64; 2] = [1e-6, 1e-2];
 /// Range of the lengths (mm) of one push.
 const PUSHES: [f64; 2] = [0.01, 1.0];
-/// Distance (mm) beyond a push within which contacts restrict it.
+/// Distance (mm) beyond the length of a push within which contacts restrict it.
 const REACH: f64 = 0.1;
-/// Maximum number of steps of an approach.
+/// Maximum number of steps of an approach to contact.
 const MAX_APPROACH: usize = 400;
 
 /// Factor of each component of a twist: 1 or 0.
 type Mask = Twist;
 
 impl Scene {
-    /// Start with a given number; `None` if the solids interfere at the end of every attempt.
+    /// Start number `number`; `None` if the solids interfere at the end of every attempt.
     ///
     /// # Panics
     /// If a query fails.
@@ -121,7 +122,8 @@ impl Scene {
         (l.distance, Twist::new(n.x, n.y, n.z, m.x, m.y, m.z).component_mul(mask))
     }
 
-    /// B in a random orientation near contact, advanced repeatedly by the distance.
+    /// Pose of B in a random orientation near contact, reached by advancing B repeatedly by its distance
+    /// from A.
     fn approach(&self, pair: &mut ContactPair, rng: &mut SmallRng) -> Option<Pose> {
         let turn = UnitQuaternion::from_scaled_axis(direction(rng) * rng.random_range(0.0..3.0));
         let toward = direction(rng);
@@ -151,12 +153,12 @@ impl Scene {
     }
 }
 
-/// Whether the solids do not interfere.
+/// Whether the solids do not interfere at a pose of B in A's frame.
 pub(super) fn is_free(pair: &mut ContactPair, pose: &Pose) -> bool {
     matches!(status(pair, pose), Status::Separated | Status::Touching)
 }
 
-/// Status at a pose of B.
+/// Status at a pose of B in A's frame.
 pub(super) fn status(pair: &mut ContactPair, pose: &Pose) -> Status {
     pair.query(&Pose::identity(), pose, &QueryOptions::within(0.0)).expect("valid");
     pair.status().expect("detection of interference is enabled")

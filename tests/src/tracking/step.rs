@@ -17,9 +17,9 @@ use std::time::Instant;
 
 /// Maximum number of updates for one step.
 const MAX_ROUNDS: usize = 5;
-/// Number of checked poses along a straight path.
+/// Number of poses on a straight path that are checked.
 const PATH_POSES: u32 = 8;
-/// Maximum difference of the gaps of equal contacts, as a part of the larger size.
+/// Maximum difference of the gaps of equal contacts, relative to the size of the larger body.
 const SAME_GAP: f64 = 1e-9;
 /// Maximum violation (mm) of a linear gap for a motion to count as obeying it.
 const OBEYED: f64 = 1e-7;
@@ -29,42 +29,42 @@ const OBEYED: f64 = 1e-7;
 pub struct Outcome {
     /// Whether translation and rotation of the free twist are small.
     pub is_small: bool,
-    /// Numbers of contacts and of active contacts of the set that the motion obeys.
+    /// Number of contacts, and of active contacts, of the set that the motion obeys.
     pub sizes: [usize; 2],
     /// Whether the first set did not cover the actual motion.
     pub is_updated_again: bool,
     /// Whether the last set covers the motion and its linear gaps are obeyed.
     pub is_accepted: bool,
-    /// Depth (mm) at the end.
+    /// Penetration depth (mm) at the end of the step.
     pub depth: f64,
     /// Maximum depth (mm) that the guarantee allows.
     pub allowed: f64,
-    /// Whether the straight path is free.
+    /// Whether the straight path of the free twist is free of interference.
     pub is_path_free: bool,
-    /// Length (mm) by which the motion is shortened on a free path.
+    /// Length (mm) by which the motion is shortened although its straight path is free.
     pub shortened: f64,
-    /// Whether the motion is not shortened without extended contacts.
+    /// Whether extended contacts are the only reason why the motion is shortened.
     pub is_by_extension: bool,
 }
 
 /// Sums over the steps of a scene.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// All steps.
+    /// Results of all steps.
     pub outcomes: Vec<Outcome>,
     /// Number of starts that were not found.
     pub no_starts: u64,
-    /// Times (ms) of updates, except those after a jump.
+    /// Wall times (ms) of updates, except those after a jump.
     pub times: Vec<f64>,
-    /// Ends that are deeper than allowed, with their numbers for repetition.
+    /// Steps whose end is deeper than allowed, with their numbers for repetition.
     pub exceptions: Vec<String>,
-    /// Motions on free paths that are shortened.
+    /// Motions that are shortened although their straight paths are free.
     pub shortened: Vec<String>,
-    /// Number of strict contacts of fresh queries.
+    /// Number of strict contacts that fresh queries report.
     pub strict: u64,
     /// Number of strict contacts that a contact on a neighbouring feature or a sample replaces.
     pub replaced: u64,
-    /// Strict contacts of the query that the tracker lacks, and vice versa.
+    /// Strict contacts of a fresh query that the tracker lacks, and vice versa.
     pub disagreements: Vec<String>,
     /// Number of slow motions.
     pub motions: u64,
@@ -74,7 +74,7 @@ pub struct Tally {
     pub discontinuities: Vec<String>,
 }
 
-/// Pairs and tracker of one start.
+/// Query pairs and tracker for the steps of one start.
 struct Bench<'a> {
     scene: &'a Scene,
     start: Start,
@@ -103,16 +103,16 @@ impl Scene {
         }
     }
 
-    /// Linear gap of a contact as a function of twists of B about its centre.
+    /// Linear gap of a contact as a function of twists of B about the centre of its box.
     pub(super) fn step_gap(&self, c: &StepContact, pose: &Pose) -> LinearGap {
         let [x, y, z, u, v, w] = c.gap_rate(pose);
         let n = V3::new(x, y, z);
-        // Convert from a twist at A's origin to one at B's centre.
+        // Convert the derivative from a twist at A's origin to one at the centre of B's box.
         let m = (V3::new(u, v, w) - self.center(pose).coords.cross(&n)) / self.lever();
         (c.gap, Twist::new(n.x, n.y, n.z, m.x, m.y, m.z))
     }
 
-    /// Motion that obeys a set.
+    /// Motion nearest to the free twist that obeys the linear gaps of a set of contacts.
     pub(super) fn obeying<'a>(
         &self,
         set: impl Iterator<Item = &'a StepContact>,
@@ -123,7 +123,8 @@ impl Scene {
         project(&gaps, free, 0.0)
     }
 
-    /// Free twist of a step. Nine consecutive steps cover all pairs of thirds of both ranges.
+    /// Free twist of a step, and its translation (mm) and rotation (rad). Nine consecutive steps cover
+    /// all pairs of thirds of both ranges.
     fn free_twist(&self, seed: u64, number: u64) -> (Twist, f64, f64) {
         let mut rng = SmallRng::seed_from_u64(self.key() ^ seed.wrapping_mul(0x85eb_ca6b) ^ (number << 24));
         let mut size = |[from, to]: [f64; 2], third: u64| {
@@ -153,7 +154,7 @@ impl<'a> Bench<'a> {
         bench
     }
 
-    /// Compares the strict contacts at the start with those of a fresh query.
+    /// Compares the strict contacts of the tracker at the start with those of a fresh query.
     fn compare(&self, number: u64, tally: &mut Tally) {
         let options = self.tracker.options();
         let size = self.scene.a.size().max(self.scene.b.size());
@@ -275,7 +276,8 @@ impl<'a> Bench<'a> {
         tally.outcomes.push(outcome);
     }
 
-    /// Depth (mm) at a pose, and the deepest contact; without a contact, the depth of a witness.
+    /// Depth (mm) at a pose of B, and the deepest contact; if there is no contact, the depth of a
+    /// witness.
     fn depth(&mut self, pose: &Pose) -> (f64, Option<Contact>) {
         if matches!(status(&mut self.verdicts, pose), Status::Separated | Status::Touching) {
             return (0.0, None);
@@ -300,13 +302,13 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Describes the contact of a deep end and the contacts of the set near it.
+    /// Describes the deepest contact at the end of a step, and the contacts of the set near it.
     fn explanation(&self, deepest: Option<&Contact>, end: &Pose, made: &Twist) -> String {
         let pose = &self.start.pose;
         let values = |p: &Pose| (p.translation.vector.data.0[0], p.rotation.coords.data.0[0]);
         let mut text = format!("\n      pose {:?}, twist {:?}", values(pose), made.as_slice());
         let Some(l) = deepest else { return text + "\n      no contact has this depth" };
-        // Material points of the contact at the end, posed as at the start.
+        // Material points of the deepest contact, with B posed as at the start.
         let between = pose * l.local_b - l.local_a;
         let _ = write!(
             text,

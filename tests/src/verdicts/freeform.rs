@@ -12,13 +12,13 @@ use nalgebra::Translation3;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A solid and its reference for membership.
+/// A solid and the reference for the membership of points.
 #[derive(Debug)]
 pub struct Free<'a> {
     /// The solid.
     pub part: &'a Part,
     rays: Rays<'a>,
-    /// Sampled points of the faces with outward normals.
+    /// Sampled points of the faces with their outward normals, in the solid's frame.
     samples: Vec<(P3, V3)>,
 }
 
@@ -69,10 +69,11 @@ pub fn poses(a: &Free<'_>, b: &Free<'_>, seed: u64) -> [Pose; 2] {
 /// Result of the reference.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// A point inside both solids, more than [`NEAR_BOUNDARY`] of the size away from both boundaries, in
-    /// world coordinates.
+    /// A point in world coordinates that is inside both solids, farther than [`NEAR_BOUNDARY`] of the
+    /// size from both boundaries; `None` if none was found.
     pub common: Option<P3>,
-    /// Smallest distance (mm) of sampled points, an upper bound of the distance of the solids.
+    /// Smallest distance (mm) between sampled points of both solids, which is an upper bound of their
+    /// distance.
     pub nearest: f64,
     /// Faults with descriptions.
     pub faults: Vec<(Fault, String)>,

@@ -10,7 +10,7 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::FRAC_PI_2;
 use std::rc::Rc;
 
-/// Configuration of a pair.
+/// Configuration of a pair of solids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     /// Random orientation, moved until the solids touch.
@@ -23,9 +23,9 @@ pub enum Category {
     Coaxial,
     /// Common centre.
     Concentric,
-    /// Two copies of a solid.
+    /// Two copies of one solid.
     Copies,
-    /// Rods in and through holes.
+    /// Rods in holes and through holes.
     Holes,
     /// Tips in holes.
     Tips,
@@ -54,7 +54,7 @@ impl Category {
     ];
 }
 
-/// Two solids in their poses.
+/// Two solids in their poses near contact.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Configuration of the pair.
@@ -63,15 +63,15 @@ pub struct Case {
     pub a: Rc<Model>,
     /// Solid B.
     pub b: Rc<Model>,
-    /// Pose of A.
+    /// Pose of A in the world.
     pub pose_a: Pose,
-    /// Pose of B.
+    /// Pose of B in the world.
     pub pose_b: Pose,
     /// Maximum distance of the query (mm).
     pub d_max: f64,
 }
 
-/// Lengths (mm) of which dimensions are chosen: few, so that many dimensions are equal.
+/// Lengths (mm) from which dimensions are chosen. They are few, so that many dimensions are equal.
 const LENGTHS: [f64; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
 
 fn pick<T: Copy>(rng: &mut SmallRng, from: &[T]) -> T {
@@ -82,7 +82,7 @@ fn sign(rng: &mut SmallRng) -> f64 {
     if rng.random_bool(0.5) { 1.0 } else { -1.0 }
 }
 
-/// 0.1 to the power `n`.
+/// Computes 0.1 to the power `n`.
 fn tenth_to(n: u32) -> f64 {
     (0..n).fold(1.0, |x, _| 0.1 * x)
 }
@@ -164,7 +164,7 @@ fn any(rng: &mut SmallRng, scale: f64) -> Spec {
     }
 }
 
-/// A solid of revolution about z with a given radius.
+/// A solid of revolution about z with the radius `r` (mm).
 fn rod(rng: &mut SmallRng, r: f64) -> Spec {
     let h = pick(rng, &[0.5, 1.0, 2.0, 4.0, 8.0]);
     match rng.random_range(0..10) {
@@ -180,7 +180,7 @@ fn rod(rng: &mut SmallRng, r: f64) -> Spec {
     }
 }
 
-/// A solid with a hole around z.
+/// A solid with a hole around the z axis.
 fn holed(rng: &mut SmallRng) -> Spec {
     let (r, h) = (pick(rng, &[0.5, 1.0, 1.5]), pick(rng, &[0.5, 1.0, 2.0]));
     match rng.random_range(0..7) {
@@ -235,7 +235,8 @@ fn tip(rng: &mut SmallRng) -> Spec {
     }
 }
 
-/// Pose of B at a boundary point of A: points coincide, outward directions are opposite.
+/// Pose of B at which its boundary point `q` coincides with the point `p` of A and the outward
+/// directions `n` of A and `m` of B are opposite.
 pub(super) fn against(rng: &mut SmallRng, (p, n): (P3, V3), (q, m): (P3, V3)) -> Pose {
     let turn = UnitQuaternion::rotation_between(&m, &-n).unwrap_or_else(|| {
         let (side, _) = feeler_geom::frame::complete_basis(&m);
@@ -260,8 +261,8 @@ fn turned_marks(m: &Model, turn: &UnitQuaternion<f64>) -> [Vec<f64>; 3] {
     })
 }
 
-/// Moves B along a direction from a pose where it is free of A until they touch, as accurately as the
-/// samples allow.
+/// Moves B along `along`, by at most `length` (mm), from a pose at which it is free of A until they
+/// touch, as accurately as the samples allow.
 fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, length: f64) -> Pose {
     let at = |t: f64| Translation3::from(along * t) * start;
     let every = (a.samples.len() / 60).max(1);
@@ -285,8 +286,8 @@ fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, length: f64) -> Pose 
     backed(a, b, at(low), &-along)
 }
 
-/// Moves B along a direction out of A, in steps of their mutual depth, until they touch or a maximum
-/// number of steps is reached.
+/// Moves B along `along` out of A, in steps of their mutual depth, until they touch or a maximum number
+/// of steps is reached.
 fn backed(a: &Model, b: &Model, mut pose: Pose, along: &V3) -> Pose {
     for _ in 0..12 {
         let forms = Forms { a: &a.shape.form, b: &b.shape.form, pose_ba: pose.inverse() };

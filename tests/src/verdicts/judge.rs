@@ -15,13 +15,13 @@ pub enum Fault {
     Missed,
     /// The interiors do not intersect, but the status is `Interfering`.
     Invented,
-    /// The status is `Interfering` at a depth of less than half a tolerance.
+    /// The status is `Interfering` although the depth is less than half a tolerance.
     Hasty,
     /// The solids touch or overlap slightly, but the status is `Separated`.
     Unnoticed,
-    /// The smallest distance is larger than that of two points of the solids.
+    /// The reported smallest distance is larger than the distance of two points of the solids.
     TooFar,
-    /// The distance is smaller than that of a footpoint from the other solid.
+    /// The reported distance is smaller than the distance of a footpoint from the other solid.
     TooNear,
     /// A footpoint is not on its solid.
     Astray,
@@ -38,21 +38,21 @@ const MAX_DEPTH_RATIO: f64 = 24.0;
 /// Two solids in closed form, in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub struct Forms<'a> {
-    /// A.
+    /// Solid A, in its own frame.
     pub a: &'a Form,
-    /// B in its own frame.
+    /// Solid B, in its own frame.
     pub b: &'a Form,
     /// Transformation from the frame of A to that of B.
     pub pose_ba: Pose,
 }
 
 impl Forms<'_> {
-    /// Depths of a point in A and in B.
+    /// Depths (mm) in A and in B of a point given in the frame of A.
     fn depths(&self, p: &P3) -> [f64; 2] {
         [self.a.depth(p), self.b.depth(&(self.pose_ba * p))]
     }
 
-    /// Depth of a point in both solids.
+    /// Depth (mm) in both solids, the smaller one of the two depths, of a point given in the frame of A.
     #[must_use]
     pub fn depth(&self, p: &P3) -> f64 {
         let [a, b] = self.depths(p);
@@ -64,7 +64,7 @@ impl Forms<'_> {
     }
 }
 
-/// Gradient by central differences with step `h`.
+/// Gradient of `f` at `p`, by central differences with step `h` (mm).
 #[must_use]
 pub fn slope(f: &impl Fn(&P3) -> f64, p: &P3, h: f64) -> V3 {
     V3::from_fn(|k, _| {
@@ -81,7 +81,7 @@ pub struct Deepest {
     pub depth: f64,
     /// The point, in the frame of A.
     pub at: P3,
-    /// Upper bound of the depth of all points (mm); infinite if unknown.
+    /// Upper bound of the depth (mm) of all common points; infinite if unknown.
     pub bound: f64,
 }
 
@@ -109,8 +109,8 @@ impl Ord for Cell {
 }
 
 /// Searches a box (centre and half extents, frame of A) for the point that is deepest in both solids,
-/// from `starts` and from cells that are halved while they may contain the deepest point. Stops at a
-/// depth above `enough`.
+/// from `starts` and from cells that are halved while they may contain that point. Stops at a depth
+/// above `enough` (mm).
 #[must_use]
 pub fn deepest(
     forms: &Forms<'_>,
@@ -170,9 +170,10 @@ pub fn deepest(
     best
 }
 
-/// Upper bound of the depth (mm) of common points, from an octree of at most about `cells` cells over the
-/// box of possible common points. A cell is rejected if its centre is farther outside one solid than the
-/// cell's corners are from the centre. If the bound is negative, the interiors are disjoint.
+/// Upper bound of the depth (mm) of common points, from an octree of at most about `cells` cells over
+/// the box of possible common points. A cell is rejected if the distance of its centre from one solid
+/// exceeds the distance of its corners from the centre. If the bound is negative, the interiors are
+/// disjoint.
 #[must_use]
 pub fn proven(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, cells: usize) -> f64 {
     let pose_ab = pose_a.inv_mul(pose_b);
@@ -195,7 +196,8 @@ pub fn proven(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, cells: usize) 
     f64::NEG_INFINITY
 }
 
-/// Equalises both depths by steps along the difference of their gradients.
+/// Moves `p` by steps along the difference of the gradients until the depths in both solids are equal;
+/// returns the depth (mm) and the point.
 fn equalized(forms: &Forms<'_>, mut p: P3, h: f64) -> (f64, P3) {
     let mut best = (forms.depth(&p), p);
     for _ in 0..3 {
@@ -215,7 +217,7 @@ fn equalized(forms: &Forms<'_>, mut p: P3, h: f64) -> (f64, P3) {
     best
 }
 
-/// Climbs from a point to a local maximum of the common depth.
+/// Climbs from a point to a local maximum of the depth in both solids.
 fn climb(
     forms: &Forms<'_>,
     start: P3,
@@ -301,7 +303,7 @@ fn refined(forms: &Forms<'_>, mut best: (f64, P3), size: f64, enough: f64, rng: 
     best
 }
 
-/// The highest point under planes (gradient, value at the origin), within a cube.
+/// Highest point below planes (gradient, value at the origin) within the cube of half extent `reach`.
 fn highest(planes: &[(V3, f64)], reach: f64) -> V3 {
     let low = |s: &V3| planes.iter().map(|(g, c)| c + g.dot(s)).fold(f64::INFINITY, f64::min);
     let mut best = (low(&V3::zeros()), V3::zeros());
@@ -342,9 +344,9 @@ fn highest(planes: &[(V3, f64)], reach: f64) -> V3 {
 /// Result of the check of a pair.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The deepest point found.
+    /// Deepest common point that the search found.
     pub deepest: Deepest,
-    /// The pair's tolerance (mm).
+    /// Tolerance of the pair (mm).
     pub tol: f64,
     /// Faults with descriptions.
     pub faults: Vec<(Fault, String)>,
@@ -369,7 +371,7 @@ pub fn check(
     let to_a = |p: &P3| pose_a.inverse() * p;
     let mut starts: Vec<P3> =
         result.points.iter().map(|[p, q]| nalgebra::center(&to_a(p), &to_a(q))).collect();
-    // Boundary points of each solid that are deepest in the other one.
+    // Boundary points of each solid, with their depths in the other solid.
     let mut near: Vec<(f64, P3)> =
         a.samples.iter().map(|(p, _)| (forms.b.depth(&(forms.pose_ba * p)), *p)).collect();
     near.extend(b.samples.iter().map(|(p, _)| pose_ab * p).map(|p| (forms.a.depth(&p), p)));
@@ -485,8 +487,8 @@ fn distances(
     }
 }
 
-/// Centre and half extents of the box (frame of A) of all points that can be in both solids, or of the
-/// region between separated boxes.
+/// Centre and half extents (mm, in the frame of A) of the box that contains all common points of both
+/// solids, or of the region between the boxes if these are separated.
 pub(super) fn common_box(a: &Model, b: &Model, pose_ab: &Pose) -> (P3, V3) {
     let bounds = |m: &Model, pose: &Pose| {
         let c = m.body.bounds();

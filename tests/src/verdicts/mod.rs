@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Status of two solids.
+/// Status of two solids as reported by a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The solids are separated.
@@ -27,22 +27,23 @@ pub enum Verdict {
     Touching,
     /// The interiors intersect.
     Interfering,
-    /// The query did not decide.
+    /// The query did not reach a decision.
     Undecided,
 }
 
 /// Result of a query, in world coordinates and mm.
 #[derive(Clone, Debug)]
 pub struct QueryResult {
-    /// The status.
+    /// Reported status.
     pub verdict: Verdict,
-    /// Smallest distance, if it is within `d_max`.
+    /// Smallest distance (mm); `None` if it exceeds `d_max`.
     pub distance: Option<f64>,
-    /// Footpoints of the minima, by distance, at most 16.
+    /// Footpoints of the minima on A and B, sorted by distance, at most 16.
     pub points: Vec<[P3; 2]>,
-    /// Witness of an interference, and lower bounds of its depth in A and in B (mm).
+    /// Witness of an interference, and lower bounds of its depths (mm) in A and in B; `None` without an
+    /// interference.
     pub witness: Option<(P3, [f64; 2])>,
-    /// Wall time (s).
+    /// Wall time (s) of the query.
     pub seconds: f64,
 }
 
@@ -91,9 +92,9 @@ pub struct Model {
     pub spec: Spec,
     /// The solid and its closed form.
     pub shape: Shape,
-    /// The prepared body.
+    /// The body prepared for queries.
     pub body: Arc<Body>,
-    /// Points of the boundary, on faces, edges and vertices, with outward directions.
+    /// Points of the boundary, on faces, edges and vertices, each with an outward unit direction.
     pub samples: Vec<(P3, V3)>,
 }
 
@@ -112,7 +113,7 @@ impl Model {
         let samples = points
             .into_iter()
             .map(|p| {
-                // The mean is a direction between the normals at edges and vertices.
+                // At edges and vertices, the mean is a direction between the normals.
                 let mean: V3 = (0..6)
                     .map(|_| p + V3::from_fn(|_, _| rng.random_range(-reach..reach)))
                     .map(|q| -judge::slope(&|p: &P3| shape.form.depth(p), &q, reach * 1e-4))

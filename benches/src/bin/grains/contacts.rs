@@ -32,7 +32,7 @@ fn placed_by(place: V3, turn: V3) -> Pose {
     Pose::from_parts(Translation3::from(place), UnitQuaternion::from_scaled_axis(turn))
 }
 
-/// Two grains and their poses.
+/// Two grains with their poses.
 struct Pair {
     grains: [Grain; 2],
     poses: [Pose; 2],
@@ -68,7 +68,7 @@ impl Pair {
         };
         let mut out = Self { grains, poses: [first, placed_by(at + toward * (far * size), turn(rng))] };
         if kind == 2 || kind == 4 {
-            // Move to a gap or a depth of a small fraction of the size.
+            // Move to a gap or a depth that is a small fraction of the size.
             let small = math::powf(10.0, -rng.random_range(1.5..14.0)) * size;
             let gap = if rng.random_bool(0.5) { small } else { -small };
             for _ in 0..3 {
@@ -91,7 +91,7 @@ impl Pair {
     }
 }
 
-/// Gap computed by the convex crate.
+/// Gap computed by the convex crate; negative for a penetration depth.
 fn reference_gap(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
     let d = distance(a, b, &DistanceRequest::default());
     if d.outcome == DistanceOutcome::Separated {
@@ -109,8 +109,8 @@ fn gap_along(a: &Placed<'_>, b: &Placed<'_>, n: &V3) -> f64 {
     (b.support(&-n).point - a.support(n).point).dot(n) - a.radius() - b.radius()
 }
 
-/// Largest gap over many directions, each improved by a search in shrinking steps. Uses only support
-/// points.
+/// Largest gap along any of many directions, each improved by a search in shrinking steps. The search
+/// uses only support points.
 fn dense_search(a: &Placed<'_>, b: &Placed<'_>, directions: u32) -> f64 {
     let golden = std::f64::consts::PI * (3.0 - 5.0_f64.sqrt());
     let mut starts: Vec<(f64, V3)> = (0..directions)
@@ -251,8 +251,8 @@ impl Row {
             let best = dense_search(&a, &b, 20_000);
             let ours = gap_along(&a, &b, &c.normal);
             let is_ours = ours >= best - 1e-10 * size && (ours - c.gap).abs() < 1e-10 * size;
-            // A larger gap found by the other method counts against ours, whether the search finds it or
-            // not.
+            // If the other method finds a larger gap, this counts against ours, whether the dense search
+            // finds it or not.
             if is_ours && ours > reference {
                 self.other += 1;
             } else {
@@ -291,7 +291,8 @@ impl Row {
     }
 }
 
-/// Times contacts with the normal of the previous step, for steps of 1e-3 of the size and 1e-3 rad.
+/// Measures the time of contacts that start from the normal of the previous step, for steps of 1e-3 of
+/// the size and 1e-3 rad.
 fn timed(kind: usize, e: [f64; 2]) {
     let mut rng = SmallRng::seed_from_u64(3);
     let mut pairs = Vec::new();
@@ -305,7 +306,7 @@ fn timed(kind: usize, e: [f64; 2]) {
         later.poses[1].rotation = turn * later.poses[1].rotation;
         pairs.push((later, c.normal));
     }
-    // Pairs that fall back take a hundred times as long, so they are timed separately.
+    // Pairs for which the method falls back take a hundred times as long, so they are timed separately.
     let (plain, falling): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(pair, warm)| {
         let [a, b] = pair.placed();
         contact(&a, &b, f64::INFINITY, Some(*warm)).is_none_or(|c| !c.fell_back)

@@ -10,7 +10,8 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::time::Instant;
 
-/// Maximum distance of the surfaces at which a shape counts as found, as a fraction of the size.
+/// Maximum distance between the fitted and the true surface at which a shape counts as found, as a
+/// fraction of the size.
 const MAX_SURFACE_DISTANCE_REL: f64 = 1e-6;
 
 pub(super) fn run(shapes: u32, points: u32, e: [f64; 2]) -> bool {

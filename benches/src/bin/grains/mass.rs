@@ -9,7 +9,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-/// Sums over the points inside: 1, x, x xᵀ; and of the squares of 1 and of xᵢ².
+/// Sums over the points inside a shape: of 1, x and x xᵀ, and of the squares of 1 and of xᵢ².
 #[derive(Clone, Copy)]
 struct Sums {
     count: f64,
@@ -67,7 +67,7 @@ pub(super) fn run(shapes: u32, points: u32) -> bool {
                 tensor: Matrix3::from_diagonal_element(central.trace()) - central,
             };
             let part = s.count / n;
-            // Standard errors of the same number of independent points.
+            // Standard errors for the same number of independent points.
             let of_volume = volume * (part * (1.0 - part) / n).sqrt();
             let of_second = V3::from_fn(|i, _| {
                 let mean = s.second[(i, i)] / n;

@@ -10,8 +10,8 @@ use feeler_runtime::{Contact, ContactPair, QueryError, QueryOptions};
 use std::time::Instant;
 
 /// Queries two parts A and B at several pairs of motions, which move them from their poses in the
-/// assembly. Returns the facts at each pair of motions, and the duration (s) of all queries together:
-/// the shortest one of `repetitions` runs.
+/// assembly. Returns the status, depth and minima at each pair of motions, and the duration (s) of all
+/// queries together: the shortest one of `repetitions` runs.
 ///
 /// # Errors
 /// A query is not possible.

@@ -4,10 +4,10 @@ use crate::compare::{MinimumFacts, ModelFacts};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Results of all entries, by name.
+/// Results of all entries of a suite, by name.
 pub type Entries = BTreeMap<String, EntryResult>;
 
-/// Result of one entry.
+/// Result of one entry of a regression suite: a model, or a pair of solids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntryResult {
     /// Facts, or the reason of a failure.

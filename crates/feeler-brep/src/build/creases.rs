@@ -1,15 +1,16 @@
-//! Splits faces at the creases of their surfaces into faces that meet at an edge.
+//! Splits faces at the creases of their surfaces into smaller faces that share an edge.
 //!
 //! A spline surface that is only continuous at a knot has two normals along a whole parameter line,
 //! because the multiplicity of the knot equals the degree or because of its control points. Minima of the
 //! distance on such a line are in the polar of neither side, so the line becomes an edge with a polar of
 //! its own.
 //!
-//! Each face is cut along all creases of one parameter direction, then along those of the other one.
-//! First, its edges are cut where they cross the lines. A *corner* is a vertex at which a loop passes
-//! from one side of a line to the other. Along a line, corners at which it enters the face alternate with
-//! corners at which it leaves the face. They bound the *chords*, which become the new edges. The loops of
-//! the parts consist of the old edges and of chords.
+//! Each face is cut along all creases of one parameter direction, then along those of the other
+//! direction. First, the edges of the face are cut where they cross the parameter lines of the creases.
+//! A *corner* is a vertex at which a loop passes from one side of a line to the other. Along a line,
+//! corners at which it enters the face alternate with corners at which it leaves the face. The corners
+//! bound the *chords*, which become the new edges. The loops of the new faces consist of the old edges
+//! and of chords.
 //!
 //! # Source
 //! MATH §4 (edges), §6 (trimmed domains).
@@ -37,13 +38,14 @@ use super::pcurve::Pcurve;
 use super::problem::Report;
 use super::{BuildOptions, singular};
 
-/// Maximum distance of a point on a parameter line from the line, relative to the solid's size. A larger
-/// value drops short pieces of faces; with a smaller one, faces with inexact edges are not split.
+/// Maximum distance of a point from a parameter line that counts as on the line, relative to the solid's
+/// size. A larger value drops short pieces of faces; with a smaller one, faces with inexact edges are
+/// not split.
 const ON_LINE: f64 = 1e-6;
 
-/// Splits all faces with creases. All uses have pcurves before and after. Faces whose loops are
-/// inconsistent at a crease are not split, which gives a warning. Parts of the faces in `patches` are not
-/// replaced by canonical surfaces.
+/// Splits all faces with creases. All uses have pcurves before and after the call. Faces whose loops are
+/// inconsistent at a crease are not split, which gives a warning. New faces from the faces in `patches`
+/// (entity ids) are not replaced by canonical surfaces.
 pub(super) fn split(
     draft: &mut Draft,
     patches: &BTreeSet<u64>,
@@ -96,13 +98,13 @@ pub(super) fn split(
 struct Lines<'a> {
     host: &'a Host<'a>,
     of_u: bool,
-    /// Parameters of the lines in one period, increasing.
+    /// Fixed parameters of the lines in one period, increasing.
     at: Vec<f64>,
-    /// Period of the parameter that the lines fix.
+    /// Period of the parameter that the lines fix; `None` if it has none.
     period: Option<f64>,
-    /// Period of the parameter along the lines.
+    /// Period of the parameter along the lines; `None` if it has none.
     along_period: Option<f64>,
-    /// Distance (mm) within which points are on a line.
+    /// Maximum distance (mm) of a point from a line that counts as on the line.
     tol: f64,
 }
 
@@ -119,24 +121,25 @@ impl<'a> Lines<'a> {
         Self { host, of_u, at, period, along_period, tol: ON_LINE * size }
     }
 
-    /// Returns the parameter that the lines fix.
+    /// Returns the parameter of a point that is constant along the lines.
     fn across(&self, uv: P2) -> f64 {
         if self.of_u { uv.x } else { uv.y }
     }
 
-    /// Returns the parameter along the lines.
+    /// Returns the parameter of a point that varies along the lines.
     fn along(&self, uv: P2) -> f64 {
         if self.of_u { uv.y } else { uv.x }
     }
 
-    /// Returns the parameter of line `k`; the numbers continue through the periods.
+    /// Returns the fixed parameter of line `k`. The numbers continue through the periods: a line one
+    /// period higher has a number larger by the number of lines.
     fn line(&self, k: i64) -> f64 {
         let n = self.at.len() as i64;
         self.at[k.rem_euclid(n) as usize] + self.period.map_or(0.0, |p| k.div_euclid(n) as f64 * p)
     }
 
-    /// Returns the number of lines below a parameter: the strip between line `k - 1` and line `k` is
-    /// strip `k`.
+    /// Returns the number of the strip that contains a fixed parameter: strip `k` is between line
+    /// `k - 1` and line `k`.
     fn strip(&self, x: f64) -> i64 {
         let n = self.at.len() as i64;
         let turns = self.period.map_or(0.0, |p| ((x - self.at[0]) / p).floor());
@@ -158,7 +161,7 @@ impl<'a> Lines<'a> {
             .unwrap_or((0, f64::INFINITY))
     }
 
-    /// Returns the line that contains a point up to a distance of `self.tol` (mm).
+    /// Returns the number of the line that contains a point up to a distance of `self.tol` (mm).
     fn on(&self, uv: P2) -> Option<i64> {
         let (k, off) = self.nearest(uv);
         (off.abs() <= self.tol).then_some(k)
@@ -170,7 +173,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Cuts edges at the creases of their faces; `joints` lists the creases of each face.
+/// Cuts edges at the creases of their faces; `joints` lists, for each face, the indices of the breaks of
+/// its surface at which it has creases.
 fn cut_edges(draft: &mut Draft, joints: &[Vec<usize>], of_u: bool) {
     let mut cuts: Vec<Vec<f64>> = vec![Vec::new(); draft.edges.len()];
     for (face, joints) in draft.faces.iter().zip(joints).filter(|(_, joints)| !joints.is_empty()) {
@@ -201,7 +205,7 @@ fn cut_edges(draft: &mut Draft, joints: &[Vec<usize>], of_u: bool) {
     draft.split(&cuts);
 }
 
-/// Returns the parameters at which an edge crosses lines.
+/// Returns the curve parameters at which an edge crosses lines.
 fn crossings(lines: &Lines<'_>, edge: &Edge, pcurve: &Pcurve) -> Vec<f64> {
     let mut out = Vec::new();
     let mut before: Option<(f64, i64)> = None;
@@ -233,7 +237,8 @@ fn crossings(lines: &Lines<'_>, edge: &Edge, pcurve: &Pcurve) -> Vec<f64> {
 /// takes more time, a smaller one misses double crossings.
 const STEPS: u32 = 8;
 
-/// Computes the zero of a function between two parameters by bisection, down to adjacent numbers.
+/// Computes the zero of a function between `a` and `b` by bisection, down to adjacent floating-point
+/// numbers. `rises`: whether the function increases from `a` to `b`.
 fn bisected(value: &dyn Fn(f64) -> f64, mut a: f64, mut b: f64, rises: bool) -> f64 {
     loop {
         let mid = 0.5 * (a + b);
@@ -248,39 +253,39 @@ fn bisected(value: &dyn Fn(f64) -> f64, mut a: f64, mut b: f64, rises: bool) -> 
     }
 }
 
-/// A use, identified by its loop and its position in the loop.
+/// A use, identified by the index of its loop and its index in the loop.
 type At = (usize, usize);
 
-/// A corner at which a loop passes from one side of a line to the other.
+/// A corner at which a loop passes from one side of a crease line to the other.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
     /// The uses before and after the corner.
     uses: [At; 2],
     vertex: u32,
-    /// Parameter along the line.
+    /// Parameter of the corner along the line.
     at: f64,
-    /// Whether the part of the line in the face begins here; otherwise it ends here.
+    /// Whether the section of the line inside the face begins at the corner; otherwise it ends there.
     opens: bool,
 }
 
-/// A new edge along a line.
+/// A new edge along a crease line.
 #[derive(Debug)]
 struct Chord {
-    /// The line, by its number in one period.
+    /// Number of the line within one period.
     line: usize,
-    /// From the first to the second parameter along the line.
+    /// Parameters along the line at the start and at the end.
     range: (f64, f64),
-    /// The corners at the start and at the end; `None` where the line closes.
+    /// The corners at the start and at the end; `None` if the chord is a whole closed line.
     corners: Option<[Corner; 2]>,
 }
 
 /// A use of an edge by a loop, in the direction of the loop.
 struct Walk {
-    /// The strip that contains the use; for a use along a line, the strip on the side of the face.
+    /// Strip that contains the use; for a use along a line, the strip on the side where the face is.
     strip: i64,
-    /// The lines that contain its start and its end.
+    /// Numbers of the lines that contain the start and the end of the use.
     lines: [Option<i64>; 2],
-    /// Surface parameters at samples, in order.
+    /// Surface parameters at samples of the use, in the direction of the loop.
     points: Vec<P2>,
 }
 
@@ -410,18 +415,18 @@ struct Turn {
     to: At,
 }
 
-/// Division of a face along lines of one direction.
+/// Division of a face into new faces along the crease lines of one direction.
 struct Parts {
-    /// Indices of the joints of patches at the lines, in one period.
+    /// Indices of the joints of patches at the lines within one period.
     joints: Vec<usize>,
     of_u: bool,
     is_periodic: bool,
     chords: Vec<Chord>,
     turns: Vec<Turn>,
-    /// The strip of each use.
+    /// Strip of each use, by loop and index in the loop.
     strips: Vec<Vec<i64>>,
-    /// Whether the left side of a line, in the direction of larger parameters, is the side with the
-    /// larger fixed parameter.
+    /// Whether, seen along a line in the direction of increasing parameter, the left side has the larger
+    /// fixed parameter.
     left_is_up: bool,
 }
 
@@ -431,8 +436,8 @@ impl Parts {
         let face = &draft.faces[f];
         let host = loops::host(draft, face);
         let lines = Lines::new(&host, joints, of_u, draft.size);
-        // Loops have the material on their left as seen from outside; this is whether it is then above a
-        // line.
+        // Loops have the material on their left, seen from outside. It follows whether material on the
+        // left of a line, in its direction, is above the line.
         let left_is_up = face.outward != of_u;
         let walks = |ring: &Vec<Use>| -> Option<Vec<Walk>> {
             ring.iter().map(|u| Walk::new(&lines, face, u, left_is_up)).collect()
@@ -487,13 +492,14 @@ impl Parts {
         Some(Self { joints: joints.to_vec(), of_u, is_periodic, chords, turns, strips, left_is_up })
     }
 
-    /// Returns the index of the part to which a strip belongs: the strip's number in one period.
+    /// Returns the index of the part to which a strip belongs, which is the number of the strip within
+    /// one period.
     fn part(&self, strip: i64) -> usize {
         let n = self.joints.len() as i64;
         (if self.is_periodic { strip.rem_euclid(n) } else { strip.clamp(0, n) }) as usize
     }
 
-    /// Replaces the face by its parts, with new edges, and without pcurves.
+    /// Replaces the face by its parts, with the chords as new edges. Uses of the parts have no pcurves.
     fn put_into(self, draft: &mut Draft, f: usize, disguised: &mut Disguised, canonical_tol: f64) {
         let Surface::Bezier(surface) = &draft.faces[f].surface else { return };
         if self.chords.is_empty() {
@@ -546,7 +552,7 @@ impl Parts {
         }
     }
 
-    /// Returns the loops of each part, without pcurves; `edges` are those of the chords.
+    /// Returns the loops of each part, without pcurves; `edges` are the edge indices of the chords.
     fn loops_of_parts(&self, face: &Face, edges: &[u32]) -> Vec<Vec<Vec<Use>>> {
         let n_parts = self.joints.len() + usize::from(!self.is_periodic);
         let mut loops: Vec<Vec<Vec<Use>>> = vec![Vec::new(); n_parts];
@@ -581,7 +587,7 @@ impl Parts {
         loops
     }
 
-    /// Returns the range of patches of a part, of `n` patches in all.
+    /// Returns the range of patches, of `n` patches across the lines in all, that belong to a part.
     fn patches_of(&self, part: usize, n: usize) -> Range<usize> {
         let start = match (part, self.is_periodic) {
             (0, true) => self.joints[self.joints.len() - 1],
@@ -595,7 +601,7 @@ impl Parts {
         start..end
     }
 
-    /// Returns the index of the part that contains a vertex without an edge.
+    /// Returns the index of the part that contains a vertex loop.
     fn part_of_point(&self, surface: &BezierSurface, vertex: &Vertex) -> usize {
         let uv = surface.invert(&vertex.point, None, None);
         let (x, breaks) = if self.of_u { (uv.x, &surface.u_breaks) } else { (uv.y, &surface.v_breaks) };
@@ -603,8 +609,9 @@ impl Parts {
     }
 }
 
-/// Creates the edge of a chord, with a canonical curve if its spline is one within `canonical_tol` (mm), and
-/// with a new vertex if the chord is a closed line. `id` is the entity id of the face.
+/// Creates the edge of a chord, with a canonical curve if its spline agrees with one within
+/// `canonical_tol` (mm), and with a new vertex if the chord is a closed line. `id` is the entity id of
+/// the face that is split.
 fn new_edge(
     draft: &mut Draft,
     line: BezierSpline,

@@ -11,14 +11,15 @@ use super::pcurve::{Pcurve, cubic};
 /// rectangle, or bridge a jump of a loop.
 pub const NO_EDGE: u32 = u32::MAX;
 
-/// Domain of a face with its cells and contradictions.
+/// Trimmed domain of a face with its cells and the contradictions of its loops.
 pub(super) struct FaceDomain {
     pub(super) domain: TrimDomain,
     pub(super) cells: TrimCells,
     pub(super) inconsistent: Vec<Inconsistent>,
-    /// Whether the loops enclose the unbounded side of the surface.
+    /// Whether the loops enclose all of an unbounded or open surface except a hole, which cannot be a
+    /// face.
     pub(super) reversed: bool,
-    /// A seam that lies outside of the domain.
+    /// Index of a seam edge that lies outside of the domain; `None` if there is none.
     pub(super) seam_outside: Option<u32>,
 }
 
@@ -56,9 +57,10 @@ pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
 }
 
 /// Returns whether loops with the material on their left enclose an impossible face: all of a surface
-/// except a hole. The area `-∮ v du` (on grids periodic in v only `∮ u dv`) is positive for loops on
-/// surfaces whose sides no face reaches without edges, also if the loops wind around. On spheres the sign
-/// is meaningless, because poles may be inside.
+/// except a hole, although the surface is unbounded or has open sides. The area `-∮ v du` (on grids
+/// periodic in v only `∮ u dv`) is positive for loops on surfaces whose sides no face reaches without
+/// edges, also if the loops wind around. On spheres the sign is meaningless, because poles may be
+/// inside.
 fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
     let applies = match host.surface {
         Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => true,
@@ -69,7 +71,8 @@ fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
         return false;
     }
     let by_v = host.v_period.is_some();
-    // Gauss–Legendre quadrature with 3 points is exact for products of cubics and their derivatives.
+    // Gauss–Legendre quadrature with 3 points is exact for products of a cubic and the derivative of a
+    // cubic.
     let nodes = [(0.5 - 0.15_f64.sqrt(), 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.5 + 0.15_f64.sqrt(), 5.0 / 18.0)];
     // Coordinates are relative to a point of the pieces, because digits would cancel far from the origin.
     // The v of a cone is measured from its apex, which may be inside the face without pieces.
@@ -83,8 +86,8 @@ fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
     pieces.iter().map(integral).sum::<f64>() < 0.0
 }
 
-/// Returns the edges that a face uses in both directions along the same line of its parameter plane. They
-/// bound nothing.
+/// Returns the edges that a face uses in both directions along the same line of its parameter plane.
+/// Such edges bound nothing.
 pub(super) fn seam_edges(face: &Face, host: &Host<'_>) -> Vec<u32> {
     let uses: Vec<_> = face.loops.iter().flatten().collect();
     let mut order: Vec<usize> = (0..uses.len()).collect();
@@ -117,8 +120,8 @@ fn host_extent(host: &Host<'_>) -> f64 {
     }
 }
 
-/// Appends the pieces of a pcurve in the direction that has the material on the left with respect to the
-/// natural normal.
+/// Appends the pieces of a pcurve to `out`, directed so that the material is on the left with respect to
+/// the natural normal of the surface.
 fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
     let piece = |control: [P2; 4], deviation: f64| TrimPiece { control, edge, deviation };
     if along {
@@ -131,8 +134,8 @@ fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
     }
 }
 
-/// Adds a straight piece without an edge where a loop jumps over a gap that is small in space but wide in
-/// the parameter plane.
+/// Adds a straight piece without an edge where a loop jumps over a gap that is small in space but wide
+/// in the face's parameter plane.
 fn bridge(
     face: &Face,
     host: &Host<'_>,
@@ -149,8 +152,8 @@ fn bridge(
     out.push(TrimPiece { control: super::pcurve::straight(a, b), edge: NO_EDGE, deviation: gap });
 }
 
-/// Adds a piece where a loop passes through a side `u = const` that is one point, at which it jumps along
-/// v. (Jumps along u at poles and apices are horizontal and need no piece.)
+/// Adds a piece where a loop passes through a side `u = const` that is one point in space, because the
+/// loop jumps along v there. (Jumps along u at poles and apices are horizontal and need no piece.)
 fn close_collapsed(
     face: &Face,
     host: &Host<'_>,
@@ -178,8 +181,9 @@ fn close_collapsed(
     out.push(TrimPiece { control, edge: NO_EDGE, deviation: 0.0 });
 }
 
-/// Returns the start of the periods: the middle of the widest stretch that no piece covers, otherwise of
-/// the widest stretch without a corner, so that cuts are far from vertices.
+/// Returns the (u, v) at which the periods of the parameters start: the middle of the widest interval
+/// that no piece covers, or else of the widest interval without a corner, so that cuts are far from
+/// vertices.
 fn origin(host: &Host<'_>, pieces: &[TrimPiece], corners: &[P2]) -> P2 {
     let axis = |k: usize, period: Option<f64>, natural: f64| {
         let Some(period) = period else { return natural };
@@ -202,8 +206,8 @@ fn origin(host: &Host<'_>, pieces: &[TrimPiece], corners: &[P2]) -> P2 {
     P2::new(axis(0, host.u_period, host.natural.u0), axis(1, host.v_period, host.natural.v0))
 }
 
-/// Returns the middle and the width of the widest stretch of a period outside all spans; `None` without
-/// spans or if they cover everything.
+/// Returns the middle and the width of the widest interval of a period outside of all `spans`
+/// (parameters of the periodic direction); `None` without spans, or if they cover the whole period.
 fn widest_gap(spans: &[(f64, f64)], period: f64) -> Option<(f64, f64)> {
     let mut wrapped: Vec<(f64, f64)> = spans
         .iter()
@@ -214,7 +218,7 @@ fn widest_gap(spans: &[(f64, f64)], period: f64) -> Option<(f64, f64)> {
         .collect();
     wrapped.sort_by(|a, b| a.0.total_cmp(&b.0));
     let first = wrapped.first()?.0;
-    // A span may extend beyond the end of the period over the first ones.
+    // A span may extend beyond the end of the period and cover the first spans.
     let mut reach = wrapped.iter().fold(f64::NEG_INFINITY, |m, s| m.max(s.1)) - period;
     let mut best: Option<(f64, f64)> = None;
     for (lo, hi) in wrapped.iter().copied().chain([(first + period, first + period)]) {

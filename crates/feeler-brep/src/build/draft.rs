@@ -1,5 +1,4 @@
-//! The solid under construction: source topology with parameter ranges, splits and parameter-plane
-//! curves.
+//! The solid under construction: source topology with parameter ranges, splits and pcurves.
 
 use feeler_geom::count::index;
 use feeler_geom::{Curve, P3, Surface};
@@ -7,7 +6,7 @@ use feeler_geom::{Curve, P3, Surface};
 use super::pcurve::Pcurve;
 use super::singular::Singular;
 
-/// A vertex.
+/// A vertex of the solid under construction.
 #[derive(Clone, Debug)]
 pub(super) struct Vertex {
     /// Entity id of the vertex, or of the edge whose split created it.
@@ -17,12 +16,13 @@ pub(super) struct Vertex {
     pub(super) gap: f64,
 }
 
-/// An edge, whose curve runs from the first to the second vertex over `range`.
+/// An edge of the solid under construction; its curve runs from the first to the second vertex over
+/// `range`.
 #[derive(Clone, Debug)]
 pub(super) struct Edge {
     pub(super) source: u64,
     pub(super) curve: Curve,
-    /// Distance between the curve and the file's own (mm).
+    /// Distance (mm) between the curve and the curve of the file that it replaces.
     pub(super) curve_deviation: f64,
     pub(super) range: (f64, f64),
     pub(super) vertices: (u32, u32),
@@ -40,28 +40,29 @@ pub(super) struct Use {
     pub(super) edge: u32,
     /// Whether the loop follows the curve's direction.
     pub(super) forward: bool,
-    /// The edge in the face's parameter plane, in the direction of the curve; `None` until it is fitted.
+    /// Image of the edge in the face's parameter plane, in the direction of the curve; `None` until it
+    /// is fitted.
     pub(super) pcurve: Option<Pcurve>,
 }
 
-/// A face.
+/// A face of the solid under construction.
 #[derive(Clone, Debug)]
 pub(super) struct Face {
     pub(super) id: u64,
-    /// Ids of the faces that were joined with it.
+    /// Entity ids of the faces that were joined with this face.
     pub(super) joined: Vec<u64>,
     pub(super) shell: u32,
     pub(super) surface: Surface,
     pub(super) surface_deviation: f64,
     pub(super) outward: bool,
-    /// Stated sheet of a spindle torus; see [`FaceSource::outer_sheet`](crate::source::FaceSource).
+    /// Stated sheet of a spindle torus, as in [`FaceSource::outer_sheet`](crate::source::FaceSource).
     pub(super) outer_sheet: Option<bool>,
     pub(super) loops: Vec<Vec<Use>>,
     pub(super) vertex_loops: Vec<u32>,
     pub(super) singular: Vec<Singular>,
 }
 
-/// Position of a use: face, loop and index in the loop.
+/// Location of a use: face, loop, and index in the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UseAt {
     pub(super) face: usize,
@@ -81,7 +82,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Returns all uses of every edge.
+    /// Returns the locations of all uses of every edge, by edge index.
     pub(super) fn uses(&self) -> Vec<Vec<UseAt>> {
         let mut uses = vec![Vec::new(); self.edges.len()];
         for (face, f) in self.faces.iter().enumerate() {
@@ -94,13 +95,14 @@ impl Draft {
         uses
     }
 
-    /// Returns the use at a position.
+    /// Returns the use at a location.
     pub(super) fn at(&self, at: UseAt) -> &Use {
         &self.faces[at.face].loops[at.ring][at.pos]
     }
 
-    /// Splits edges at increasing parameters strictly inside their ranges. The first part keeps the index;
-    /// the new vertices carry the edge's id. Uses of a split edge lose their pcurves.
+    /// Splits edges at the curve parameters `cuts[edge]`, which increase and lie strictly inside the
+    /// edge's range. The first part of an edge keeps its index; the new vertices carry the edge's id.
+    /// Uses of a split edge lose their pcurves.
     pub(super) fn split(&mut self, cuts: &[Vec<f64>]) {
         let mut parts: Vec<Option<Vec<u32>>> = vec![None; self.edges.len()];
         for (e, ts) in cuts.iter().enumerate().filter(|(_, ts)| !ts.is_empty()) {
@@ -151,7 +153,7 @@ impl Draft {
 }
 
 impl Draft {
-    /// Removes edges that no loop uses and vertices without edges or loops.
+    /// Removes edges that no loop uses and vertices that no edge or loop uses.
     pub(super) fn drop_unused(&mut self) {
         let mut edge_used = vec![false; self.edges.len()];
         let mut vertex_used = vec![false; self.vertices.len()];
@@ -181,14 +183,15 @@ impl Draft {
         }
     }
 
-    /// Returns the vertices at which a use starts and ends.
+    /// Returns the indices of the vertices at which a use starts and ends, in the direction of the loop.
     pub(super) fn ends(&self, u: &Use) -> (u32, u32) {
         let (a, b) = self.edges[u.edge as usize].vertices;
         if u.forward { (a, b) } else { (b, a) }
     }
 }
 
-/// Returns the new index of every used entry (0 for unused ones, to which nothing refers).
+/// Returns the new index of every used entry after unused ones are removed (0 for unused entries, to
+/// which nothing refers).
 fn new_indices(used: &[bool]) -> Vec<u32> {
     let mut next = 0;
     used.iter()

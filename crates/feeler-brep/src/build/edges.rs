@@ -1,5 +1,5 @@
-//! Draft from the source topology: parameter ranges from the vertices, curve directions, edges without
-//! length.
+//! Creates the draft from the source topology: parameter ranges from the vertices, directions along the
+//! curves, removal of edges without length.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use super::{BuildOptions, Problem, Report};
 use crate::remark::Severity;
 use crate::source::{EdgeSource, LoopSource, SolidSource};
 
-/// Copies the source into a draft. Problems of single entities are reported, and the draft is returned
-/// all the same if every index is valid.
+/// Copies the source into a draft. Problems of single entities go to `report`. Returns `None` only if an
+/// index of the source is invalid.
 ///
-/// `patches`: ids of faces whose patches are not replaced by canonical surfaces.
+/// `patches`: entity ids of faces whose patches are not replaced by canonical surfaces.
 pub(super) fn draft(
     source: &SolidSource,
     patches: &BTreeSet<u64>,
@@ -31,7 +31,8 @@ pub(super) fn draft(
     let mut vertices: Vec<Vertex> =
         source.vertices.iter().map(|v| Vertex { id: v.id, point: v.point, gap: 0.0 }).collect();
     let mut edges = Vec::with_capacity(source.edges.len());
-    // Parts of every source edge in the direction of the *source* edge, each with its sense.
+    // New edges of every source edge, in the direction of the *source* edge, each with whether it runs
+    // along that direction.
     let mut parts: Vec<Vec<(u32, bool)>> = Vec::with_capacity(source.edges.len());
     let mut merged: Vec<u32> = (0..index(vertices.len())).collect();
     let mut disguised = Disguised::default();
@@ -40,7 +41,7 @@ pub(super) fn draft(
         let beside = straight.get(&e.id).map(|curve| EdgeSource { curve: curve.clone(), ..e.clone() });
         let e = beside.as_ref().unwrap_or(e);
         let recognised = disguised.curve(&e.curve, options.canonical_tolerance * size);
-        // Parameters of a spline are meaningless for the canonical curve that replaces it.
+        // The file's parameters refer to the spline, not to the canonical curve that replaces it.
         let range = if recognised.is_some() { None } else { e.range };
         let (curve, curve_deviation) = recognised.unwrap_or_else(|| (e.curve.clone(), 0.0));
         let e = EdgeSource { curve, range, ..*e };
@@ -98,8 +99,8 @@ pub(super) fn draft(
             e.vertices = (root(&merged, e.vertices.0), root(&merged, e.vertices.1));
         }
         let message = format!(
-            "the shell's faces share no edges: {sewn} vertices of open edges that are in one place were \
-            merged, and coincident edges are sewn"
+            "the shell's faces share no edges: coincident vertices of open edges are merged ({sewn} fewer \
+            vertices), and coincident edges are sewn"
         );
         report.remark(Severity::Warning, None, message);
     }
@@ -112,8 +113,8 @@ pub(super) fn draft(
     Some(Draft { vertices, edges, faces, size })
 }
 
-/// Corrected lines, by edge id, of straight edges whose LINE misses their vertices by more than the gap
-/// tolerance while the vertices lie on the planes of all adjacent faces.
+/// Returns corrected lines, by edge id, of straight edges whose LINE misses their vertices by more than
+/// the gap tolerance although the vertices lie on the planes of all adjacent faces.
 fn lines_beside_their_vertices(
     source: &SolidSource,
     size: f64,
@@ -155,9 +156,9 @@ fn lines_beside_their_vertices(
     out
 }
 
-/// Maximum distance of a vertex from a plane that contains it, relative to the solid's size (or the file's
-/// uncertainty, if that is larger). A larger value moves edges that are right, a smaller one refuses
-/// misplaced lines.
+/// Maximum distance of a vertex from a plane that contains it, relative to the solid's size (or the
+/// file's uncertainty, if that is larger). A larger value moves correct edges; with a smaller one,
+/// misplaced lines are not corrected.
 const ON_PLANE: f64 = 1e-6;
 
 /// Counts of free-form geometry that was replaced by canonical shapes.
@@ -165,12 +166,12 @@ const ON_PLANE: f64 = 1e-6;
 pub(super) struct Disguised {
     n_curves: usize,
     n_surfaces: usize,
-    /// Largest deviation (mm).
+    /// Largest deviation (mm) of a canonical shape from the curve or surface that it replaces.
     deviation: f64,
 }
 
 impl Disguised {
-    /// Reports the replacements if the largest deviation exceeds `rounding` (mm).
+    /// Adds a remark on the replacements if the largest deviation exceeds `rounding` (mm).
     pub(super) fn tell(&self, rounding: f64, report: &mut Report) {
         if self.n_curves + self.n_surfaces > 0 && self.deviation > rounding {
             report.remark(Severity::Note, None, self.in_words());
@@ -178,17 +179,18 @@ impl Disguised {
     }
 
     fn in_words(&self) -> String {
-        let counted = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}"));
+        let counted = |n: usize, what: &str| (n > 0).then(|| format!("{what} ({n})"));
         let found = [counted(self.n_surfaces, "free-form faces"), counted(self.n_curves, "splines")];
         let found: Vec<String> = found.into_iter().flatten().collect();
         let deviation = self.deviation;
         format!(
-            "{} were replaced by canonical shapes, which deviate from them by at most {deviation:.1e} mm",
+            "replaced by canonical shapes: {}; the largest deviation is {deviation:.1e} mm",
             found.join(" and ")
         )
     }
 
-    /// Returns the canonical curve within `tol` (mm) of a spline, with its deviation (mm).
+    /// Returns the canonical curve within `tol` (mm) of a spline, with its deviation (mm) from the
+    /// spline; `None` if there is none or `curve` is not a spline.
     pub(super) fn curve(&mut self, curve: &Curve, tol: f64) -> Option<(Curve, f64)> {
         let Curve::Bezier(spline) = curve else { return None };
         let found = spline.recognised(tol)?;
@@ -201,7 +203,8 @@ impl Disguised {
     pub(super) fn surface(&mut self, f: &mut Face, tol: f64) {
         let Surface::Bezier(grid) = &f.surface else { return };
         let Some(found) = grid.recognised(tol) else { return };
-        // Without edges, all of a patch is the face; a spindle torus has two sheets.
+        // A face without edges is the whole patch. A spindle torus in its place would have two sheets,
+        // and no edges to select one.
         let is_spindle = super::singular::spindle_angle(&found.shape).is_some();
         if f.loops.is_empty() && is_spindle {
             return;
@@ -293,8 +296,8 @@ fn is_well_formed(source: &SolidSource, report: &mut Report) -> bool {
     report.problems.len() == before
 }
 
-/// Returns the diagonal of the box of the vertices and of points on closed curves and surfaces, which is
-/// the scale of tolerances.
+/// Returns the diagonal (mm) of the box of the vertices and of points on closed curves and surfaces,
+/// which is the scale of tolerances.
 pub(super) fn extent(source: &SolidSource) -> f64 {
     let mut bounds = Aabb::of_points(source.vertices.iter().map(|v| &v.point));
     for e in source.edges.iter().filter(|e| e.start == e.end) {
@@ -323,12 +326,12 @@ pub(super) fn extent(source: &SolidSource) -> f64 {
 }
 
 enum Ranges {
-    /// The edge has no length.
+    /// The edge has no length and is dropped.
     Nothing,
-    /// One range; `forward` is whether the edge runs along the curve.
+    /// The edge covers one parameter range; `forward` is whether it runs along the curve.
     One { range: (f64, f64), forward: bool },
-    /// The edge passes over the joint of a closed curve without a period; its two parts are listed in the
-    /// curve's direction.
+    /// The edge passes over the start of a closed curve without a period, so it has two parts, listed in
+    /// the curve's direction.
     Two { first: (f64, f64), second: (f64, f64), forward: bool },
 }
 
@@ -392,7 +395,7 @@ fn has_no_length(curve: &Curve, t0: f64, t1: f64, tol: f64) -> bool {
     (0..=4).all(|k| (curve.point(t0 + (t1 - t0) * f64::from(k) / 4.0) - p).norm() <= tol)
 }
 
-/// Computes the parameter of a point that lies on the curve within tolerances.
+/// Computes the parameter of the curve point nearest to `p`, which lies on the curve within tolerances.
 pub(super) fn parameter(curve: &Curve, p: &P3) -> f64 {
     let local = |frame: &feeler_geom::Frame| -> V3 { frame.local(p) };
     match curve {
@@ -416,7 +419,8 @@ pub(super) fn parameter(curve: &Curve, p: &P3) -> f64 {
     }
 }
 
-/// Refines a good start by Newton's method on the squared distance.
+/// Refines the parameter `start`, which is near the point nearest to `p`, by Newton's method on the
+/// squared distance.
 fn polish(curve: &Curve, p: &P3, start: f64) -> f64 {
     let mut t = start;
     for _ in 0..8 {

@@ -1,10 +1,10 @@
 //! Evidence for one of the two domains that the loops of a face bound on a closed surface.
 //!
-//! Both domains are consistent: with the other normal, the loops enclose the complement, and every edge is
-//! still used once in each direction. Neither winding numbers nor the orientation of the shell distinguish
-//! the domains. Three properties do: a seam that the loops traverse in both directions lies in the domain;
-//! the domain is connected; and a face continues its tangent neighbours instead of folding back on them.
-//! [`vector_area`] checks a quantity that both domains share.
+//! Both domains are consistent: with the other normal, the loops enclose the complement, and every edge
+//! is still used once in each direction. Neither winding numbers nor the orientation of the shell
+//! distinguish the domains. Three properties do: a seam that the loops traverse in both directions lies
+//! in the domain; the domain is connected; and a face continues its tangent neighbours instead of
+//! folding back on them. [`vector_area`] checks a quantity that is the same for both domains.
 
 use feeler_geom::trim::TrimCells;
 use feeler_geom::{Curve, P3, Surface, V3};
@@ -19,16 +19,23 @@ use super::{Report, status};
 use crate::solid::{EdgeInfo, EdgeStatus, Solid};
 use feeler_geom::mass;
 
-/// Cosine of the angle between the normals of tangent faces.
+/// Minimum cosine of the angle between the outward normals of two faces that count as tangent at their
+/// edge. With a larger value inexact tangent faces give no evidence; with a smaller one sharp edges
+/// count as tangent.
 const TANGENT_COS: f64 = 1.0 - 1e-3;
-/// Domains with more strips than this are not searched for parts.
+/// Maximum number of strips between rows of a domain for which connected parts are counted; with more
+/// strips the domain counts as connected. A larger value takes more time.
 const MAX_STRIPS: usize = 4000;
-/// Vector areas agree within this share of the area; the rest is quadrature.
+/// Maximum difference between the vector areas of a face and of its edges due to quadrature, relative to
+/// the area of the face. A larger value misses wrong domains; a smaller one rejects correct ones.
 const VECTOR_AREA_SHARE: f64 = 1e-5;
-/// Multiple of the deviations of edges, times their lengths, that vector areas may differ by.
+/// Factor of the difference of vector areas that the deviations of the edges explain, which are the
+/// deviations times the lengths of the edges. A larger value misses wrong domains; a smaller one rejects
+/// correct ones.
 const GAP_MULTIPLE: f64 = 4.0;
 
-/// A seam edge that lies outside of the domain, if all of them do.
+/// Returns a seam edge that lies outside of the domain, if no point of any seam edge in `seam` is
+/// inside; otherwise `None`.
 pub(super) fn seam_outside(face: &Face, seam: &[u32], cells: &TrimCells) -> Option<u32> {
     let mut outside = None;
     for u in face.loops.iter().flatten().filter(|u| seam.contains(&u.edge)) {
@@ -47,7 +54,8 @@ fn is_inside(p: &Pcurve, t: f64, cells: &TrimCells) -> bool {
     cells.classify(p.guess(t)) == feeler_geom::trim::Side::Inside
 }
 
-/// Whether loops bound two domains, neither of which is unbounded or reaches a border of the surface.
+/// Returns whether any loops on the surface bound two domains, neither of which is unbounded or reaches
+/// a border of the surface.
 pub(super) fn is_closed(host: &Host<'_>) -> bool {
     match host.surface {
         Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => false,
@@ -56,14 +64,15 @@ pub(super) fn is_closed(host: &Host<'_>) -> bool {
     }
 }
 
-/// Number of connected parts of a domain; parts that touch in a pole are one.
+/// Number of connected parts of a domain; parts that share only a pole count as one.
 pub(super) fn num_parts(host: &Host<'_>, cells: &TrimCells) -> usize {
     let rows = cells.rows();
     if rows.len() < 2 || rows.len() > MAX_STRIPS {
         return 1;
     }
     let mut of: Vec<usize> = Vec::new();
-    // Intervals at the lower and the upper border of each strip, with their numbers.
+    // Intervals inside the domain at the lower and the upper border of each strip, with the numbers of
+    // the connected intervals.
     let mut strips: Vec<[Vec<(f64, f64, usize)>; 2]> = Vec::new();
     for w in rows.windows(2) {
         let at = |s: f64| cells.inside_on_row(w[0] + (w[1] - w[0]) * s);
@@ -71,7 +80,7 @@ pub(super) fn num_parts(host: &Host<'_>, cells: &TrimCells) -> usize {
         let first = of.len();
         of.extend(first..first + middle.len());
         let numbered = |row: Vec<(f64, f64)>| -> Vec<(f64, f64, usize)> {
-            // Pieces do not cross within a strip: intervals keep their order.
+            // Pieces do not cross within a strip, so the intervals keep their order.
             let same = row.len() == middle.len();
             let nearest = |x: f64| {
                 let off = |i: &usize| {
@@ -131,7 +140,8 @@ fn join(of: &mut [usize], a: usize, b: usize) {
     of[a.max(b)] = a.min(b);
 }
 
-/// A face as it is with the other outward normal, with its domain, if its loops allow it.
+/// Returns a copy of the face with the opposite outward normal, and its domain; `None` if its loops are
+/// inconsistent with that normal.
 fn reversed(draft: &Draft, face: usize, tol: &Tolerances) -> Option<(Face, FaceDomain)> {
     let mut f = draft.faces[face].clone();
     f.outward = !f.outward;
@@ -202,7 +212,8 @@ pub(super) fn of_guesses(
     out
 }
 
-/// Those of some faces that fold back on a neighbour at an edge and continue none, by their ids.
+/// Returns the ids of those of `faces` that fold back on a neighbour at some edge and are smooth to no
+/// neighbour.
 pub(super) fn folded(solid: &Solid, faces: &[u64]) -> Vec<u64> {
     let at = |id: u64, is_such: &dyn Fn(&EdgeInfo) -> bool| {
         solid
@@ -215,8 +226,8 @@ pub(super) fn folded(solid: &Solid, faces: &[u64]) -> Vec<u64> {
     faces.iter().copied().filter(|id| at(*id, &folds) && !at(*id, &continues)).collect()
 }
 
-/// The contribution of a face to the volume (mm³) about the reference point if its outward normal were the
-/// other one; none if its loops do not allow it.
+/// Contribution of a face to the volume (mm³), computed about `reference`, if its outward normal were
+/// the opposite one; `None` if its loops are inconsistent with that normal.
 pub(super) fn reversed_volume(
     draft: &Draft,
     face: usize,
@@ -230,17 +241,20 @@ pub(super) fn reversed_volume(
     Some(sums.volume + super::strips::to_edges(draft, &f, reference, 2.0 * tol.fit.tol).volume)
 }
 
-/// A face whose vector area is not that of its edges.
+/// A face whose vector area differs from that of its edges by more than the deviations of the edges
+/// allow.
 #[derive(Clone, Debug)]
 pub(super) struct WrongArea {
     pub(super) face: u64,
-    /// Length of the difference, and what the gaps of the edges allow (mm²).
+    /// Magnitude (mm²) of the difference of the two vector areas; the gaps of the edges explain at most
+    /// `allowed` (mm²).
     pub(super) off: f64,
     pub(super) allowed: f64,
 }
 
-/// Compares the vector area of a face, `∫ n dA`, with that of its edges, `½ ∮ r × dr`: by Stokes's theorem
-/// they are the same for every surface between the edges.
+/// Compares the vector area of a face, `∫ n dA`, with that of its edges, `½ ∮ r × dr`: by Stokes's
+/// theorem the two are equal for every surface between the edges. Returns `None` if they agree within
+/// rounding and the gaps of the edges, or if the edges have no finite vector area.
 pub(super) fn vector_area(draft: &Draft, face: &Face, d: &FaceDomain, tol: &Tolerances) -> Option<WrongArea> {
     let of_edges = edges_vector_area(draft, face)?;
     let (of_face, area) = mass::vector_area(&face.surface, &d.cells);
@@ -255,12 +269,13 @@ pub(super) fn vector_area(draft: &Draft, face: &Face, d: &FaceDomain, tol: &Tole
     }
     let allowed = GAP_MULTIPLE * gaps + VECTOR_AREA_SHARE * area;
     let off = (of_face - of_edges).norm();
-    // NaN is wrong, too.
+    // NaN counts as wrong.
     let is_right = off <= allowed;
     (!is_right).then_some(WrongArea { face: face.id, off, allowed })
 }
 
-/// `½ ∮ r × dr` along the loops, with the face on the left; gaps at corners are closed by straight lines.
+/// Computes `½ ∮ r × dr` (mm²) along the loops, with the face on the left. Gaps at corners are closed by
+/// straight lines. Returns `None` if the result is not finite.
 fn edges_vector_area(draft: &Draft, face: &Face) -> Option<V3> {
     let mut sum = V3::zeros();
     for ring in &face.loops {
@@ -284,7 +299,8 @@ fn end(draft: &Draft, u: &Use, at_end: bool) -> P3 {
     e.curve.point(if u.forward == at_end { e.range.1 } else { e.range.0 })
 }
 
-/// `∫ (r − o) × dr` along a curve.
+/// Computes `∫ (r − o) × dr` (mm²) along a curve from `t0` to `t1`: twice the vector area that the ray
+/// from `o` sweeps.
 fn twice_swept(curve: &Curve, (t0, t1): (f64, f64), o: &P3) -> V3 {
     let (a, b) = (curve.point(t0), curve.point(t1));
     match curve {

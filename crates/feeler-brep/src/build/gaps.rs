@@ -1,4 +1,4 @@
-//! Gaps beyond the limit: short against the edges there, they are closed all the same.
+//! Closes gaps beyond the gap tolerance that are short compared with the edges and faces around them.
 //!
 //! The limit of [`BuildOptions::gap_tolerance`] is relative to the whole solid. A gap of 1.1e-3 of the size
 //! in a model that is consistent otherwise is the inexactness of its writer; the same gap at an edge that is
@@ -11,24 +11,29 @@ use super::{BuildOptions, Problem};
 use crate::remark::{Remark, Severity, shown_length as mm};
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource};
 
-/// Maximum gap, relative to the smallest face there. A larger value closes gaps that are missing pieces of
-/// the model; a smaller one rejects the inexact files of vendors.
+/// Maximum gap at an edge, relative to the extent of the smallest face that uses the edge. A larger
+/// value closes gaps that are missing pieces of the model; a smaller one rejects the inexact files of
+/// vendors.
 const MAX_GAP_OF_FACE: f64 = 2e-2;
 
-/// Maximum gap, relative to the shortest edge there, so that its ends cannot change places. A larger value
-/// distorts short edges; a smaller one rejects files whose only fault is at one of them.
+/// Maximum gap at an edge, relative to the shortest edge at its vertices, so that closing the gap cannot
+/// exchange the ends of that edge. A larger value distorts short edges; a smaller one rejects files
+/// whose only fault is a gap at a short edge.
 const MAX_GAP_OF_EDGE: f64 = 0.25;
 
-/// Raised limit, in parts of the gap that needs it: closing corners moves edges a little farther.
+/// Raised gap tolerance, relative to the largest gap. It exceeds 1 because closing corners moves edges a
+/// little farther. With a smaller value the next round may fail by rounding; a larger one closes gaps
+/// that were not examined.
 const MARGIN: f64 = 1.05;
 
-/// Options with which gaps are closed that are beyond the limit, and a remark on it.
+/// Options with a raised gap tolerance, and the remark that reports it.
 pub(super) struct Widened {
     pub(super) options: BuildOptions,
     pub(super) remark: Remark,
 }
 
-/// Returns options that allow all gaps among the problems, if gaps are the only problems and short enough.
+/// Returns options that close all gaps among the problems; `None` if there is a problem other than a
+/// gap, or a gap that is too wide for the edges and faces around it.
 pub(super) fn widened(source: &SolidSource, options: &BuildOptions, problems: &[Problem]) -> Option<Widened> {
     let size = extent(source);
     let limit = options.gap_tol(size, source.uncertainty);
@@ -42,7 +47,7 @@ pub(super) fn widened(source: &SolidSource, options: &BuildOptions, problems: &[
             _ => return None,
         };
         let allowed = edges.iter().map(|id| allowed_near(source, *id, size)).fold(f64::INFINITY, f64::min);
-        // NaN is too wide.
+        // NaN counts as too wide.
         if !(distance <= allowed) {
             return None;
         }
@@ -65,8 +70,9 @@ pub(super) fn widened(source: &SolidSource, options: &BuildOptions, problems: &[
     Some(Widened { options: BuildOptions { gap_tolerance, ..*options }, remark })
 }
 
-/// Maximum gap (mm) at an edge: what the shortest edge at its ends and the smallest of its faces allow. Edges
-/// without length are left out.
+/// Maximum gap (mm) to be closed at the edge with entity id `id`, from the shortest edge at its vertices
+/// and the smallest face that uses it. Edges without length are ignored. `size` (mm) is the solid's
+/// size.
 fn allowed_near(source: &SolidSource, id: u64, size: f64) -> f64 {
     let of_id = source.edges.iter().filter(|e| e.id == id);
     let ends: Vec<u32> = of_id.flat_map(|e| [e.start, e.end]).collect();
@@ -90,7 +96,7 @@ fn allowed_near(source: &SolidSource, id: u64, size: f64) -> f64 {
     (MAX_GAP_OF_EDGE * shortest).min(MAX_GAP_OF_FACE * smallest)
 }
 
-/// Length of an edge, or of its chord.
+/// Approximate length (mm) of an edge: its chord if it is open, otherwise an estimate from its curve.
 fn length(source: &SolidSource, e: &EdgeSource) -> f64 {
     let [a, b] = [e.start, e.end].map(|v| source.vertices[v as usize].point);
     match &e.curve {

@@ -7,12 +7,12 @@ use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
 
 use super::singular::{Singular, inner_sheet, spindle_angle};
 
-/// Distance of the edges from the stated sheet of a spindle torus, relative to the solid's size, beyond which
-/// the other sheet is tried. A larger value keeps wrong statements, a smaller one changes sheets that inexact
-/// edges confuse.
+/// Maximum distance of the edges from the stated sheet of a spindle torus, relative to the solid's size;
+/// if it is exceeded, the other sheet is tried. A larger value keeps wrong statements; with a smaller
+/// one, inexact edges change the sheet.
 const FAR_SHEET: f64 = 1e-3;
 
-/// A surface with the data that work in its parameter plane needs.
+/// A surface with the data needed for work in its parameter plane.
 #[derive(Clone, Debug)]
 pub(super) struct Host<'a> {
     pub(super) surface: &'a Surface,
@@ -20,15 +20,16 @@ pub(super) struct Host<'a> {
     pub(super) u_period: Option<f64>,
     pub(super) v_period: Option<f64>,
     pub(super) natural: Rect,
-    /// Whether the two u sides coincide although u has no period (a crease or an unmarked seam).
+    /// Whether the sides at the minimum and the maximum u coincide in space although u has no period (at
+    /// a crease or an unmarked seam).
     pub(super) u_closed: bool,
     /// Like `u_closed`, for v.
     pub(super) v_closed: bool,
 }
 
 impl<'a> Host<'a> {
-    /// Creates the host of a surface. `outer_sheet` is the stated sheet of a spindle torus, and `near` returns
-    /// points of the face, which select the sheet if it is not stated or wrong.
+    /// Creates the host of a surface. `outer_sheet` is the stated sheet of a spindle torus, and `near`
+    /// returns points of the face, which select the sheet if none is stated or the statement is wrong.
     pub(super) fn new(
         surface: &'a Surface,
         singular: &[Singular],
@@ -49,7 +50,7 @@ impl<'a> Host<'a> {
             host.v_period = None;
             let near = near();
             let sheets = [(-tip, tip), (tip, TAU - tip)];
-            // The sheets share their tips, so the largest distance tells them apart.
+            // The two sheets share their tips, so the largest distance distinguishes them.
             let [outer, inner] = sheets.map(|(v0, v1)| {
                 let sheet = Rect { v0, v1, ..host.natural };
                 let off = |p: &P3| (surface.point(surface.invert(p, None, Some(&sheet))) - p).norm();
@@ -81,7 +82,8 @@ impl<'a> Host<'a> {
         host
     }
 
-    /// Returns the rectangle in which trimming curves stay; it is unbounded along periods.
+    /// Returns the parameter rectangle in which trimming curves stay; it is unbounded in periodic
+    /// directions.
     pub(super) fn reach(&self) -> Rect {
         let r = &self.natural;
         let side = |period: Option<f64>, lo: f64, hi: f64| match period {
@@ -93,12 +95,13 @@ impl<'a> Host<'a> {
         Rect { u0, u1, v0, v1 }
     }
 
-    /// Returns whether the parameter line through `uv` along parameter `k` is within `tol` (mm) of `uv`.
+    /// Returns whether the whole parameter line through `uv` along which parameter `k` varies (0 for u,
+    /// 1 for v) is within `tol` (mm) of the point at `uv`.
     pub(super) fn is_short_line(&self, uv: P2, k: usize, tol: f64) -> bool {
         let r = &self.natural;
         let (lo, hi) = if k == 0 { (r.u0, r.u1) } else { (r.v0, r.v1) };
         let p = self.surface.point(uv);
-        // The ends first: they are far away on almost all surfaces.
+        // The ends come first, because on almost all surfaces they are far away.
         [0, 8, 4, 2, 6, 1, 3, 5, 7].into_iter().all(|i| {
             let mut at = uv;
             at[k] = lo + (hi - lo) * (f64::from(i) / 8.0);
@@ -120,16 +123,16 @@ impl<'a> Host<'a> {
         P2::new(shift(uv.x, near.x, self.u_period), shift(uv.y, near.y, v_turn))
     }
 
-    /// Returns the parameters of the surface point to which Newton's method converges from `hint`, if it
-    /// is within `expected` (mm) of `p`.
+    /// Returns the parameters of the surface point to which Newton's method for the point nearest to `p`
+    /// converges from `hint`; `None` if that point is farther than `expected` (mm) from `p`.
     pub(super) fn descend(&self, p: &P3, hint: P2, expected: f64) -> Option<P2> {
         let Surface::Bezier(b) = self.surface else { return None };
         let (uv, _) = b.descend(p, hint).filter(|(_, off)| *off <= expected)?;
         Some(self.unwrapped(uv, hint))
     }
 
-    /// Returns the parameters of the surface point nearest to `p`, near `hint`. A point within `expected`
-    /// (mm) of `p` is accepted without a further search.
+    /// Returns the parameters of the surface point nearest to `p` around `hint`. If Newton's method
+    /// finds a point within `expected` (mm) of `p`, the surroundings are not searched.
     pub(super) fn invert(&self, p: &P3, hint: P2, expected: f64) -> P2 {
         self.descend(p, hint, expected).unwrap_or_else(|| self.search_near(p, hint))
     }
@@ -137,8 +140,8 @@ impl<'a> Host<'a> {
     /// Searches the surface point nearest to `p` around `hint`; returns its parameters.
     pub(super) fn search_near(&self, p: &P3, hint: P2) -> P2 {
         if let Surface::Bezier(b) = self.surface {
-            // For edges that are off the surface, Newton's method ends at its border, where only a search
-            // is reliable. A local search is tried first.
+            // For edges that are off the surface, Newton's method ends at the border of the surface,
+            // where only a search is reliable. A local search is tried first.
             let r = b.domain();
             let reach = V2::new(0.06 * r.width(), 0.06 * r.height());
             let span = |x: f64, reach: f64, period: Option<f64>, lo: f64, hi: f64| match period {
@@ -163,7 +166,8 @@ impl<'a> Host<'a> {
         self.unwrapped(self.surface.invert(p, Some(hint), self.sheet()), hint)
     }
 
-    /// Returns the rectangle of the face's sheet of a spindle torus.
+    /// Returns the parameter rectangle of the face's sheet of a spindle torus; `None` for other
+    /// surfaces.
     fn sheet(&self) -> Option<&Rect> {
         spindle_angle(self.surface).is_some().then_some(&self.natural)
     }
@@ -179,9 +183,9 @@ impl<'a> Host<'a> {
         uv
     }
 
-    /// Returns the index of the singular point within `tol` (mm) of `p`, if there is one. `inside` is a
-    /// point farther inside the face, which selects one of the two tips of a horn torus: they coincide in
-    /// space.
+    /// Returns the index in `singular` of the singular point within `tol` (mm) of `p`, if there is one.
+    /// `inside` is a point farther inside the face, which selects one of the two tips of a horn torus,
+    /// because the tips coincide in space.
     pub(super) fn singular_at(&self, p: &P3, tol: f64, inside: &P3) -> Option<usize> {
         let mut near = (0..self.singular.len()).filter(|i| (self.singular[*i].point - p).norm() <= tol);
         let first = near.next()?;
@@ -194,24 +198,24 @@ impl<'a> Host<'a> {
         Some(others.fold(first, |best, i| if off(i) < off(best) { i } else { best }))
     }
 
-    /// Returns the first derivatives with respect to u and v.
+    /// Returns the first derivatives of the surface with respect to u and v.
     pub(super) fn jacobian(&self, uv: P2) -> (V3, V3) {
         let (_, du, dv) = self.surface.first_derivs(uv);
         (du, dv)
     }
 }
 
-/// Maps a parameter vector `d` to space.
+/// Maps a parameter vector `d` to space by the first derivatives of a surface.
 pub(super) fn push((du, dv): &(V3, V3), d: V2) -> V3 {
     du * d.x + dv * d.y
 }
 
-/// Maps a velocity in space to a parameter velocity by least squares; `None` if the parametrisation is
-/// singular.
+/// Maps a velocity in space to a parameter velocity by least squares; `None` if the first derivatives
+/// are (almost) parallel.
 pub(super) fn pull((du, dv): &(V3, V3), velocity: &V3) -> Option<V2> {
     let (e, f, g) = (du.norm_squared(), du.dot(dv), dv.norm_squared());
     let det = e * g - f * f;
-    // det / (e g) is the squared sine of the angle between the parameter lines.
+    // det / (e g) is the squared sine of the angle between the parameter lines at the point.
     if det.is_nan() || det <= 1e-14 * e * g {
         return None;
     }

@@ -1,5 +1,5 @@
-//! Loops in the parameter plane: the pcurves of each loop form a continuous, unwrapped walk with closed
-//! corners.
+//! Loops in the parameter plane: the pcurves of each loop form one continuous curve, unwrapped over the
+//! periods and with closed corners.
 
 use feeler_geom::{P2, V2};
 
@@ -8,7 +8,7 @@ use super::host::{Host, push};
 use super::pcurve::{FitLimits, Known, Pcurve, fit, measure};
 use super::{BuildOptions, Problem, Report};
 
-/// Tolerances of one solid (mm).
+/// Tolerances for the construction of one solid, in mm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerances {
     pub(super) fit: FitLimits,
@@ -30,9 +30,10 @@ impl Tolerances {
     }
 }
 
-/// Maximum length of a parameter line that counts as a point for edges that end there, relative to the
-/// solid's size; the file's uncertainty if that is less. With a larger value edges lose their parameters near real
-/// short sides; with a smaller one parameters are noise where a patch nearly collapses.
+/// Upper limit of the length of a parameter line that counts as a point for edges that end there,
+/// relative to the solid's size; the limit is the file's uncertainty if that is smaller. With a larger
+/// value edges lose their parameters near real short sides; with a smaller one parameters are noise
+/// where a patch nearly collapses.
 const MAX_WEAK: f64 = 1e-5;
 
 /// Creates the host of a face.
@@ -51,7 +52,7 @@ fn host_of<'a>(edges: &[Edge], face: &'a Face, loops: &[Vec<Use>], size: f64) ->
     Host::new(&face.surface, &face.singular, face.outer_sheet, &near, size)
 }
 
-/// Fits a pcurve to every use that has none yet.
+/// Fits a pcurve to every use that does not have one yet.
 pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let mut faces = std::mem::take(&mut draft.faces);
     for face in &mut faces {
@@ -81,7 +82,8 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
     draft.faces = faces;
 }
 
-/// Returns the start of the `k`-th use of a loop, if the previous use is fitted.
+/// Returns the start of the `k`-th use of a loop as the end of the previous use; `None` if that use is
+/// not fitted yet.
 fn end_before(ring: &[Use], k: usize) -> Option<Known> {
     let before = &ring[k.checked_sub(1)?];
     let p = before.pcurve.as_ref()?;
@@ -89,8 +91,8 @@ fn end_before(ring: &[Use], k: usize) -> Option<Known> {
     Some(Known { upper: !ring[k].forward, uv, off: p.off_surface })
 }
 
-/// Joins the pcurves of every loop into a continuous walk, closes the corners and measures the
-/// deviations.
+/// Joins the pcurves of every loop into a continuous curve, closes the corners and measures the
+/// deviations from the edges.
 pub(super) fn assemble(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let mut faces = std::mem::take(&mut draft.faces);
     for face in &mut faces {
@@ -99,7 +101,7 @@ pub(super) fn assemble(draft: &mut Draft, tol: &Tolerances, report: &mut Report)
     draft.faces = faces;
 }
 
-/// Does the same as [`assemble`] for one face.
+/// Performs [`assemble`] for one face.
 pub(super) fn assemble_face(
     edges: &[Edge],
     face: &mut Face,
@@ -145,8 +147,10 @@ pub(super) fn assemble_face(
     face.loops = loops;
 }
 
-/// Selects the side of the parameter rectangle for an edge along which a closed surface without a period
-/// meets itself. Such an edge lies on two sides; the material on the left determines the side.
+/// Moves the pcurve `p` of an edge along which a closed surface without a period is joined to itself to
+/// one of the two sides of the parameter rectangle on which the edge lies. The side is the one that has
+/// the material on the left. `along`: whether the loop, seen from the natural normal, follows the
+/// pcurve.
 pub(super) fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
     let r = host.natural;
     let [a, b] = [p.start(), p.end()];
@@ -167,7 +171,7 @@ pub(super) fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
     }
 }
 
-/// Shifts every pcurve by whole periods so that it starts where the previous one ends.
+/// Shifts every pcurve of a loop by whole periods so that it starts where the previous one ends.
 fn place(host: &Host<'_>, ring: &mut [Use]) {
     let mut at: Option<P2> = None;
     for u in ring {
@@ -186,21 +190,23 @@ fn place(host: &Host<'_>, ring: &mut [Use]) {
 
 /// Result of joining the end of one edge and the start of the next one.
 enum Corner {
-    /// The two points were made one.
+    /// The two points were moved to one point.
     Closed,
     /// The two points were left this distance (mm) apart, because they are on a side of the surface that
-    /// is nearly a point.
+    /// is nearly a point in space.
     Jump(f64),
-    /// The two points are too far apart: by this distance (mm).
+    /// The two points are this distance (mm) apart, which is too far to close.
     Open(f64),
 }
 
-/// Maximum displacement of the middle of a piece, relative to the gap that is closed at its end. A larger
-/// value tilts edges, a smaller one leaves jumps at corners that could be closed.
+/// Maximum displacement in space of the middle of a piece, relative to the gap that is closed at its end
+/// (or to the fit tolerance, if that is larger). A larger value tilts edges, a smaller one leaves jumps
+/// at corners that could be closed.
 const TILT: f64 = 8.0;
 
-/// Moves the end of the use `k` and the start of the use `next` to one point (up to periods), unless they are
-/// farther apart than `tol.gap` or the displacement would tilt an edge too much (see [`TILT`]).
+/// Moves the end of the use `k` and the start of the use `next` to one point (up to periods), unless
+/// they are farther apart than twice `tol.gap` or the displacement would tilt an edge too much (see
+/// [`TILT`]).
 fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &Tolerances) -> Corner {
     let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
     let end_of = |u: &Use, at_end: bool| {
@@ -218,15 +224,15 @@ fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &
     let (s, s_singular, s_u, s_v) = start;
     let (to_e, to_s);
     if let Some(i) = e_singular.or(s_singular) {
-        // Each pcurve keeps its own limit of the free parameter, on its own side if two sides share the
-        // point (the tips of a horn torus).
+        // Each pcurve keeps its own limit of the free parameter. If two sides share the point (the tips
+        // of a horn torus), each pcurve also stays on its own side.
         let side = |own: Option<usize>| &host.singular[own.unwrap_or(i)];
         (to_e, to_s) = (side(e_singular).snapped(e), side(s_singular).snapped(s));
     } else {
         let shift = host.unwrapped(s, e) - s;
         let gap = s + shift - e;
         let distance = push(&host.jacobian(e), gap).norm();
-        // Both ends are within the limit of their vertex.
+        // Each end may be off the common vertex by the gap tolerance.
         if distance.is_nan() || distance > 2.0 * tol.gap {
             return Corner::Open(distance);
         }

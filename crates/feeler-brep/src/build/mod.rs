@@ -57,15 +57,16 @@ use status::Dihedral;
 pub use domain::NO_EDGE;
 pub use problem::{BuildError, Problem};
 
-/// Options of [`build_solid`].
+/// Options of [`build_solid`]; the default suits CAD files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BuildOptions {
     /// Maximum error of fitted trimming curves against the projections of their edges, relative to the
     /// solid's size. A smaller value gives more pieces (their number grows with the fifth to sixth root);
     /// below 1e-12 rounding dominates.
     pub fit_tolerance: f64,
-    /// Maximum number of halvings of a span between two breaks of a curve. The fit is then accepted as it
-    /// is; its deviation is measured and stored all the same.
+    /// Maximum number of halvings of the interval between two breaks of a curve when its trimming curve
+    /// is fitted. At this depth the fit is accepted as it is; its deviation is measured and stored in
+    /// any case. A larger value gives more pieces of noisy edges.
     pub max_fit_depth: u32,
     /// Maximum gap between corners of loops, vertices and edges, and between edges and surfaces, relative
     /// to the solid's size; ten times the file's own uncertainty if that is more. A larger value accepts
@@ -81,10 +82,10 @@ pub struct BuildOptions {
     /// Relative accuracy of area and volume. A larger value is less exact, a smaller one takes more time.
     /// Canonical faces are integrated to 1e-13 in any case.
     pub mass_tolerance: f64,
-    /// Maximum distance, relative to the solid's size, at which a spline or patch is replaced by a line,
-    /// circle, ellipse, plane, cylinder, cone, sphere or torus; 0 replaces none. Deviations are stored
-    /// ([`FaceInfo::surface_deviation`]) and reported if they exceed rounding. A larger value changes the
-    /// shape by as much, a smaller one makes less use of closed forms.
+    /// Maximum deviation, relative to the solid's size, at which a spline or patch is replaced by a
+    /// line, circle, ellipse, plane, cylinder, cone, sphere or torus; 0 replaces none. Deviations are
+    /// stored ([`FaceInfo::surface_deviation`]) and reported if they exceed rounding. A larger value
+    /// changes the shape by up to that much; with a smaller one fewer shapes have closed forms.
     pub canonical_tolerance: f64,
 }
 
@@ -103,13 +104,14 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
-    /// Distance (mm) within which points of the file coincide. With a larger factor short edges vanish,
-    /// with a smaller one edges without length remain.
+    /// Distance (mm) within which points of the file coincide, for a solid of the given size (mm). With
+    /// a larger factor short edges vanish, with a smaller one edges without length remain.
     fn coincidence_tol(&self, size: f64) -> f64 {
         1e-9 * size
     }
 
-    /// Maximum distance (mm) of a gap that is closed; see [`BuildOptions::gap_tolerance`].
+    /// Maximum gap (mm) that is closed, as defined at [`BuildOptions::gap_tolerance`]. `size` and
+    /// `uncertainty` are in mm.
     fn gap_tol(&self, size: f64, uncertainty: f64) -> f64 {
         (self.gap_tolerance * size).max(10.0 * uncertainty)
     }
@@ -123,8 +125,9 @@ impl BuildOptions {
 pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
     let mut turned = Vec::new();
     let mut first = build_in_rounds(source, options, Vec::new(), &mut turned);
-    // Gaps beyond the limit that are short against the edges there are closed as well, if the loops stay
-    // consistent. Wider gaps can show only after narrower ones are closed.
+    // Gaps beyond the tolerance that are short compared with the edges around them are closed as well,
+    // if the loops stay consistent. Some gaps are found only after others are closed, so the tolerance
+    // is raised repeatedly.
     let mut wider = *options;
     for _ in 0..MAX_WIDENINGS {
         let Err(e) = &first else { break };
@@ -134,8 +137,9 @@ pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid
         first = build_in_rounds(source, &wider, vec![w.remark], &mut turned);
     }
     let options = &wider;
-    // An arc in the wrong direction may also appear as a face on the other side of its surface: if the face
-    // folds back on its neighbours, or if changing one arc suffices.
+    // If the normal of a face was reversed, an arc in the wrong direction may be the actual error. Other
+    // directions of arcs are tried if the face folds back on its neighbours, or if at most two faces
+    // were reversed.
     let folded = first.as_ref().map_or_else(|_| Vec::new(), |solid| evidence::folded(solid, &turned));
     let may_be_arc = (1..=2).contains(&turned.len());
     let only_long = first.is_ok() && folded.is_empty();
@@ -159,8 +163,9 @@ pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid
     first
 }
 
-/// Builds a solid, corrects the source where the result contradicts it, and builds again. `remarks` concern
-/// the source; `turned` receives the faces whose outward normal was changed because of their loops.
+/// Builds a solid, corrects the source where the result contradicts it, and repeats this at most
+/// [`MAX_ROUNDS`] times. `remarks` concern the source; `turned` receives the faces whose outward normal
+/// was changed because of their loops.
 fn build_in_rounds(
     source: &SolidSource,
     options: &BuildOptions,
@@ -170,7 +175,8 @@ fn build_in_rounds(
     let mut corrected = (!remarks.is_empty()).then(|| (source.clone(), remarks));
     let mut patches = BTreeSet::new();
     let mut joined = Vec::new();
-    // Passes correct patches and faces, then guesses, then shells; the last pass confirms the result.
+    // The first passes correct patches and faces, then guesses, then shells; the last pass confirms the
+    // result.
     for _ in 0..MAX_ROUNDS {
         let mut report = Report::default();
         if let Some((_, remarks)) = &corrected {
@@ -204,18 +210,21 @@ fn error(source: &SolidSource, report: Report) -> BuildError {
 /// Result of one pass over the source.
 enum Built {
     Solid(Box<Solid>),
-    /// Something is wrong, but can be corrected in another pass.
+    /// The result contradicts the source, which can be corrected for another pass.
     Wrong(repair::Wrong),
 }
 
-/// Number of times that the limit of gaps is raised before a solid is given up.
+/// Maximum number of times that the gap tolerance is raised; then the solid is rejected. A larger value
+/// takes more time on bad files.
 const MAX_WIDENINGS: u32 = 3;
 
-/// Rounds of building and correcting after which a solid is given up.
+/// Maximum number of rounds of building and correcting; then the solid is rejected. A larger value takes
+/// more time on bad files; with a smaller one combined errors are not corrected.
 const MAX_ROUNDS: u32 = 6;
 
-/// `patches`: faces whose patches are not replaced by canonical surfaces; `joined`: faces that are one face
-/// together.
+/// Performs one pass: builds the solid and tests whether it contradicts the source. `patches`: entity
+/// ids of faces whose patches are not replaced by canonical surfaces; `joined`: pairs of entity ids of
+/// faces that are read as one face. Returns `None` if there are problems, which are in `report`.
 fn build(
     source: &SolidSource,
     (patches, joined): (&BTreeSet<u64>, &[(u64, u64)]),
@@ -258,7 +267,7 @@ fn build(
 }
 
 /// Splits edges at the kinks of their curves. If an edge ends at a kink, its curve is cut off there,
-/// because at the kink itself a curve has the derivatives of the piece after it.
+/// because the derivatives of a curve at a kink are those of the piece after the kink.
 fn split_at_kinks(draft: &mut Draft, options: &BuildOptions) {
     let cuts: Vec<Vec<f64>> =
         draft.edges.iter().map(|e| e.curve.kinks(e.range.0, e.range.1, options.kink_angle)).collect();
@@ -277,11 +286,13 @@ fn split_at_kinks(draft: &mut Draft, options: &BuildOptions) {
     }
 }
 
-/// Maximum distance between the end of an edge and a kink at which the edge ends, relative to the edge's
-/// range. A larger value drops short pieces; a smaller one gives tangents of the other side of the kink.
+/// Maximum difference between the parameters of an edge's end and of a kink at which the edge counts as
+/// ending, relative to the edge's parameter range. A larger value drops short pieces; a smaller one
+/// gives the edge the tangent of the other side of the kink.
 const NEAR_KINK: f64 = 1e-9;
 
-/// Splits edges that pass through a pole or an apex, because their parameters jump there.
+/// Splits edges that pass through a pole or an apex of an adjacent face's surface, because their surface
+/// parameters jump there.
 fn split_at_singular_points(draft: &mut Draft, tol: &Tolerances) {
     let mut cuts: Vec<Vec<f64>> = vec![vec![]; draft.edges.len()];
     for f in &draft.faces {
@@ -371,7 +382,7 @@ fn finish(
     }
     let bounds = bounds(draft, &domains);
     let shells = shell_masses(draft, &domains, &bounds, tol, options);
-    // A sheet has no volume and no inside, so it cannot be inside out.
+    // A sheet has no volume, so it cannot be inside out.
     let has_volume = |s: &&ShellMass| s.sums.volume.abs() > SHEET * s.sums.area * bounds.diagonal();
     let inside_out: Vec<repair::InsideOut> = shells
         .iter()
@@ -434,7 +445,7 @@ fn finish(
     })))
 }
 
-/// Adds to each remark a point of its entity.
+/// Adds to each remark without a point the position of its entity.
 fn placed(mut remarks: Vec<Remark>, source: &SolidSource) -> Vec<Remark> {
     for remark in &mut remarks {
         remark.place = remark.entity.and_then(|e| source.place_of(e));
@@ -443,14 +454,15 @@ fn placed(mut remarks: Vec<Remark>, source: &SolidSource) -> Vec<Remark> {
 }
 
 /// Maximum volume of a shell that is treated as a sheet, relative to its area times the solid's size. A
-/// larger value turns thin plates into sheets; a smaller one takes rounding for the volume of a solid.
+/// larger value turns thin plates into sheets; with a smaller one rounding counts as the volume of a
+/// solid.
 const SHEET: f64 = 1e-9;
 
-/// Area, volume and moments of one shell about the centre of the solid's box.
+/// Area, volume and moments of one shell, computed about the centre of the solid's box.
 struct ShellMass {
     shell: u32,
     sums: FaceIntegrals,
-    /// Index and contribution to the volume (mm³) of each face.
+    /// Index of each face with its contribution to the volume (mm³).
     of_face: Vec<(usize, f64)>,
 }
 
@@ -480,7 +492,7 @@ fn shell_masses(
     out
 }
 
-/// Ids of faces with a wrong vector area whose patch was replaced by a canonical surface.
+/// Returns the ids of those faces of `wrong` whose patch was replaced by a canonical surface.
 fn patches_taken_for_others(source: &SolidSource, draft: &Draft, wrong: &[WrongArea]) -> Vec<u64> {
     let is_patch =
         |id: u64| source.faces.iter().any(|f| f.id == id && matches!(f.surface, Surface::Bezier(_)));
@@ -489,7 +501,8 @@ fn patches_taken_for_others(source: &SolidSource, draft: &Draft, wrong: &[WrongA
     wrong.iter().map(|w| w.face).filter(|id| is_patch(*id) && is_other(*id)).collect()
 }
 
-/// Warns of faces whose outward normal is a guess that neither the adjacent faces nor the volume confirm.
+/// Warns of faces with a guessed outward normal (ids in `guessed`) that neither the adjacent faces nor
+/// the sign of the volume confirms. `bounds` is the box of the solid.
 fn warn_of_open_guesses(
     draft: &Draft,
     guessed: &BTreeSet<u64>,
@@ -523,8 +536,8 @@ fn warn_of_open_guesses(
     }
 }
 
-/// Warns of faces on closed surfaces that consist of several parts: their loops, or the side that these
-/// enclose, may be wrong.
+/// Warns of faces on closed surfaces that consist of several separate parts, because their loops, or the
+/// side that these loops enclose, may be wrong.
 fn warn_of_separate_parts(draft: &Draft, hosts: &[Host<'_>], domains: &[FaceDomain], report: &mut Report) {
     for ((f, host), d) in draft.faces.iter().zip(hosts).zip(domains) {
         if f.loops.len() < 2 || !evidence::is_closed(host) {
@@ -544,8 +557,9 @@ fn warn_of_separate_parts(draft: &Draft, hosts: &[Host<'_>], domains: &[FaceDoma
     }
 }
 
-/// Reports faces whose loops contradict each other. Returns the ids of those that are consistent with the
-/// opposite normal, each with further evidence, and of those that are consistent together with a neighbour.
+/// Reports faces whose loops contradict each other. Returns the ids of the faces that are consistent
+/// with the opposite normal, each with further evidence (possibly empty), and pairs of ids of the faces
+/// that are consistent together with a neighbour.
 fn report_contradictions(
     draft: &Draft,
     domains: &[FaceDomain],
@@ -568,7 +582,7 @@ fn report_contradictions(
             reversed.push((f.id, evidence));
             continue;
         }
-        // Each face is joined once in a round.
+        // Each face is joined at most once in a round.
         if joined.iter().any(|(a, b)| *a == f.id || *b == f.id) {
             continue;
         }
@@ -615,9 +629,12 @@ fn edge_infos(
             let status = match &dihedral {
                 _ if is_seam[i] => EdgeStatus::Seam,
                 Some(d) => d.status(),
-                // The edge is kept because nothing is known about it; the exact tests at run time decide.
+                // The edge is kept as a feature because no sample has two normals; the exact tests of
+                // queries decide.
                 None => {
-                    report.warn(e.source, format!("edge #{} has no normals; treated as convex", e.source));
+                    let message =
+                        format!("edge #{}: its faces have no normals there; treated as convex", e.source);
+                    report.warn(e.source, message);
                     EdgeStatus::Convex
                 }
             };
@@ -712,7 +729,7 @@ fn vertex_infos(
         .collect()
 }
 
-/// Returns the faces beside every edge, sorted.
+/// Returns the indices of the faces beside every edge, sorted.
 fn edge_faces(draft: &Draft) -> Vec<Vec<usize>> {
     draft
         .uses()
@@ -725,8 +742,8 @@ fn edge_faces(draft: &Draft) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Returns whether the vertex is an ordinary point of the face or the edge that contains it. Seams do not
-/// count as edges.
+/// Returns whether a vertex is an ordinary point of the face or the edge that contains it, and therefore
+/// not a feature. Seams do not count as edges.
 fn is_smooth(
     draft: &Draft,
     cone: &TangentCone,
@@ -784,8 +801,8 @@ fn shell(draft: &Draft) -> CompressedShell<feeler_geom::P3, Curve, Surface> {
     }
 }
 
-/// Returns the box of all edges, and of all curved faces over their domains' rectangles. A planar face
-/// lies in the convex hull of its edges.
+/// Returns the box (mm) of all edges, and of all curved faces over their domains' rectangles. A planar
+/// face lies in the convex hull of its edges.
 fn bounds(draft: &Draft, domains: &[FaceDomain]) -> Aabb {
     let edges = draft.edges.iter().map(|e| e.curve.bounds(e.range.0, e.range.1));
     let faces = draft

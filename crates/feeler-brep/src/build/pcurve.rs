@@ -19,30 +19,32 @@ use feeler_geom::{Curve, P2, P3, Surface, V2, V3, math};
 use super::host::{Host, pull, push};
 use hermite::{Sample, Tangents, adjust};
 
-/// One cubic Bézier piece.
+/// One cubic Bézier piece of a pcurve.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) control: [P2; 4],
     /// Whether the piece is straight, with evenly spaced control points.
     pub(super) straight: bool,
-    /// Largest measured distance (mm) from the edge.
+    /// Largest measured distance (mm) of the piece, mapped to the surface, from the edge.
     pub(super) deviation: f64,
 }
 
-/// An edge in a parameter plane, in the direction of its curve, unwrapped.
+/// An edge in a face's parameter plane, in the direction of the edge's curve, unwrapped over the
+/// periods.
 #[derive(Clone, Debug)]
 pub(super) struct Pcurve {
     pub(super) pieces: Vec<Piece>,
-    /// Curve parameters at the joints of the pieces, one more than the number of pieces.
+    /// Parameters of the edge's curve at the joints of the pieces, one more than the number of pieces.
     pub(super) joints: Vec<f64>,
     /// Largest distance between the edge and the surface (mm).
     pub(super) off_surface: f64,
-    /// Curve parameters of the first samples of the edge, in order, with the parameters of the nearest
-    /// surface points (up to periods).
+    /// Parameters of the edge's curve at the samples of the first walk along the edge, in order, each
+    /// with the parameters of the nearest surface point (up to periods).
     pub(super) nodes: Vec<(f64, P2)>,
-    /// Indices of the singular points at the start and at the end.
+    /// Indices of the host's singular points at the start and at the end of the edge.
     pub(super) singular: [Option<usize>; 2],
-    /// Gap (mm) at the start and at the end if the loop jumps there: the gap is small only in space.
+    /// Gap (mm) at the start and at the end, if the loop jumps there; such a gap is small in space but
+    /// wide in the parameter plane.
     pub(super) jump: [Option<f64>; 2],
 }
 
@@ -55,26 +57,27 @@ impl Pcurve {
         self.pieces[self.pieces.len() - 1].control[3]
     }
 
-    /// Returns parameters near the edge point at `t`. They are approximate because the pieces are not
-    /// parametrised like the curve.
+    /// Returns surface parameters near the edge point at curve parameter `t`. They are approximate
+    /// because the pieces are not parametrised like the curve.
     pub(super) fn guess(&self, t: f64) -> P2 {
         let k = self.joints.partition_point(|j| *j <= t).clamp(1, self.pieces.len()) - 1;
         let (a, b) = (self.joints[k], self.joints[k + 1]);
         cubic(&self.pieces[k].control, ((t - a) / (b - a)).clamp(0.0, 1.0)).0
     }
 
-    /// Returns the parameters of the nearest surface point at a node, `None` for other `t`.
+    /// Returns the parameters of the nearest surface point if `t` is the curve parameter of a node;
+    /// `None` for other `t`.
     pub(super) fn at_node(&self, t: f64) -> Option<P2> {
         let i = self.nodes.partition_point(|n| n.0 < t);
         self.nodes.get(i).filter(|n| n.0 <= t).map(|n| n.1)
     }
 
-    /// Returns the distance from the surface (mm) up to which a point is plausible for this edge.
+    /// Returns the maximum distance (mm) from the surface that is plausible for a point of this edge.
     pub(super) fn expected(&self) -> f64 {
         4.0 * self.off_surface
     }
 
-    /// Shifts all pieces and nodes by whole periods.
+    /// Shifts all pieces and nodes by the parameter vector `by`, which consists of whole periods.
     pub(super) fn shift(&mut self, by: V2) {
         let nodes = self.nodes.iter_mut().map(|n| &mut n.1);
         for p in self.pieces.iter_mut().flat_map(|p| &mut p.control).chain(nodes) {
@@ -82,7 +85,7 @@ impl Pcurve {
         }
     }
 
-    /// Moves the start or the end to `to`; straight pieces stay straight.
+    /// Moves the end (`at_end`) or the start to the parameters `to`; straight pieces stay straight.
     pub(super) fn move_end(&mut self, at_end: bool, to: P2) {
         let last = self.pieces.len() - 1;
         let piece = &mut self.pieces[if at_end { last } else { 0 }];
@@ -101,16 +104,16 @@ impl Pcurve {
     }
 }
 
-/// Returns evenly spaced control points of a straight piece.
+/// Returns the evenly spaced control points of a straight piece from `a` to `b`.
 pub(super) fn straight(a: P2, b: P2) -> [P2; 4] {
     // A coordinate that is equal at both ends must stay exactly constant, so that an isoparametric line
-    // remains one.
+    // stays isoparametric.
     let mix = |x: f64, y: f64, s: f64| if x.to_bits() == y.to_bits() { x } else { x + (y - x) * s };
     let at = |s: f64| P2::new(mix(a.x, b.x, s), mix(a.y, b.y, s));
     [a, at(1.0 / 3.0), at(2.0 / 3.0), b]
 }
 
-/// Returns the point and the derivative of a cubic at `s`.
+/// Returns the point and the derivative of a cubic with control points `c` at `s` in 0..1.
 pub(super) fn cubic(c: &[P2; 4], s: f64) -> (P2, V2) {
     let r = 1.0 - s;
     let p = c[0].coords * (r * r * r)
@@ -121,30 +124,32 @@ pub(super) fn cubic(c: &[P2; 4], s: f64) -> (P2, V2) {
     (P2::from(p), d)
 }
 
-/// Limits of the fit.
+/// Limits for the fit of a pcurve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FitLimits {
-    /// Maximum error (mm, in space) between the pieces and the projection of the edge.
+    /// Maximum distance (mm, in space) between the pieces, mapped to the surface, and the projection of
+    /// the edge.
     pub(super) tol: f64,
-    /// Distance (mm) within which an edge end is at a singular point.
+    /// Maximum distance (mm) of an edge's end from a singular point that counts as at the point.
     pub(super) singular_tol: f64,
-    /// Distance (mm) that points of the file may be off: a parameter line that is shorter counts as a point
-    /// for an edge that ends there.
+    /// Uncertainty (mm) of points of the file; a shorter parameter line counts as a point for an edge
+    /// that ends there.
     pub(super) weak_tol: f64,
-    /// Distance (mm) within which an edge with its ends on the seam of a closed patch follows the seam.
+    /// Maximum distance (mm) from the seam of a closed patch at which an edge with both ends on the seam
+    /// follows it.
     pub(super) seam_tol: f64,
-    /// Maximum number of halvings of a span between two breaks of the curve.
+    /// Maximum number of halvings of the interval between two breaks of the curve.
     pub(super) max_depth: u32,
 }
 
-/// Share of the distance between an edge and its surface up to which the projection of the edge is followed.
-/// The projection of an edge beside the border of a patch has corners; following them exactly takes thousands
-/// of pieces. With a larger value trimming curves deviate more from the projections of inexact edges, a
-/// smaller one gives more pieces.
+/// Maximum fit error, relative to the distance between an edge and its surface, if that exceeds the
+/// tolerance of the fit. The projection of an edge beside the border of a patch has corners, and
+/// following them exactly takes thousands of pieces. With a larger value trimming curves deviate more
+/// from the projections of inexact edges; a smaller one gives more pieces.
 const OFF_SHARE: f64 = 1e-2;
 
-/// A known end of an edge: whether it is the upper end of the edge's range, its parameters on the
-/// surface, and the expected distance (mm) of the surface from it.
+/// A known end of an edge: whether it is the upper end of the edge's range, its surface parameters, and
+/// the maximum plausible distance (mm) between the edge and the surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) upper: bool,
@@ -152,7 +157,8 @@ pub(super) struct Known {
     pub(super) off: f64,
 }
 
-/// Fits an edge in a parameter plane.
+/// Fits an edge in the parameter plane of `host`. `known`: an end whose parameters are known from an
+/// adjacent use.
 pub(super) fn fit(
     host: &Host<'_>,
     curve: &Curve,
@@ -180,8 +186,8 @@ pub(super) fn fit(
         spans.push(range.1);
         spans.sort_by(f64::total_cmp);
         spans.dedup();
-        // An arc of more than a quarter turn is never one cubic, so attempts with longer arcs are
-        // skipped.
+        // A cubic cannot represent an arc of more than a quarter turn, so no fit is attempted for longer
+        // arcs.
         let cut =
             if curve.period().is_some() && curve.breaks(range.0, range.1).is_empty() { 8.0 } else { 1.0 };
         let quarter = curve.period().map_or(f64::INFINITY, |p| p / cut);
@@ -205,15 +211,15 @@ pub(super) fn fit(
     out
 }
 
-/// Measures the distance of every piece from the edge, after the ends have been moved. `fit_tol` (mm) is
-/// the tolerance of the fit.
+/// Measures the distance (mm, in space) of every piece from the edge and stores it; called after the
+/// ends of the pcurve have been moved. `fit_tol` (mm) is the tolerance of the fit.
 pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol: f64, pcurve: &mut Pcurve) {
     let usual = 2.0 * (pcurve.off_surface + fit_tol);
     let joints = &pcurve.joints;
     let nodes = &pcurve.nodes;
     for (k, piece) in pcurve.pieces.iter_mut().enumerate() {
         let (a, b) = (joints[k], joints[k + 1]);
-        // Newton's method may leave the span slightly at its ends, but not the edge.
+        // Newton's method may leave the parameter range of the piece slightly, but not that of the edge.
         let (lo, hi) = ((a - 0.2 * (b - a)).max(range.0), (b + 0.2 * (b - a)).min(range.1));
         // The distance between two points that move on straight lines is convex, so it is largest at an
         // end. Otherwise, errors of cubics have peaks near a fifth and in between: 17 samples miss less
@@ -241,13 +247,14 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol
     }
 }
 
-/// Returns the distance from `p` to the nearest curve point around `t` within `[lo, hi]`.
+/// Returns the distance (mm) from `p` to the nearest curve point around `t` within `[lo, hi]` (curve
+/// parameters).
 fn distance_to_curve(curve: &Curve, p: &P3, t: f64, lo: f64, hi: f64) -> f64 {
     foot_on_curve(curve, p, t, lo, hi).0
 }
 
-/// Returns the distance from `p` to the nearest curve point around `t` within `[lo, hi]`, and the
-/// parameter of that point.
+/// Returns the distance (mm) from `p` to the nearest curve point around `t` within `[lo, hi]` (curve
+/// parameters), and the parameter of that point.
 pub(super) fn foot_on_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64) -> (f64, f64) {
     let mut best = (f64::INFINITY, t);
     if let Curve::Line { origin, dir } = curve {
@@ -281,38 +288,40 @@ pub(super) fn foot_on_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64)
     best
 }
 
-/// Samples of an edge in the parameter plane, dense enough to unwrap and to start every inversion.
+/// Samples of an edge in the parameter plane of a surface. They are dense enough to unwrap the
+/// parameters and to start every inversion.
 struct Trace<'a> {
     host: &'a Host<'a>,
     curve: &'a Curve,
     range: (f64, f64),
     nodes: Vec<(f64, P2)>,
     singular: [Option<usize>; 2],
-    /// Weak stretches at the start and at the end.
+    /// Weak intervals at the start and at the end of the edge, if there are any.
     weak: [Option<Weak>; 2],
-    /// Sides of a closed patch without a period that the edge follows, by the index of the parameter.
+    /// Values of u and of v at the side that the edge follows, if it follows the seam of a closed patch
+    /// without a period.
     seam: [Option<f64>; 2],
     off_surface: f64,
-    /// Distance from the surface (mm) up to which a point is plausible: several times the largest one
-    /// found by global searches.
+    /// Maximum plausible distance (mm) of a sample from the surface: several times the largest one that
+    /// global searches found.
     usual: Cell<f64>,
     /// Whether a global search has found a nearer point than the walk along the edge.
     jumped: Cell<bool>,
-    /// Number of searches until now.
+    /// Number of global searches until now.
     searches: Cell<u32>,
-    /// Number of spans that may still be halved beyond the maximum depth.
+    /// Number of halvings that are still allowed beyond the maximum depth.
     extra_splits: Cell<u32>,
 }
 
-/// Stretch at an end of an edge on which one parameter is not determined, because the surface is nearly a
-/// point there. That parameter keeps its value at the inner end of the stretch.
+/// An interval at an end of an edge on which one surface parameter is not determined, because the
+/// surface is nearly a point there. That parameter keeps its value at the inner end of the interval.
 #[derive(Clone, Copy, Debug)]
 struct Weak {
-    /// End of the edge: 0 is the start.
+    /// End of the edge: 0 is the start, 1 the end.
     end: usize,
-    /// Curve parameter at the inner end of the stretch.
+    /// Curve parameter at the inner end of the interval.
     until: f64,
-    /// Index of the parameter that is not determined, and its value.
+    /// Index of the parameter that is not determined (0 for u, 1 for v); `free` is its value.
     k_free: usize,
     free: f64,
 }
@@ -328,26 +337,29 @@ impl Weak {
     }
 }
 
-/// Number of spans of an edge that may be halved beyond the maximum depth, because their error is more than
-/// [`FAR_OFF`] times the tolerance. A larger value allows more pieces of edges with noise, with a smaller one
-/// trimming curves deviate near almost collapsed corners.
+/// Number of halvings of an edge's parameter intervals that are allowed beyond the maximum depth,
+/// because their error is more than [`FAR_OFF`] times the tolerance of the fit. A larger value allows
+/// more pieces of edges with noise, with a smaller one trimming curves deviate near almost collapsed
+/// corners.
 const MAX_EXTRA_SPLITS: u32 = 100;
-/// Error of a span, relative to the tolerance, beyond which it is halved further; see [`MAX_EXTRA_SPLITS`].
-/// With a smaller value noise uses up the number of splits, with a larger one trimming curves deviate more.
+/// Minimum error of a cubic, relative to the tolerance of the fit, at which its interval is halved
+/// beyond the maximum depth; see [`MAX_EXTRA_SPLITS`]. With a smaller value noise uses up the number of
+/// halvings, with a larger one trimming curves deviate more.
 const FAR_OFF: f64 = 4.0;
-/// Shortest span that is halved, relative to the edge. A larger value leaves errors near almost collapsed
-/// corners, a smaller one halves spans whose ends differ by rounding.
+/// Minimum length of an interval that is halved, relative to the edge's parameter range. A larger value
+/// leaves errors near almost collapsed corners, a smaller one halves intervals whose ends differ only by
+/// rounding.
 const MIN_SPAN: f64 = 1e-10;
 
-/// Number of halvings by which the inner end of a weak stretch is found between two samples. With a larger
-/// value the end is more exact, which has no effect on the fit; a smaller one takes the parameter from
-/// farther inside.
+/// Number of halvings by which the inner end of a weak interval ([`Weak`]) is found between two samples.
+/// With a larger value the end is more exact, which has no effect on the fit; with a smaller one the
+/// parameter that is not determined in the interval is taken from a point farther inside the edge.
 const WEAK_HALVINGS: u32 = 16;
 
-/// Maximum number of searches along one edge; each takes thousands of times as long as a step of Newton's
-/// method. Parametrisations on which that method does not converge (with weights of a million, for
-/// example) would need a search for every sample. After this number, samples keep their guesses, and the
-/// measured deviation includes the error.
+/// Maximum number of global searches along one edge; each takes thousands of times as long as a step of
+/// Newton's method. Parametrisations on which that method does not converge (with weights of a million,
+/// for example) would need a search for every sample. After this number, samples keep their guesses, and
+/// the measured deviation includes the error.
 const MAX_SEARCHES: u32 = 200;
 
 impl<'a> Trace<'a> {
@@ -370,7 +382,7 @@ impl<'a> Trace<'a> {
             .windows(2)
             .flat_map(|ab| {
                 let n = match (curve, host.surface) {
-                    // The edge is straight and has constant speed between the ends.
+                    // The edge is straight and has constant speed between its ends.
                     (Curve::Line { .. }, Surface::Plane { .. }) => 2,
                     (Curve::Line { .. }, s) if s.is_canonical() => 8,
                     _ if ts.len() > 9 => 4,
@@ -399,7 +411,7 @@ impl<'a> Trace<'a> {
         let from_end = start.is_some();
         trace.follow(&ts, start);
         if from_end && trace.jumped.get() {
-            // The known end was on another part of the surface, which intersects itself there or nearly
+            // The known end was on another sheet of the surface, which intersects itself there or nearly
             // does.
             trace.usual.set(10.0 * limits.tol);
             trace.off_surface = 0.0;
@@ -421,8 +433,9 @@ impl<'a> Trace<'a> {
         trace
     }
 
-    /// Returns a side of parameter `k`, if the surface closes there without a period and the edge follows the
-    /// seam. An edge that changes sides, or ends on the seam, may be farther from it.
+    /// Returns the value of parameter `k` at a side of the surface, if the surface closes there without
+    /// a period and the edge follows that seam; otherwise `None`. An edge that changes sides, or only
+    /// ends on the seam, may be farther from the seam.
     fn followed_seam(&self, k: usize, limits: &FitLimits) -> Option<f64> {
         let r = &self.host.natural;
         let (closed, lo, hi) =
@@ -443,13 +456,14 @@ impl<'a> Trace<'a> {
         let ends_there = [self.nodes.first(), self.nodes.last()].iter().flatten().all(|n| off(n.1) <= near);
         let near = if changes || ends_there { near.max(limits.seam_tol) } else { near };
         let follows = self.nodes.iter().all(|n| off(n.1) <= near);
-        // A short edge that touches the seam has no direction of its own.
+        // A short edge that touches the seam does not determine whether it follows the seam.
         let first = surface.point(self.nodes[0].1);
         let is_long = self.nodes.iter().any(|n| (surface.point(n.1) - first).norm() > 4.0 * near);
         (follows && is_long).then_some(lo)
     }
 
-    /// Moves the parameters of the edge's projection at `t` onto the seam that the edge follows.
+    /// Moves `uv`, the surface parameters of the edge's projection at `t`, onto the seam that the edge
+    /// follows.
     fn on_seam(&self, t: f64, mut uv: P2) -> P2 {
         for k in [0, 1] {
             let Some(side) = self.seam[k] else { continue };
@@ -472,8 +486,9 @@ impl<'a> Trace<'a> {
         uv
     }
 
-    /// Finds the stretch at an end on which the surface hardly moves along one parameter: all of the
-    /// parameter line through each of its points is within `tol` (mm).
+    /// Returns the interval at an end (0 for the start) on which the surface is nearly constant along
+    /// one parameter: the whole parameter line through each point of the interval is within `tol` (mm)
+    /// of that point.
     fn weak_end(&self, end: usize, tol: f64) -> Option<Weak> {
         if self.singular[end].is_some() || !matches!(self.host.surface, Surface::Bezier(_)) {
             return None;
@@ -481,7 +496,7 @@ impl<'a> Trace<'a> {
         let last = self.nodes.len() - 1;
         let node = |k: usize| self.nodes[if end == 0 { k } else { last - k }];
         let k_free = [0, 1].into_iter().find(|k| self.host.is_short_line(node(0).1, *k, tol))?;
-        // An edge that never leaves the stretch has its own parameters.
+        // An edge that lies wholly in such an interval keeps its own parameters.
         let k = (1..=last).find(|k| !self.host.is_short_line(node(*k).1, k_free, tol))?;
         let ((mut weak, _), (mut strong, mut limit)) = (node(k - 1), node(k));
         for _ in 0..WEAK_HALVINGS {
@@ -496,8 +511,8 @@ impl<'a> Trace<'a> {
         Some(Weak { end, until: strong, k_free, free: limit[k_free] })
     }
 
-    /// Returns the index and the parameters of the known end, unless the surface may intersect itself
-    /// there.
+    /// Returns the index in `ts` and the surface parameters of the known end, unless the surface may
+    /// intersect itself there.
     fn at_known_end(&self, ts: &[f64], known: Known) -> Option<(usize, P2)> {
         let Surface::Bezier(b) = self.host.surface else { return None };
         if self.singular[usize::from(known.upper)].is_some() {
@@ -512,7 +527,8 @@ impl<'a> Trace<'a> {
         Some((i, uv))
     }
 
-    /// Walks along the edge in both directions from the given start, or from the middle.
+    /// Computes the nodes at the curve parameters `ts`, walking in both directions from `start` (an
+    /// index and its surface parameters), or from the middle without a start.
     fn follow(&mut self, ts: &[f64], start: Option<(usize, P2)>) {
         let (start, uv) = start.unwrap_or_else(|| {
             let mid = ts.len() / 2;
@@ -540,14 +556,14 @@ impl<'a> Trace<'a> {
         self.nodes = down.into_iter().rev().chain([(ts[start], uv)]).chain(up).collect();
     }
 
-    /// Updates the largest distance from the surface with that of a node.
+    /// Includes the distance of a node from the surface in the largest one.
     fn note(&mut self, t: f64, uv: P2) {
         let off = (self.host.surface.point(uv) - self.curve.point(t)).norm();
         self.off_surface = if off.is_nan() { off } else { self.off_surface.max(off) };
     }
 
-    /// Walks from a node to parameter `t`, in halves if the parameters change too fast for reliable
-    /// unwrapping.
+    /// Appends the nodes from node `from` up to curve parameter `t` to `out`. The interval is halved
+    /// while the surface parameters change too fast for reliable unwrapping.
     fn walk(&mut self, from: (f64, P2), t: f64, depth: u32, out: &mut Vec<(f64, P2)>) {
         let uv = self.near(t, self.predicted(from, t));
         let far = |d: f64, p: Option<f64>| p.is_some_and(|p| d.abs() > 0.2 * p);
@@ -563,8 +579,8 @@ impl<'a> Trace<'a> {
         out.push((t, uv));
     }
 
-    /// Returns the parameters predicted from the edge's velocity, or the previous ones, whichever are
-    /// nearer to the edge.
+    /// Returns surface parameters for curve parameter `t`, predicted from the edge's velocity at node
+    /// `from`, or those of `from` if they are nearer to the edge.
     fn predicted(&self, from: (f64, P2), t: f64) -> P2 {
         if matches!(self.host.surface, Surface::Plane { .. }) {
             return from.1;
@@ -585,9 +601,9 @@ impl<'a> Trace<'a> {
         if off(at) < off(from.1) { at } else { from.1 }
     }
 
-    /// Returns the parameters of the edge's projection at `t`, starting from a guess. From a guess where
-    /// the surface hardly moves, Newton's method may converge to a minimum of the distance that is not
-    /// the nearest point, so a sudden increase of the distance triggers a search.
+    /// Returns the surface parameters of the edge's projection at `t`, starting from `hint`. If the
+    /// surface hardly moves around `hint`, Newton's method may converge to a minimum of the distance
+    /// that is not the nearest point, so a sudden increase of the distance triggers a search.
     fn near(&self, t: f64, hint: P2) -> P2 {
         let p = self.curve.point(t);
         if self.host.surface.is_canonical() {
@@ -616,7 +632,8 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Adds nodes at singular ends. Their free parameter is its limit from inside the edge.
+    /// Adds nodes at ends that are singular points. The free parameter of such a node is its limit from
+    /// inside the edge.
     fn add_singular_ends(&mut self) {
         let (t0, t1) = self.range;
         for (end, t_end) in [(0, t0), (1, t1)] {
@@ -625,8 +642,8 @@ impl<'a> Trace<'a> {
             let h = (t1 - t0) * if end == 0 { 1e-3 } else { -1e-3 };
             let (far, near) = (self.at(t_end + 2.0 * h), self.at(t_end + h));
             let free = 2.0 * s.free(near) - s.free(far);
-            // A fast change of the parameter has no linear limit; the nearer sample is then the better
-            // guess.
+            // If the parameter changes fast, extrapolation does not give the limit; the value at the
+            // nearer sample is then the better guess.
             let free = if (free - s.free(near)).abs() < 0.1 { free } else { s.free(near) };
             let node = (t_end, s.uv(free, s.value));
             if end == 0 {
@@ -637,7 +654,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Returns the parameters of the edge's projection at `t`.
+    /// Returns the surface parameters of the edge's projection at curve parameter `t`.
     fn at(&self, t: f64) -> P2 {
         let i = self.nodes.partition_point(|n| n.0 <= t);
         if let Some(n) = self.nodes[..i].last().filter(|n| n.0 >= t) {
@@ -653,7 +670,8 @@ impl<'a> Trace<'a> {
         self.weak.iter().flatten().find(|w| w.contains(t)).map_or(uv, |w| w.constrained(uv))
     }
 
-    /// Returns the parameter velocity at `t`, as the limit from the side of `inside`.
+    /// Returns the velocity in the parameter plane at `t`, as the limit from the side of the curve
+    /// parameter `inside`.
     fn velocity(&self, t: f64, uv: P2, inside: f64) -> V2 {
         // The curve is evaluated slightly inside because derivatives jump at its breaks.
         let velocity = self.curve.derivs(t + 1e-9 * (inside - t)).d1;
@@ -675,8 +693,8 @@ impl<'a> Trace<'a> {
         (at(self.range.0) && self.singular[0].is_some()) || (at(self.range.1) && self.singular[1].is_some())
     }
 
-    /// Returns the control points of one straight piece if it fits everywhere. A parameter that does not
-    /// change is made exactly constant.
+    /// Returns the control points of one straight piece if that piece is within `tol` (mm, in space) of
+    /// the whole edge. A parameter that does not change is made exactly constant.
     fn straight(&self, tol: f64) -> Option<[P2; 4]> {
         let (mut a, mut b) = (self.nodes[0].1, self.nodes[self.nodes.len() - 1].1);
         #[expect(clippy::cast_precision_loss, reason = "a handful of nodes")]
@@ -706,7 +724,8 @@ impl<'a> Trace<'a> {
         fits.then(|| straight(a, b))
     }
 
-    /// Moves a constant parameter that is within `tol` (mm) of a side of the surface exactly onto that side.
+    /// Moves parameter `k` of `a` and `b`, which is constant between them, exactly onto a side of the
+    /// surface if it is within `tol` (mm) of that side.
     fn snap(&self, k: usize, a: &mut P2, b: &mut P2, tol: f64) {
         let r = &self.host.natural;
         let sides = if k == 0 { [r.u0, r.u1] } else { [r.v0, r.v1] };
@@ -719,8 +738,8 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Fits one cubic between two joints, or halves the span. `known` are samples at sixths that are
-    /// reused from a larger span.
+    /// Fits one cubic between two joints, or halves the interval. `known` are samples at sixths of the
+    /// interval that are reused from a larger interval.
     fn fit_span(
         &self,
         [a, b]: &[Joint; 2],
@@ -745,7 +764,8 @@ impl<'a> Trace<'a> {
         if matches!(self.host.surface, Surface::Bezier(_)) && (error <= limits.tol || depth == 0) {
             error = self.error_in_space(&control, &samples);
         }
-        // Beside a side that is nearly a point, a parameter may change over a tiny part of the edge.
+        // Beside a side that is nearly a point in space, a parameter may change over a tiny part of the
+        // edge.
         let extra = self.extra_splits.get();
         let depth = if depth == 0 && extra > 0 && error > FAR_OFF * limits.tol && h > MIN_SPAN * self.length()
         {
@@ -773,8 +793,9 @@ impl<'a> Trace<'a> {
         self.fit_span(&[mid, *b], [None, Some(s4), None, Some(s5), None], depth - 1, limits, out);
     }
 
-    /// Returns the distance (mm) between a cubic on the surface and the samples, across the curve. Samples
-    /// that the cubic does not reach in their order count with their distance along the curve, too.
+    /// Returns the largest distance (mm) between a cubic, mapped to the surface, and the samples,
+    /// measured across the curve. For samples that the cubic does not reach in their order, the distance
+    /// along the curve counts, too.
     fn error_in_space(&self, control: &[P2; 4], samples: &[Sample; 5]) -> f64 {
         let length = (self.host.surface.point(control[3]) - self.host.surface.point(control[0])).norm();
         let mut last = 0.0;
@@ -793,9 +814,10 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// Returns a tangent whose noise is removed, and the factor by which it may be multiplied. Where the surface
-/// hardly moves with a parameter, velocities are differences of noise, and a tangent must not leave the span.
-/// Parameters that change by less than `tol` (mm in space) have no direction of their own.
+/// Returns the tangent at an end of a cubic without its noise, and the factor by which it may be
+/// multiplied so that it does not leave the range of the samples. Where the surface hardly moves with a
+/// parameter, velocities are differences of noise. Parameters that change by less than `tol` (mm in
+/// space) have no direction of their own.
 fn limited(mut tangent: V2, [a, b]: [&Joint; 2], samples: &[Sample; 5], tol: f64) -> (V2, f64) {
     let mut most = f64::INFINITY;
     for k in [0, 1] {
@@ -809,7 +831,7 @@ fn limited(mut tangent: V2, [a, b]: [&Joint; 2], samples: &[Sample; 5], tol: f64
             .fold(0.0, |m: f64, s| m.max(if k == 0 { s.jacobian.0.norm() } else { s.jacobian.1.norm() }));
         let reach = MAX_TANGENT * (hi - lo);
         if (hi - lo) * speed <= tol {
-            // `f64::clamp` would panic without a number.
+            // Unlike `f64::clamp`, this does not panic for NaN.
             tangent[k] = tangent[k].max(-reach).min(reach);
         } else if tangent[k] != 0.0 {
             most = most.min(reach / tangent[k].abs());
@@ -818,14 +840,15 @@ fn limited(mut tangent: V2, [a, b]: [&Joint; 2], samples: &[Sample; 5], tol: f64
     (tangent, most)
 }
 
-/// Largest tangent length of a cubic in either parameter, relative to the range of that parameter on its
-/// span. A larger value lets cubics leave the span, a smaller one flattens arcs.
+/// Largest tangent length of a cubic in either parameter, relative to the range of that parameter over
+/// the cubic. A larger value lets cubics leave that range, a smaller one flattens arcs.
 const MAX_TANGENT: f64 = 2.0;
-/// Distance along a cubic within which it passes a sample, relative to its chord. A larger value accepts
-/// cubics that stop short of their samples; a smaller one counts steps that have not converged.
+/// Maximum distance along a cubic between a sample and the nearest point found on the cubic, relative to
+/// the cubic's chord. A larger value accepts cubics that stop short of their samples; with a smaller
+/// one, steps that have not converged count as errors.
 const MAX_SLIDE: f64 = 1e-2;
 
-/// An end of a span.
+/// An end of an interval to which a cubic is fitted.
 #[derive(Clone, Copy, Debug)]
 struct Joint {
     t: f64,

@@ -30,11 +30,11 @@ use crate::solid::VertexPolar;
 /// Maximum step between limit directions at singular points (rad of the free parameter). A larger value
 /// gives larger polars, a smaller one more constraints.
 const MAX_DIRECTION_STEP: f64 = 0.1;
-/// Maximum step (rad) between directions of a sector in a tangent plane. It must be below π/2, or polars
-/// are wrong; a smaller value gives more constraints.
+/// Maximum angle (rad) between adjacent directions that represent a sector in a tangent plane. It must
+/// be below π/2, or polars are wrong; a smaller value gives more constraints.
 const SECTOR_STEP: f64 = 1.4;
-/// Angle (rad) from an empty or a full sector within which nearby points of the edges decide between the
-/// two. With a smaller value empty and full sectors are confused.
+/// Maximum difference (rad) of a sector's angle from 0 or 2π at which nearby points of the edges decide
+/// between an empty and a full sector. With a smaller value empty and full sectors are confused.
 const CUSP: f64 = 1e-3;
 /// Maximum violation (rad) of constraints by a direction that still shows that a polar may not be empty.
 /// A larger value keeps vertices without minima, a smaller one loses vertices of inexact files.
@@ -48,18 +48,19 @@ struct Arc {
     normal: V3,
 }
 
-/// `∂T` at one vertex.
+/// Boundary `∂T` of the tangent cone at one vertex.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TangentCone {
     arcs: Vec<Arc>,
-    /// Whether some face is singular here and has no tangent plane.
+    /// Whether some face is singular at the vertex and has no tangent plane there.
     pub(super) sharp: bool,
-    /// Whether some edge here is concave. This distinguishes a slit from a razor, whose tangent cones
-    /// have the same boundary.
+    /// Whether some edge at the vertex is concave. This distinguishes a slit from a razor, whose tangent
+    /// cones have the same boundary.
     pub(super) concave: bool,
 }
 
-/// Returns the unit direction of an edge away from the vertex at which a use of it starts or ends.
+/// Returns the unit direction of an edge away from the vertex at which its use `u` starts (or ends,
+/// unless `at_start_of_use`); `None` if the edge has no direction there.
 pub(super) fn away(draft: &Draft, u: &Use, at_start_of_use: bool) -> Option<V3> {
     let e = &draft.edges[u.edge as usize];
     let at_t0 = at_start_of_use == u.forward;
@@ -69,7 +70,7 @@ pub(super) fn away(draft: &Draft, u: &Use, at_start_of_use: bool) -> Option<V3> 
 }
 
 impl TangentCone {
-    /// Adds the sector of a face between the arriving and the leaving edge of a loop.
+    /// Adds the sector of a face between the arriving and the leaving edge of a loop at the vertex.
     pub(super) fn add_corner(
         &mut self,
         draft: &Draft,
@@ -84,7 +85,7 @@ impl TangentCone {
         if let Some(i) = tips.0.or(tips.1) {
             let s = &host.singular[i];
             let inner = |u: &Use, at_start: bool| {
-                // The limit at the vertex, and a parameter slightly inside.
+                // The free parameter at the vertex (a limit), and at a point slightly inside the edge.
                 let c = u.pcurve.as_ref().map(|c| {
                     let at_t0 = at_start == u.forward;
                     let (t0, t1) = (c.joints[0], c.joints[c.joints.len() - 1]);
@@ -115,7 +116,8 @@ impl TangentCone {
         self.add_sector(&n, a, b, angle);
     }
 
-    /// Adds all directions of a face around a vertex that is a loop of its own.
+    /// Adds all directions of a face around a vertex `p` that is a loop of its own; `tol` (mm) is the
+    /// maximum distance of a singular point from it.
     pub(super) fn add_vertex_loop(&mut self, host: &Host<'_>, outward: bool, p: &P3, tol: f64) {
         // The two tips of a horn torus coincide in space.
         let mut is_singular = false;
@@ -182,9 +184,9 @@ impl TangentCone {
         out
     }
 
-    /// Returns whether a direction that makes no acute angle with `∂T` points into the material. The
-    /// outward normal at the nearest point of `∂T` decides; at corners, the sum of the normals of the
-    /// adjacent arcs does.
+    /// Returns whether the direction `d`, which makes no acute angle with `∂T`, points into the
+    /// material. The outward normal at the nearest point of `∂T` decides; at corners, the sum of the
+    /// normals of the adjacent arcs does.
     fn is_inward(&self, d: &V3) -> bool {
         let nearest: Vec<(f64, V3)> = self.arcs.iter().map(|a| (a.largest_cosine(d), a.normal)).collect();
         let best = nearest.iter().fold(f64::NEG_INFINITY, |m, x| m.max(x.0));
@@ -193,7 +195,7 @@ impl TangentCone {
         if height.abs() <= 1e-6 { self.concave } else { height < 0.0 }
     }
 
-    /// Computes the polar.
+    /// Computes the polar from the collected arcs.
     pub(super) fn polar(&self) -> VertexPolar {
         let directions = self.directions();
         if directions.is_empty() {
@@ -252,8 +254,8 @@ impl Arc {
     }
 }
 
-/// Returns the unit directions on the border of `{d : ⟨d, v⟩ ≤ 0}` at which two constraints are active
-/// and none is violated by more than `tol`.
+/// Returns the unit directions on the border of the polar `{d : ⟨d, v⟩ ≤ 0 for all v in directions}` at
+/// which two constraints are active and none is violated by more than `tol` (rad).
 fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
     let mut rays: Vec<V3> = vec![];
     // A constraint that rejects one ray usually rejects the next one, too.
@@ -279,7 +281,7 @@ fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
     rays
 }
 
-/// Returns whether three of the directions are clearly independent.
+/// Returns whether three of the unit directions are clearly linearly independent.
 fn spans_space(directions: &[V3]) -> bool {
     let Some(a) = directions.first() else { return false };
     let across = directions.iter().map(|b| a.cross(b)).max_by(|p, q| p.norm().total_cmp(&q.norm()));
@@ -307,14 +309,15 @@ fn planar_rays(directions: &[V3]) -> Option<Vec<V3>> {
     (!rays.is_empty()).then_some(rays)
 }
 
-/// Returns the angle from `a` to `b` about `n`, in `[0, 2π)`.
+/// Returns the angle (rad) from `a` to `b` about the axis `n`, in `[0, 2π)`.
 fn turn_about(n: &V3, a: &V3, b: &V3) -> f64 {
     let (a, b) = (a - n * a.dot(n), b - n * b.dot(n));
     math::turn(math::atan2(n.dot(&a.cross(&b)), a.dot(&b)))
 }
 
-/// Returns the extent of the free parameter from the limit of one pcurve to that of the next one. Each
-/// limit is given at the vertex and slightly inside.
+/// Returns the length of the range of the free parameter from the limit of one pcurve to that of the
+/// next one at a singular point. `from` and `to` contain the limit at the vertex and the value slightly
+/// inside.
 fn width(host: &Host<'_>, s: &Singular, from: (f64, f64), to: (f64, f64), same_edge: bool) -> f64 {
     let Some(period) = (if s.u_free { host.u_period } else { host.v_period }) else {
         return (to.0 - from.0).abs();
@@ -331,14 +334,16 @@ fn width(host: &Host<'_>, s: &Singular, from: (f64, f64), to: (f64, f64), same_e
 }
 
 /// Decides between an empty and a full sector of two edges with (almost) the same tangent, using their
-/// points at a common distance from the vertex. Returns the angle of the sector.
+/// points at a common distance from the vertex. `n` is the outward normal. Returns the angle (rad) of
+/// the sector.
 fn cusp(draft: &Draft, n: &V3, arrive: &Use, leave: &Use, angle: f64) -> f64 {
     let point = |u: &Use, at_start: bool, r: f64| {
         let e = &draft.edges[u.edge as usize];
         let at_t0 = at_start == u.forward;
         let (from, to) = if at_t0 { e.range } else { (e.range.1, e.range.0) };
         let origin = e.curve.point(from);
-        // The first parameter at that distance is found by bisection in the nearer half.
+        // The first parameter at that distance is found by bisection between the vertex and the middle
+        // of the edge.
         let (mut a, mut b) = (0.0, 0.5);
         for _ in 0..50 {
             let m = 0.5 * (a + b);

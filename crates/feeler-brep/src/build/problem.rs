@@ -2,7 +2,7 @@
 
 use crate::remark::{Remark, Severity, shown_length as mm};
 
-/// Lists the first few entities with their kind.
+/// Writes the first few entity ids with their kind, for a message.
 fn listed(kind: &str, ids: &[u64]) -> String {
     const SHOWN: usize = 4;
     let shown: Vec<String> = ids.iter().take(SHOWN).map(|id| format!("#{id}")).collect();
@@ -57,7 +57,7 @@ pub enum Problem {
         edge: u64,
         /// Entity id of the face.
         face: u64,
-        /// Largest distance (mm) of the edge from the surface.
+        /// Largest distance (mm) of the edge from the surface of the face.
         distance: f64,
     },
     /// Only one face uses an edge.
@@ -126,29 +126,29 @@ pub enum Problem {
         /// Entity ids of the edges at which the loops contradict each other.
         edges: Vec<u64>,
     },
-    /// Faces and shells still contradict each other about the inside after those that seemed wrong have
-    /// been reversed.
+    /// Faces and shells still contradict each other about the inside after the faces and shells that
+    /// seemed wrong have been reversed.
     #[error("inside and outside cannot be distinguished; check the orientation of faces and shells")]
     InsideOut,
-    /// Area or volume is not a positive number.
+    /// The area or the volume of the solid is not a positive number.
     #[error(
         "area {area:.6e} mm² and volume {volume:.6e} mm³ are not those of a solid; check face orientations"
     )]
     NotASolid {
-        /// Area (mm²).
+        /// Area (mm²) of the solid.
         area: f64,
-        /// Volume (mm³).
+        /// Signed volume (mm³) of the solid.
         volume: f64,
     },
 }
 
 impl Problem {
-    /// Returns the face, if its loops contradict each other.
+    /// Returns the entity id of the face, if the problem is that its loops contradict each other.
     pub(super) fn contradicting_face(&self) -> Option<u64> {
         if let Self::LoopsContradict { face, .. } = self { Some(*face) } else { None }
     }
 
-    /// Returns the entity to inspect, if the problem concerns one.
+    /// Returns the entity id to inspect first; `None` if the problem concerns the whole solid.
     #[must_use]
     pub fn entity(&self) -> Option<u64> {
         match self {
@@ -165,15 +165,15 @@ impl Problem {
     }
 }
 
-/// Error: a solid cannot be used, with all its problems.
+/// Error with all problems that make a solid unusable.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("solid #{id} {name:?}: {}", summary(problems))]
 pub struct BuildError {
-    /// Entity id of the solid.
+    /// Entity id of the solid; 0 without one.
     pub id: u64,
     /// Name of the solid.
     pub name: String,
-    /// All problems found.
+    /// Problems found, in the order of the steps of the construction.
     pub problems: Vec<Problem>,
 }
 
@@ -186,7 +186,7 @@ fn summary(problems: &[Problem]) -> String {
     text.join("; ")
 }
 
-/// Collected problems and remarks.
+/// Problems and remarks collected during the construction.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) problems: Vec<Problem>,
@@ -194,7 +194,8 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Adds a problem. Of two distances between the same entities the larger one is kept.
+    /// Adds a problem. If the same problem of the same entities is listed already, only the larger
+    /// distance is kept.
     pub(super) fn fail(&mut self, problem: Problem) {
         use Problem::{EdgeOffSurface, LoopGap, VertexOffCurve};
         for known in &mut self.problems {
@@ -215,7 +216,7 @@ impl Report {
                 (known, problem) if known == problem => return,
                 _ => continue,
             };
-            // NaN stays.
+            // NaN replaces any value and is not replaced.
             if new > *old || new.is_nan() {
                 *old = new;
             }
@@ -224,12 +225,12 @@ impl Report {
         self.problems.push(problem);
     }
 
-    /// Adds a remark without effect on the shape.
+    /// Adds a remark without effect on the shape, about entity `entity`.
     pub(super) fn note(&mut self, entity: u64, message: String) {
         self.remark(Severity::Note, Some(entity), message);
     }
 
-    /// Adds a remark on something repaired, guessed or approximated.
+    /// Adds a remark on something repaired, guessed or approximated at entity `entity`.
     pub(super) fn warn(&mut self, entity: u64, message: String) {
         self.remark(Severity::Warning, Some(entity), message);
     }

@@ -16,9 +16,9 @@ use super::{Report, domain};
 use crate::remark::{Remark, Severity};
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
-/// Connects loops whose listed senses do not connect: leaves out dangling edges, or derives the senses
-/// from the vertices. Returns the loops of the second kind as (face, loop), because their orientation is
-/// unknown.
+/// Connects loops whose consecutive edges do not share a vertex with the listed senses: leaves out
+/// dangling edges, or derives the senses from the vertices. Returns the loops with derived senses as
+/// (face, loop), because their orientation is unknown.
 pub(super) fn reconnect_loops(draft: &mut Draft, report: &mut Report) -> Vec<(usize, usize)> {
     let mut reoriented = vec![];
     let mut degree = vec![0_usize; draft.vertices.len()];
@@ -58,7 +58,8 @@ fn is_connected(draft: &Draft, ring: &[Use]) -> bool {
     (0..ring.len()).all(|k| draft.ends(&ring[k]).1 == draft.ends(&ring[(k + 1) % ring.len()]).0)
 }
 
-/// Returns the edges of a loop in their order with senses that connect them, if such senses exist.
+/// Returns the edges of a loop in their listed order, with senses that connect them; `None` if there are
+/// no such senses.
 fn in_listed_order(draft: &Draft, ring: &[Use]) -> Option<Vec<Use>> {
     [true, false].into_iter().find_map(|first| {
         let mut walk: Vec<Use> = Vec::with_capacity(ring.len());
@@ -77,8 +78,8 @@ fn in_listed_order(draft: &Draft, ring: &[Use]) -> Option<Vec<Use>> {
     })
 }
 
-/// Removes faces without area: those whose loops walk their edges to and fro, and those between two edges
-/// that coincide within the tolerance of the face's own vertices.
+/// Removes faces without area: those whose loops walk their edges to and fro, and those between two
+/// edges that coincide within the gaps at the vertices of the face (or `uncertainty`, in mm).
 pub(super) fn drop_flat_faces(draft: &mut Draft, uncertainty: f64, tol: &Tolerances, report: &mut Report) {
     drop_walks_to_and_fro(draft, report);
     let mut gone = vec![false; draft.faces.len()];
@@ -100,16 +101,17 @@ pub(super) fn drop_flat_faces(draft: &mut Draft, uncertainty: f64, tol: &Toleran
     }
     let mut keep = gone.iter().map(|g| !g);
     draft.faces.retain(|_| keep.next().unwrap_or(true));
-    // The back of a sheet that was left out now walks to and fro.
+    // The back of a sheet whose front was removed now walks its edges to and fro.
     drop_walks_to_and_fro(draft, report);
 }
 
-/// Maximum width of a face without area, relative to the length of its edges. A larger value removes narrow
-/// faces of files that state a large uncertainty; with a smaller one, slivers whose corners cross stay.
+/// Maximum width of a face without area, relative to the length of its edges. A larger value removes
+/// narrow faces of files that state a large uncertainty; with a smaller one, slivers with crossing
+/// borders stay.
 const SLIVER: f64 = 1e-3;
 
-/// Width (mm) within which a face is a sliver: the file's uncertainty, or the gap at one of its vertices, but
-/// little against its length.
+/// Width (mm) up to which a face between two edges is a sliver: the file's uncertainty or the gap at one
+/// of the face's vertices, but at most [`SLIVER`] times the length of its shortest edge.
 fn sliver_width(draft: &Draft, ring: &[Use], uncertainty: f64) -> f64 {
     let ends = |u: &Use| <[u32; 2]>::from(draft.edges[u.edge as usize].vertices);
     let gap = ring.iter().flat_map(ends).map(|v| draft.vertices[v as usize].gap).fold(uncertainty, f64::max);
@@ -120,9 +122,9 @@ fn sliver_width(draft: &Draft, ring: &[Use], uncertainty: f64) -> f64 {
     gap.min(SLIVER * ring.iter().map(length).fold(f64::INFINITY, f64::min))
 }
 
-/// Removes loops that walk all their edges to and fro, as in `a b b⁻¹ a⁻¹`: they bound nothing. Faces without
-/// another loop go with them, unless their surface closes on itself without any (a sphere, a torus, a dome
-/// between two poles).
+/// Removes loops that walk all their edges to and fro, as in `a b b⁻¹ a⁻¹`, because such loops bound
+/// nothing. Faces without another loop are removed as well, unless their surface closes on itself
+/// without loops (a sphere, a torus, a dome between two poles).
 fn drop_walks_to_and_fro(draft: &mut Draft, report: &mut Report) {
     let mut gone = vec![false; draft.faces.len()];
     for (face, gone) in gone.iter_mut().enumerate() {
@@ -152,7 +154,7 @@ fn drop_walks_to_and_fro(draft: &mut Draft, report: &mut Report) {
     draft.faces.retain(|_| keep.next().unwrap_or(true));
 }
 
-/// Whether neighbours that are one edge in both directions cancel until nothing is left.
+/// Whether adjacent uses of one edge in opposite directions cancel until no use of the loop is left.
 fn is_walked_to_and_fro(ring: &[Use]) -> bool {
     let mut left: Vec<&Use> = Vec::with_capacity(ring.len());
     for u in ring {
@@ -163,7 +165,7 @@ fn is_walked_to_and_fro(ring: &[Use]) -> bool {
             _ => left.push(u),
         }
     }
-    // A loop can begin anywhere.
+    // The loop is cyclic, so the first and the last use can cancel, too.
     while let [first, .., last] = left.as_slice() {
         if first.edge != last.edge || first.forward == last.forward {
             break;
@@ -173,7 +175,8 @@ fn is_walked_to_and_fro(ring: &[Use]) -> bool {
     !ring.is_empty() && left.is_empty()
 }
 
-/// Whether the surface of a face closes on itself, so that the whole of it can be a face.
+/// Whether the surface of a face closes on itself, so that the whole surface can be a face without
+/// loops.
 fn is_whole_without_loops(f: &Face) -> bool {
     match &f.surface {
         Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => false,
@@ -182,8 +185,8 @@ fn is_whole_without_loops(f: &Face) -> bool {
     }
 }
 
-/// Returns whether two edges with the same vertices run in the same direction; `None` if they are not on
-/// the same curve.
+/// Returns whether two edges with the same vertices run in the same direction; `None` if they do not
+/// coincide within `tol` (mm).
 fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
     let (e, f) = (&draft.edges[a as usize], &draft.edges[b as usize]);
     let same_way = e.vertices == f.vertices;
@@ -207,9 +210,9 @@ fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
     Some(same_way)
 }
 
-/// Pairs up the uses of edges on one curve again if they are not one in each direction: each wedge of
-/// material gets an edge. This covers duplicate edges and edges at which a body touches itself. Edges of one
-/// face each coincide within `sew` (mm).
+/// Assigns the uses of coincident edges to new pairs if an edge is not used once in each direction: each
+/// wedge of material gets an edge of its own. This covers duplicate edges and edges at which a body
+/// touches itself. Edges that only one face uses coincide within `sew` (mm).
 pub(super) fn pair_up_edges(draft: &mut Draft, sew: f64, tol: &Tolerances, report: &mut Report) {
     let uses = draft.uses();
     let wrong = |at: &[UseAt]| match at {
@@ -271,9 +274,10 @@ pub(super) fn pair_up_edges(draft: &mut Draft, sew: f64, tol: &Tolerances, repor
     }
 }
 
-/// Returns pairs of a backward and a forward use with material between their faces. In the rotation about
-/// the edge, material begins behind the face of a backward use and ends at that of a forward one. Returns
-/// `None` if the faces contradict that.
+/// Returns pairs of a backward and a forward use of `edge` with material between their faces. `walks`
+/// lists all uses with their senses along the edge. In the rotation about the edge, material begins
+/// behind the face of a backward use and ends at that of a forward one. Returns `None` if the faces
+/// around the edge do not alternate in this way.
 fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseAt, UseAt)>> {
     if let [a, b] = walks {
         return Some(vec![if a.1 { (b.0, a.0) } else { (a.0, b.0) }]);
@@ -298,9 +302,9 @@ fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseA
     around.chunks(2).map(|c| (!c[0].2 && c[1].2).then_some((c[0].1, c[1].1))).collect()
 }
 
-/// Reverses faces of a connected shell if every edge is then used in both directions. The smaller part of
-/// the shell is reversed: all loops, and the normal, too, if the loops would otherwise contradict the
-/// surface.
+/// Reverses faces of a connected shell if every edge is used in both directions afterwards. The smaller
+/// part of the shell is reversed: all loops of its faces, and the normals of faces whose loops would
+/// otherwise contradict their surface.
 pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let to_flip = minority(draft);
     if to_flip.is_empty() {
@@ -321,8 +325,9 @@ pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Repor
     }
 }
 
-/// Returns the faces in the smaller one of the two parts into which wrong edges divide a connected set of
-/// faces. Sets that are not divided consistently, or are divided into halves, are left unchanged.
+/// Returns the faces in the smaller one of the two sets into which edges used twice in one direction
+/// divide connected faces. Connected faces that are not divided consistently, or are divided into
+/// halves, are left out.
 fn minority(draft: &Draft) -> Vec<usize> {
     let mut neighbours: Vec<Vec<(usize, bool)>> = vec![vec![]; draft.faces.len()];
     for at in &draft.uses() {
@@ -363,8 +368,9 @@ fn minority(draft: &Draft) -> Vec<usize> {
     out
 }
 
-/// Reverses single loops that are oriented against all their neighbours, or whose orientation is unknown,
-/// if they contradict the other loops of their face or its surface.
+/// Reverses single loops that contradict the other loops of their face or its surface. Candidates are
+/// loops in which every edge is used in the same direction by another loop, and the loops in `unknown`
+/// (face, loop), whose orientation is not known.
 pub(super) fn flip_loops(
     draft: &mut Draft,
     unknown: &[(usize, usize)],
@@ -376,8 +382,8 @@ pub(super) fn flip_loops(
     if accused.is_empty() {
         return;
     }
-    // Two neighbours with opposite orientations are both candidates; the parameter plane shows which one
-    // is wrong.
+    // Two neighbours with opposite orientations are both candidates; the loops in the parameter plane
+    // show which one is wrong.
     let mut trial = draft.clone();
     loops::fit_all(&mut trial, tol, &mut Report::default());
     for (face, ring) in accused {
@@ -398,11 +404,12 @@ pub(super) fn flip_loops(
 }
 
 /// Reverses loops if edges are still used twice in one direction: single reversed bounds, several on one
-/// face, or bounds together with the faces behind them. Loops that share edges form two sets; the set whose
-/// reversal leaves fewer faces with contradicting loops is reversed. If both leave equally many, no loop is.
-/// Loops on closed surfaces are not reversed: that gives another domain there, and no contradiction.
+/// face, or bounds together with the faces behind them. Loops that share edges form two sets; the set
+/// whose reversal leaves fewer faces with contradicting loops is reversed. If both leave equally many,
+/// no loop is reversed. Loops on closed surfaces are not reversed, because both orientations are
+/// consistent there and bound different domains.
 ///
-/// `only_clean`: only sets are reversed that leave no face of theirs with contradicting loops.
+/// `only_clean`: a set is reversed only if none of its faces has contradicting loops afterwards.
 pub(super) fn orient_loops(draft: &mut Draft, only_clean: bool, tol: &Tolerances, report: &mut Report) {
     let uses = draft.uses();
     let pairs: Vec<[UseAt; 2]> =
@@ -488,13 +495,15 @@ pub(super) fn orient_loops(draft: &mut Draft, only_clean: bool, tol: &Tolerances
 }
 
 /// Maximum thickness of a region beside which a boundary contradicts itself, relative to the longer one
-/// of the two adjacent edges. Inexact edges at a sharp angle may cross near their common vertex, which is
-/// then harmless. A larger value accepts real contradictions, a smaller one rejects inexact loops.
+/// of the two adjacent edges. Inexact edges that include a small angle may cross near their common
+/// vertex, which is harmless. A larger value accepts real contradictions, a smaller one rejects inexact
+/// loops.
 const CROSSING: f64 = 1e-3;
 
-/// Returns the largest thickness (mm) of the regions beside which the boundary of a face contradicts itself,
-/// if each of them lies between two edges that cross: the sum of its distances from both is at most `tol.gap`
-/// and [`CROSSING`] times the length of the longer edge.
+/// Returns the largest thickness (mm) of the regions beside which the boundary of a face contradicts
+/// itself, if each region lies between two crossing edges: the sum of the region's distances from both
+/// edges is at most `tol.gap`, and at most [`CROSSING`] times the length of the longer edge. Otherwise
+/// returns `None`.
 pub(super) fn overlap_of_neighbours(
     draft: &Draft,
     face: usize,
@@ -507,7 +516,7 @@ pub(super) fn overlap_of_neighbours(
     domain.inconsistent.iter().try_fold(0.0, |worst: f64, region| {
         let face = &draft.faces[face];
         let p = face.surface.point(region.at);
-        // Distance and length of the nearest and the second nearest edge.
+        // Distance from the region, and length, of the nearest and the second nearest edge.
         let mut near = [(f64::INFINITY, 0.0); 2];
         for u in face.loops.iter().flatten() {
             let e = &draft.edges[u.edge as usize];
@@ -534,9 +543,10 @@ pub(super) fn is_better_reversed(draft: &Draft, face: usize, tol: &Tolerances) -
     is_consistent(draft, f, tol)
 }
 
-/// Faces on the surface of a face whose loops contradict each other, with the same outward side and a common
-/// edge, with which together its loops do not: a loop that runs around a corner the wrong way where its
-/// neighbour reaches over their common edge. Returns the ids of such neighbours.
+/// Returns the ids of faces that continue `face`, whose loops contradict each other, such that the loops
+/// of all these faces together are consistent. Such faces share an edge with `face`, lie on its surface
+/// and have the same outward side. The typical case is a loop that runs around a corner the wrong way
+/// where its neighbour reaches over their common edge.
 pub(super) fn neighbours_that_resolve(draft: &Draft, face: usize, tol: &Tolerances) -> Vec<u64> {
     let f = &draft.faces[face];
     let shares = |other: &Face| {
@@ -565,7 +575,8 @@ pub(super) fn neighbours_that_resolve(draft: &Draft, face: usize, tol: &Toleranc
     }
 }
 
-/// Whether the edges of a face lie on the surface of another one, with the same outward side.
+/// Whether the edges of face `other` lie on the surface of face `f`, and both faces have the same
+/// outward side.
 fn is_on_surface_of(draft: &Draft, f: &Face, other: &Face, tol: &Tolerances) -> bool {
     let within = tol.gap.min(SAME_SURFACE * draft.size);
     let agrees = |u: &Use| {
@@ -582,11 +593,12 @@ fn is_on_surface_of(draft: &Draft, f: &Face, other: &Face, tol: &Tolerances) -> 
     is_same_kind && other.loops.iter().flatten().all(agrees)
 }
 
-/// Maximum distance, relative to the size, of the edges of a face from the surface of another one that it
-/// continues. A larger value joins faces of a fine step; with a smaller one inexact files are not repaired.
+/// Maximum distance, relative to the size, of the edges of a face from the surface of another one that
+/// it continues. It also bounds the difference of their normals (1 − cosine). A larger value joins faces
+/// that are separated by a fine step; with a smaller one inexact files are not repaired.
 const SAME_SURFACE: f64 = 1e-6;
 
-/// Joins faces that are one together, by their ids.
+/// Joins the pairs of faces in `joined` (entity ids): the second face becomes part of the first one.
 pub(super) fn join_faces(draft: &mut Draft, joined: &[(u64, u64)], report: &mut Report) {
     for (into, other) in joined {
         let at = |id: u64| draft.faces.iter().position(|f| f.id == id);
@@ -605,8 +617,8 @@ pub(super) fn join_faces(draft: &mut Draft, joined: &[(u64, u64)], report: &mut 
     }
 }
 
-/// Adds the loops of face `j` to face `i`; edges that both use are no longer edges of either, and face `j`
-/// has no loops.
+/// Moves the loops of face `j` to face `i` and removes the edges that both faces use from the loops.
+/// Face `j` has no loops afterwards.
 fn join(draft: &mut Draft, i: usize, j: usize) {
     let rings: Vec<Vec<Use>> =
         [i, j].iter().flat_map(|k| std::mem::take(&mut draft.faces[*k].loops)).collect();
@@ -630,7 +642,7 @@ fn join(draft: &mut Draft, i: usize, j: usize) {
         while seen.insert(at) {
             ring.push(of(at).clone());
             at = next(at);
-            // Over a common edge, the walk continues along the other face.
+            // At a common edge, the new loop continues along the other face.
             for _ in 0..all.len() {
                 match twin(at) {
                     Some(other) => at = next(other),
@@ -643,7 +655,7 @@ fn join(draft: &mut Draft, i: usize, j: usize) {
     draft.faces[i].loops = out;
 }
 
-/// Returns the loops in which every edge is used in the same direction by another loop.
+/// Returns the loops (face, loop) in which every edge is used in the same direction by another loop.
 fn accused_loops(draft: &Draft) -> Vec<(usize, usize)> {
     let uses = draft.uses();
     let mut out = vec![];
@@ -680,9 +692,9 @@ fn is_consistent(draft: &Draft, mut face: Face, tol: &Tolerances) -> bool {
 pub(super) struct Guess {
     /// Id of the face.
     pub(super) face: u64,
-    /// Whether the guess is wrong.
+    /// Whether the guess is wrong and the face must be reversed.
     pub(super) turn: bool,
-    /// Evidence that the guess is wrong.
+    /// Evidence that the guess is wrong; empty if it is right.
     pub(super) reason: String,
 }
 
@@ -690,13 +702,15 @@ pub(super) struct Guess {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct InsideOut {
     pub(super) shell: u32,
-    /// Volume (mm³) with the normals of the file.
+    /// Signed volume (mm³) with the normals of the file.
     pub(super) volume: f64,
 }
 
-/// Variants of the source in which arcs of contradicting faces run the other way around between their
-/// vertices: all arcs of at least half a turn, one of these, or a shorter one. `only_long`: only one of more
-/// than half a turn.
+/// Returns variants of the source, each with remarks, in which arcs take the other way around their circles
+/// between the same vertices. Only arcs of `faces` (entity ids) are changed: faces whose loops contradict
+/// each other or that may be reversed. The first variant changes all arcs of at least half a turn, if there
+/// are several; each other variant changes a single arc. With `only_long`, all variants change a single arc
+/// of more than half a turn.
 pub(super) fn other_arcs(
     source: &SolidSource,
     faces: &[u64],
@@ -709,7 +723,7 @@ pub(super) fn other_arcs(
     }
     arcs.sort_unstable();
     arcs.dedup();
-    // Half circles may be led either way.
+    // Arcs of half a turn count as long within rounding.
     let (long, short): (Vec<usize>, Vec<usize>) =
         arcs.into_iter().partition(|e| sweep(source, *e) >= 0.5 * TAU * (1.0 - 1e-6));
     let is_long = |e: &&usize| sweep(source, **e) > 0.5 * TAU * (1.0 + 1e-6);
@@ -741,13 +755,16 @@ pub(super) fn other_arcs(
     all.into_iter().chain(singles).take(MAX_TRIALS).map(turned).collect()
 }
 
-/// Sets of arcs that are tried.
+/// Maximum number of variants with other arcs that are tried. A larger value takes more time on bad
+/// files; with a smaller one fewer are repaired.
 const MAX_TRIALS: usize = 16;
-/// Long arcs that are tried where the solid can be built without.
+/// Maximum number of variants that are tried if the solid can be built with the arcs of the file. A
+/// larger value takes more time; with a smaller one fewer wrong arcs are found.
 const MAX_LONG_TRIALS: usize = 4;
 
-/// The id of a seam that lies outside of its face, if it is an arc whose other part lies inside: the arc is
-/// wrong rather than the face. A seam on a sphere is a meridian, of at most half a turn.
+/// Returns the entity id of a seam that lies outside of its face `face`, if the seam is an arc whose
+/// complement on the circle lies inside: then the arc is wrong rather than the face. A seam on a sphere
+/// is a meridian of at most half a turn, which is never wrong.
 pub(super) fn wrong_seam(
     source: &SolidSource,
     draft: &Draft,
@@ -771,7 +788,7 @@ pub(super) fn wrong_seam(
     (d.cells.classify(uv) == Side::Inside).then_some(id)
 }
 
-/// Angle (rad) that an edge sweeps on its circle or ellipse; 0 for others and closed ones.
+/// Angle (rad) that an edge sweeps on its circle or ellipse; 0 for other curves and for closed edges.
 fn sweep(source: &SolidSource, e: usize) -> f64 {
     let e = &source.edges[e];
     if e.start == e.end || !matches!(e.curve, Curve::Circle { .. } | Curve::Ellipse { .. }) {
@@ -784,21 +801,21 @@ fn sweep(source: &SolidSource, e: usize) -> f64 {
 /// Orientation errors found by one inspection of a whole solid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Wrong {
-    /// Shells inside out.
+    /// Shells whose volume has the wrong sign.
     pub(super) shells: Vec<InsideOut>,
     /// Ids of faces with the wrong outward normal, each with its evidence.
     pub(super) faces: Vec<(u64, String)>,
-    /// Ids of seam edges that run the wrong way round their circles.
+    /// Entity ids of seam edges that run the wrong way round their circles.
     pub(super) arcs: Vec<u64>,
     /// Guesses that have been tested.
     pub(super) guesses: Vec<Guess>,
-    /// Ids of faces whose patches must not be replaced by canonical surfaces.
+    /// Entity ids of faces whose patches must not be replaced by canonical surfaces.
     pub(super) patches: Vec<u64>,
-    /// Ids of faces that are one face together.
+    /// Pairs of entity ids of faces that are read as one face.
     pub(super) joined: Vec<(u64, u64)>,
 }
 
-/// Returns the source with these errors corrected.
+/// Returns the source with the errors in `wrong` corrected.
 pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report) -> SolidSource {
     let mut out = source.clone();
     for guess in &wrong.guesses {
@@ -830,7 +847,7 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
             out.edges[e].same_sense = !out.edges[e].same_sense;
         }
     }
-    // A guess about single faces is what is wrong first.
+    // If a shell is inside out and contains a guessed face, the guess is corrected first.
     let is_wrong = |shell: u32| wrong.shells.iter().any(|s| s.shell == shell);
     let guessed = |f: &FaceSource| f.either_way && is_wrong(f.shell);
     let guesses: Vec<u32> = out.faces.iter().filter(|f| guessed(f)).map(|f| f.shell).collect();

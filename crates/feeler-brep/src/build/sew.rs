@@ -1,7 +1,7 @@
-//! Sews faces that share no edges: ends of open edges at one point become one vertex.
+//! Sews faces that share no edges: coincident ends of edges that only one face uses become one vertex.
 //!
-//! Coincident edges between the same vertices are paired up afterwards, with everything else that is written
-//! twice (`repair::pair_up_edges`).
+//! Coincident edges between the same vertices are paired up afterwards by `repair::pair_up_edges`,
+//! together with other edges that the file contains twice.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,22 @@ use feeler_geom::P3;
 use super::edges::root;
 use crate::source::{LoopSource, SolidSource};
 
-/// Minimum distance, relative to the size of the solid, within which ends of open edges are one point, if the
-/// file states a smaller uncertainty.
+/// Lower limit of the sewing distance, relative to the size of the solid. A larger value merges the ends
+/// of short edges; with a smaller one faces with rounded coordinates stay separate.
 const SEWN: f64 = 1e-6;
-/// Maximum distance, relative to the size of the solid, within which ends of open edges are one point, if the
-/// file states a larger uncertainty.
+/// Upper limit of the sewing distance, relative to the size of the solid. A larger value merges the ends
+/// of short edges in files that state a large uncertainty; with a smaller one inexact faces stay
+/// separate.
 const MAX_SEWN: f64 = 1e-5;
 
-/// Distance (mm) within which open edges are sewn.
+/// Sewing distance (mm) within which ends of edges are merged: the file's uncertainty between [`SEWN`]
+/// and [`MAX_SEWN`].
 pub(super) fn tolerance(source: &SolidSource, size: f64) -> f64 {
     source.uncertainty.clamp(SEWN * size, MAX_SEWN * size)
 }
 
-/// Merges vertices at the ends of edges that one face alone uses; returns how many are gone.
+/// Merges vertices within the sewing distance at the ends of edges that only one face uses. `merged`
+/// maps each vertex to the vertex that replaces it. Returns the number of removed vertices.
 pub(super) fn merge_ends(source: &SolidSource, merged: &mut [u32], size: f64) -> usize {
     let mut uses = vec![0_u32; source.edges.len()];
     for l in source.faces.iter().flat_map(|f| &f.loops) {

@@ -1,4 +1,5 @@
-//! Points at which a parametrisation collapses: poles, apices, spindle tips, collapsed sides of patches.
+//! Points at which a parametrisation collapses: poles, apices, spindle tips, sides of patches that are
+//! points.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -15,22 +16,22 @@ pub(super) struct Singular {
     pub(super) value: f64,
     /// Whether the side is the lower end of the fixed parameter's range.
     pub(super) low: bool,
-    /// Whether the surface has a single tangent plane there.
+    /// Whether the surface has a single tangent plane at the point.
     pub(super) smooth: bool,
 }
 
 impl Singular {
-    /// Returns the free parameter.
+    /// Returns the parameter of `uv` that varies along the side.
     pub(super) fn free(&self, uv: P2) -> f64 {
         if self.u_free { uv.x } else { uv.y }
     }
 
-    /// Returns the parameter that the side fixes.
+    /// Returns the parameter of `uv` that is constant along the side.
     pub(super) fn fixed(&self, uv: P2) -> f64 {
         if self.u_free { uv.y } else { uv.x }
     }
 
-    /// Combines a free and a fixed parameter.
+    /// Combines a free and a fixed parameter to (u, v).
     pub(super) fn uv(&self, free: f64, fixed: f64) -> P2 {
         if self.u_free { P2::new(free, fixed) } else { P2::new(fixed, free) }
     }
@@ -40,7 +41,8 @@ impl Singular {
         self.uv(self.free(uv), self.value)
     }
 
-    /// Returns the natural normal at the free parameter, as the limit from inside the domain.
+    /// Returns the natural normal at the point for the value `free` of the free parameter, as the limit
+    /// from inside the domain.
     pub(super) fn normal(&self, surface: &Surface, free: f64) -> V3 {
         // At the tip itself, rounding would select one of the sheets of a spindle torus.
         let inside = match surface {
@@ -51,7 +53,8 @@ impl Singular {
         surface.normal(self.uv(free, self.value + inside))
     }
 
-    /// Returns the unit direction in which the surface leaves the point at the free parameter.
+    /// Returns the unit direction in which the surface leaves the point at the value `free` of the free
+    /// parameter; `None` if there is no limit direction.
     pub(super) fn direction(&self, surface: &Surface, free: f64, rect: &Rect) -> Option<V3> {
         let d = surface.derivs(self.uv(free, self.value));
         let away = if self.u_free { d.dv } else { d.du };
@@ -59,7 +62,7 @@ impl Singular {
         let (lo, hi) = if self.u_free { (rect.v0, rect.v1) } else { (rect.u0, rect.u1) };
         let span = if (hi - lo).is_finite() { hi - lo } else { 1.0 };
         let step = if self.low { span } else { -span };
-        // A patch whose first derivative vanishes there still has a limit direction.
+        // A patch whose first derivative vanishes at the side still has a limit direction.
         let chord = |h: f64| surface.point(self.uv(free, self.value + h * step)) - d.p;
         let far = chord(1e-2);
         let away = if away.norm() * span * 1e-2 > 1e-6 * far.norm() { away } else { chord(1e-5) };
@@ -67,8 +70,9 @@ impl Singular {
     }
 }
 
-/// Returns the angle of the tube at which a spindle torus intersects its axis: the outer sheet is `|v| <
-/// angle`. For a horn torus, whose hole is a point, it is a half turn, and both tips coincide there.
+/// Returns the tube angle (rad) at which a spindle torus intersects its axis: the outer sheet is
+/// `|v| < angle`. For a horn torus, whose hole is a point, it is π, and both tips coincide there.
+/// Returns `None` for other surfaces.
 pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
     match surface {
         Surface::Torus { major, minor, .. } if !has_hole(*major, *minor) => {
@@ -78,7 +82,8 @@ pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
     }
 }
 
-/// Returns all singular points of a surface. `size` (mm) is the scale of coincidence.
+/// Returns all singular points of a surface. `size` (mm) is the solid's size, which scales the tolerance
+/// of coincidence.
 pub(super) fn singular_points(surface: &Surface, size: f64) -> Vec<Singular> {
     let at = |uv: P2, low: bool, smooth: bool| Singular {
         point: surface.point(uv),
@@ -109,7 +114,7 @@ pub(super) fn inner_sheet(points: &mut [Singular]) {
         }
         s.low = !s.low;
     }
-    // The tips keep their positions in space; only their parameters change.
+    // Only the parameters of the tips change, not their positions in space.
 }
 
 fn collapsed_sides(surface: &Surface, b: &BezierSurface, size: f64) -> Vec<Singular> {
@@ -145,7 +150,7 @@ fn collapsed_sides(surface: &Surface, b: &BezierSurface, size: f64) -> Vec<Singu
         let (lo, hi) = if u_free { (rect.u0, rect.u1) } else { (rect.v0, rect.v1) };
         let normal = |k: i32| surface.normal(s.uv(lo + (hi - lo) * f64::from(k) / 8.0, value));
         let first = normal(4);
-        // The cross products are sines of the angles to the normal in the middle.
+        // The norms of the cross products are the sines of the angles to the first normal.
         s.smooth = (0..=8).all(|k| normal(k).cross(&first).norm() < 1e-6 && normal(k).dot(&first) > 0.0);
         out.push(s);
     }

@@ -15,11 +15,12 @@ use super::draft::{Draft, UseAt};
 use super::host::Host;
 use crate::solid::EdgeStatus;
 
-/// Maximum angle (rad) of a smooth edge on the convex side. With a larger value convex edges lose minima;
-/// with a smaller one smooth edges carry minima of their own, which are removed later.
+/// Maximum signed angle (rad) of a smooth edge; convex angles are positive. With a larger value convex
+/// edges lose minima; with a smaller one smooth edges carry minima of their own, which are removed
+/// later.
 const SMOOTH: f64 = 1e-7;
-/// Angle (rad) that both signs must exceed for a change of sign to count. A larger value misses splits, a
-/// smaller one splits at noise.
+/// Minimum magnitude (rad) of the signed angle on either side of a change of sign that counts. A larger
+/// value misses splits; with a smaller one edges are split at noise.
 const NOISE: f64 = 1e-6;
 /// Maximum number of changes of sign; an edge with more of them is smooth with noise and is not split.
 const MAX_CHANGES: usize = 4;
@@ -27,21 +28,21 @@ const MAX_CHANGES: usize = 4;
 /// loses quasi-minima of inexact files.
 const NEARLY_SMOOTH: f64 = 1e-3;
 
-/// Distance from the ends of an edge within which a change of sign does not count, relative to the solid's
-/// size (or how far the edge is off its surfaces, if that is more). A larger value misses splits, a smaller
-/// one leaves edges that are shorter than the distance between equal points.
+/// Distance from the ends of an edge within which a change of sign does not count, relative to the
+/// solid's size; the largest distance of the edge from its surfaces is used if it is larger. A larger
+/// value misses splits; a smaller one leaves edges that are shorter than the tolerance of coincidence.
 const NEAR_END: f64 = 1e-6;
 
-/// Angle (rad) beyond which the sign is computed from positions of the faces instead of normals. A larger
-/// value gives wrong signs near π, a smaller one takes more time.
+/// Magnitude (rad) of the angle between normals beyond which its sign is computed from positions of the
+/// faces instead of normals. A larger value gives wrong signs near π, a smaller one takes more time.
 pub(super) const RAZOR: f64 = 3.13;
 
-/// Signed angle between the faces along an edge (rad).
+/// Signed angle (rad) between the faces along an edge; convex angles are positive.
 #[derive(Clone, Debug)]
 pub(super) struct Dihedral {
     pub(super) min: f64,
     pub(super) max: f64,
-    /// Parameters of the edge at which the angle changes its sign, in increasing order.
+    /// Edge parameters at which the angle changes its sign, in increasing order.
     pub(super) changes: Vec<f64>,
 }
 
@@ -57,8 +58,8 @@ impl Dihedral {
     }
 }
 
-/// Returns the outward normal of the face of a use at an edge parameter; `None` where the surface has
-/// none.
+/// Returns the outward normal of the face of a use at an edge parameter; `None` if the surface has no
+/// normal there.
 pub(super) fn outward_normal(draft: &Draft, host: &Host<'_>, at: UseAt, t: f64) -> Option<V3> {
     let u = draft.at(at);
     let e = &draft.edges[u.edge as usize];
@@ -83,7 +84,8 @@ fn guess(draft: &Draft, at: UseAt, t: f64) -> Option<feeler_geom::P2> {
     draft.at(at).pcurve.as_ref().map(|p| p.guess(t))
 }
 
-/// Samples the angle between the two faces of an edge. Returns `None` if no sample has two normals.
+/// Samples the angle between the two faces of an edge, which uses it at `a` and `b`. Returns `None` if
+/// the normals of both faces exist at no sample.
 pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) -> Option<Dihedral> {
     let (left, right) = if draft.at(a).forward { (a, b) } else { (b, a) };
     let e = &draft.edges[draft.at(a).edge as usize];
@@ -95,7 +97,7 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
         if angle.abs() < RAZOR {
             return Some(angle);
         }
-        // The faces are tangent and back to back. A step into the left face leads below the right face at
+        // The faces are tangent and back to back. A step into the left face ends below the right face at
         // a razor, and above it at a slit.
         let step = 1e-3 * (e.curve.point(e.mid()) - e.curve.point(e.range.0)).norm();
         let (h1, h2) = (&hosts[left.face], &hosts[right.face]);
@@ -103,16 +105,17 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
         let p = h1.surface.point(h1.invert(&into, guess(draft, left, t)?, 0.0));
         let foot = h2.surface.point(h2.invert(&p, guess(draft, right, t)?, 0.0));
         let height = (p - foot).dot(&n2);
-        // Without height the faces are those of a sheet, whose rim is a razor.
+        // If the faces have no height above each other, they belong to a sheet, whose rim is a razor.
         let slit = height > 1e-12 * draft.size;
         Some(if slit { -angle.abs() } else { angle.abs() })
     };
     let (t0, t1) = e.range;
-    // The samples are the nodes, whose nearest surface points are known, of the use with more nodes.
+    // The samples are the nodes of the pcurve with more nodes, because their nearest surface points are
+    // known.
     let (p, q) = (draft.at(a).pcurve.as_ref()?, draft.at(b).pcurve.as_ref()?);
     let nodes = if p.nodes.len() >= q.nodes.len() { &p.nodes } else { &q.nodes };
     let samples: Vec<(f64, f64)> = nodes.iter().filter_map(|(t, _)| angle(*t).map(|x| (*t, x))).collect();
-    // Changes of sign near ±π are noise, because a razor is a razor over its whole length.
+    // A razor is a razor over its whole length, so changes of sign near ±π are noise.
     let min = samples.iter().map(|s| s.1).reduce(f64::min)?;
     let max = samples.iter().map(|s| s.1).reduce(f64::max)?;
     let mut between: Vec<(f64, f64, bool)> = vec![];
@@ -133,8 +136,8 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
     let mut changes: Vec<f64> =
         between.into_iter().map(|(s, t, positive)| bisect(&angle, s, t, positive)).collect();
     let span = t1 - t0;
-    // Normals beside an end are noise where a surface collapses, and a cut there leaves an edge whose ends
-    // are one point.
+    // Where a surface collapses, normals beside an end are noise, and a cut there would leave an edge
+    // with coincident ends.
     let near = (NEAR_END * draft.size).max(p.off_surface).max(q.off_surface);
     let ends = [t0, t1].map(|t| e.curve.point(t));
     changes.retain(|t| {
@@ -145,7 +148,7 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
 }
 
 fn bisect(angle: &impl Fn(f64) -> Option<f64>, mut a: f64, mut b: f64, a_positive: bool) -> f64 {
-    // 36 halvings reach 1e-11 of the span, far below the noise of the angle.
+    // 36 halvings reach 1e-11 of the sample interval, far below the noise of the angle.
     for _ in 0..36 {
         let m = 0.5 * (a + b);
         match angle(m) {

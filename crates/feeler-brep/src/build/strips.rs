@@ -1,11 +1,13 @@
-//! Integrals over the strips between faces and edges that do not lie on them.
+//! Integrals over the strips between faces and those of their edges that do not lie on the surface.
 //!
 //! A face ends at its trimming curves, which leaves gaps along edges that are off its surface. Integrals
-//! of the divergence theorem over such a shell depend on the reference point, by the area of the gap
-//! times the distance of the point. Ruled strips from every face to the curve of the edge close the gaps.
+//! of the divergence theorem over a shell with gaps depend on the reference point: the error is the area
+//! of the gap times the distance of that point. Ruled strips from every face to the curve of the edge
+//! close the gaps.
 //!
 //! # Source
-//! MATH §17: to first order in the strip's width `w`, its vector area along the boundary is `w × P' ds`.
+//! MATH §17: to first order in the strip's width `w`, the strip's vector area along the boundary is
+//! `w × P' ds`.
 
 use feeler_geom::mass::FaceIntegrals;
 use feeler_geom::{Curve, P3, Rect, Surface, V3};
@@ -23,8 +25,8 @@ const NODES: [(f64, f64); 4] = [
     (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
-/// Returns the integrals over the strips from a face to its edges, except the area. Strips narrower than
-/// `least` (mm) are left out.
+/// Returns the integrals over the strips from a face to its edges, about `reference`. The area of the
+/// strips is not included. Strips narrower than `least` (mm) are left out.
 pub(super) fn to_edges(draft: &Draft, face: &Face, reference: &P3, least: f64) -> FaceIntegrals {
     let mut sums = FaceIntegrals::default();
     let sheet = spindle_angle(&face.surface).map(|_| loops::host(draft, face).natural);
@@ -34,7 +36,8 @@ pub(super) fn to_edges(draft: &Draft, face: &Face, reference: &P3, least: f64) -
     sums
 }
 
-/// Adds the strip along one edge. `sheet` is the rectangle of the face's sheet of a spindle torus.
+/// Adds the integrals over the strip along one edge. `sheet` is the rectangle of the face's sheet of a
+/// spindle torus.
 fn to_edge(
     draft: &Draft,
     (face, sheet): (&Face, Option<&Rect>),
@@ -46,7 +49,8 @@ fn to_edge(
     let Some(pcurve) = u.pcurve.as_ref().filter(|p| p.deviation() > least) else { return };
     let edge = &draft.edges[u.edge as usize];
     let sign = if u.forward { 1.0 } else { -1.0 };
-    // The integrals over a canonical surface already extend to the projections of such edges.
+    // The integrals over a canonical surface already extend to the projections of the edges in this
+    // case.
     let projected = !matches!(face.surface, Surface::Bezier(_))
         && matches!(edge.curve, Curve::Line { .. } | Curve::Circle { .. } | Curve::Ellipse { .. });
     for (piece, t) in pcurve.pieces.iter().zip(pcurve.joints.windows(2)) {
@@ -72,9 +76,9 @@ fn to_edge(
     }
 }
 
-/// Returns the parameters of the piece, from 0 to 1, at which the integration along it is divided: at the
-/// joints of the edge's curve and of the surface, between which the gap can oscillate, and once between
-/// any two of them.
+/// Returns the parameters of the piece, from 0 to 1, that divide the integration along it. These are the
+/// joints of the edge's curve and of the surface, between which the gap can oscillate, and the middle
+/// between any two adjacent joints. `t`: curve parameters at the ends of the piece.
 fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f64> {
     let [a, b] = [piece.control[0], piece.control[3]];
     let rect = Rect { u0: a.x.min(b.x), u1: a.x.max(b.x), v0: a.y.min(b.y), v1: a.y.max(b.y) };
@@ -93,7 +97,8 @@ fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f
     cuts
 }
 
-/// Adds a piece of surface at `d` from the reference point, given by its vector area.
+/// Adds a small piece of surface at the vector `d` (mm) from the reference point, given by its vector
+/// area (mm²).
 fn add(sums: &mut FaceIntegrals, d: &V3, area: &V3) {
     let flux = d.dot(area);
     sums.volume += flux / 3.0;

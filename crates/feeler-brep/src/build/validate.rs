@@ -3,11 +3,12 @@
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
-/// Maximum magnitude of coordinates (mm; a million kilometres). Larger ones are considered garbage: their
-/// squares would drown everything else, and digits would be lost.
+/// Maximum magnitude of coordinates (mm; a million kilometres). Larger coordinates are rejected because
+/// their squares would lose the digits of all others. A smaller value rejects models far from the
+/// origin.
 const MAX_COORDINATE: f64 = 1e12;
 /// Maximum deviation of an axis from unit length, and of two axes from a right angle. A larger value
-/// accepts skewed shapes, a smaller one rejects files with rounded numbers.
+/// accepts skewed axes, a smaller one rejects files with rounded numbers.
 const ORTHONORMAL: f64 = 1e-6;
 
 pub(super) fn is_good_point(p: &P3) -> bool {
@@ -30,7 +31,7 @@ fn is_good_frame(f: &Frame) -> bool {
         && right(&f.y, &f.z, &f.x)
 }
 
-/// Returns whether parameters are finite and increase.
+/// Returns whether the breaks of a spline are finite and increase strictly.
 fn are_good_breaks(breaks: &[f64]) -> bool {
     breaks.len() >= 2
         && breaks.iter().all(|b| b.abs() <= MAX_COORDINATE)

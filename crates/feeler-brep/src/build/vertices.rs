@@ -9,17 +9,20 @@ use crate::remark::shown_length;
 use crate::source::{LoopSource, SolidSource};
 
 /// Maximum distance, relative to the edge's length, at which the only vertex of a closed smooth edge is
-/// moved onto the edge. A larger value accepts broken files, a smaller one rejects inexact ones.
+/// moved onto the edge. A larger value accepts invalid files, a smaller one rejects inexact ones.
 const ALONE: f64 = 1e-2;
-/// Distance, relative to the shortest edge at the vertex, up to which a gap is never reported, whatever
-/// the file states. A larger value hides gaps, a smaller one gives warnings about rounding.
+/// Maximum gap at a vertex, relative to the shortest edge there, that is never reported, independent of
+/// the file's stated uncertainty. A larger value hides gaps, a smaller one gives warnings about
+/// rounding.
 const MIN_REPORTED_GAP_RATIO: f64 = 1e-5;
-/// Maximum of the file's stated uncertainty, relative to that edge, within which a gap is not reported. A
-/// larger value hides gaps, a smaller one gives warnings about gaps that the file states.
+/// Maximum of the file's stated uncertainty, relative to the shortest edge at the vertex, that counts as
+/// a reason not to report a gap. A larger value hides gaps, a smaller one gives warnings about gaps that
+/// the file states.
 const AT_MOST: f64 = 1e-4;
 
-/// Measures the gaps. Vertices that are not features are moved onto their edges. Gaps larger than the
-/// stated uncertainty are reported; those larger than `tol` (mm) are problems.
+/// Measures the gaps between vertices and edge ends. Vertices that are not features are moved onto their
+/// edges. Gaps larger than the uncertainty that the file states are reported as remarks; those larger
+/// than `tol` (mm) are problems.
 pub(super) fn check(
     edges: &[Edge],
     vertices: &mut [Vertex],
@@ -41,7 +44,7 @@ pub(super) fn check(
             uses[*v as usize] += 1;
         }
     }
-    // Largest gap, its entity, and the number of gaps.
+    // Largest displacement of a moved vertex (mm), the vertex's entity id, and the number of moved vertices.
     let mut moved: (f64, u64, usize) = (0.0, 0, 0);
     let mut healed = moved;
     let count = |sum: &mut (f64, u64, usize), gap: f64, id: u64| {
@@ -74,7 +77,7 @@ pub(super) fn check(
         report.warn(
             id,
             format!(
-                "{n} vertices were moved onto their closed edges, by at most {} (#{id})",
+                "vertices moved onto their closed edges: {n}; the farthest one is vertex #{id}, by {}",
                 shown_length(gap)
             ),
         );
@@ -84,14 +87,14 @@ pub(super) fn check(
         report.warn(
             id,
             format!(
-                "{n} gaps between edges and their vertices were closed, at most {} (at #{id})",
+                "gaps closed between edges and their vertices: {n}; the largest one is at vertex #{id}, {}",
                 shown_length(gap)
             ),
         );
     }
 }
 
-/// Approximate length of an edge, from chords.
+/// Approximate length (mm) of an edge, from chords.
 fn length(e: &Edge) -> f64 {
     let n = 16;
     let at = |k: i32| e.curve.point(e.range.0 + (e.range.1 - e.range.0) * f64::from(k) / f64::from(n));

@@ -5,10 +5,10 @@ use feeler_assembly::Baseline;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Version of the file.
+/// Schema version of the file.
 const SCHEMA: u32 = 2;
 
-/// Content of the file.
+/// Content of a baseline file.
 #[derive(Debug, Serialize, Deserialize)]
 struct BaselineFile {
     schema: u32,
@@ -31,7 +31,8 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Baseline> {
     Ok(content.findings)
 }
 
-/// Bytes of a baseline file: sorted, so that versions can be compared line by line.
+/// Bytes of a baseline file with sorted findings, so that versions of the file can be compared line by
+/// line.
 pub(super) fn to_bytes(findings: Baseline) -> anyhow::Result<Vec<u8>> {
     let program = concat!("feeler ", env!("CARGO_PKG_VERSION")).to_owned();
     let mut bytes = serde_json::to_vec_pretty(&BaselineFile { schema: SCHEMA, program, findings })?;

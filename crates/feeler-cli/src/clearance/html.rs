@@ -1,4 +1,4 @@
-//! The result as a page.
+//! Result of a clearance check as a page.
 
 use super::Checked;
 use super::output::{detail, distance, finding, status, summary};
@@ -7,7 +7,7 @@ use crate::page::{Cell, Row, report};
 use feeler_assembly::{AssemblyPart, ClearancePair, PairMeasurement, status_name};
 use feeler_view::picture::{PicturePair, PictureScene, What};
 
-/// Picture of a measured pair.
+/// Minima and status of a measured pair, for a picture.
 fn pair(m: &PairMeasurement) -> PicturePair {
     let status = if m.error.is_some() { "failed" } else { status_name(m.status) };
     PicturePair {
@@ -19,7 +19,7 @@ fn pair(m: &PairMeasurement) -> PicturePair {
     }
 }
 
-/// Placed parts with the measured pairs.
+/// Scene of a picture with all parts at their poses and the measured pairs of parts.
 pub(crate) fn scene<'a>(
     drawing: &mut Drawing,
     parts: &[AssemblyPart],

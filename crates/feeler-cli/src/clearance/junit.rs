@@ -1,11 +1,12 @@
-//! The result as `JUnit` XML.
+//! Result of a clearance check as `JUnit` XML.
 
 use super::Checked;
 use super::output::{detail, finding, status};
 use anyhow::Context as _;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// A test case for each pair that has a finding or is decided by a rule; new findings fail.
+/// Bytes of a `JUnit` file with a test case for each pair that has a finding or is decided by a rule. A
+/// test case with a finding that is not in the baseline fails.
 pub(super) fn report(checked: &Checked) -> anyhow::Result<Vec<u8>> {
     let mut suite = TestSuite::new("clearance");
     for pair in checked.report.pairs.iter().filter(|p| p.rule.is_some() || p.finding.is_some()) {

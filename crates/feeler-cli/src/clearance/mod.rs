@@ -17,11 +17,11 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Result of a check with the data that outputs need.
+/// Result of a clearance check, with the data that outputs need.
 #[derive(Debug)]
 struct Checked {
     parts: Vec<AssemblyPart>,
-    /// Parts of the files that could not be prepared, and thus were not checked.
+    /// Solids and components of the files that could not be prepared and therefore were not checked.
     left_out: Vec<String>,
     report: ClearanceReport,
     duration: Duration,
@@ -96,7 +96,7 @@ pub(crate) fn run(
     Ok(if is_clean { CommandOutcome::Done } else { CommandOutcome::Partly })
 }
 
-/// Rules of `--rules`, `--ignore` and `--only`.
+/// Returns the rules that `--rules`, `--ignore` and `--only` state.
 fn rules(args: &Arguments) -> anyhow::Result<Rules> {
     let mut rules = match &args.rules {
         Some(file) => {
@@ -107,7 +107,7 @@ fn rules(args: &Arguments) -> anyhow::Result<Rules> {
         }
         None => Rules::default(),
     };
-    // `A` or `A=B`.
+    // The text is `A`, for pairs of A with any part, or `A=B`.
     let pair = |text: &'_ String| -> (String, String) {
         let (a, b) = text.split_once('=').unwrap_or((text, "*"));
         (a.to_owned(), b.to_owned())
@@ -123,7 +123,7 @@ fn rules(args: &Arguments) -> anyhow::Result<Rules> {
     Ok(rules)
 }
 
-/// Checks all near pairs, with a progress bar.
+/// Measures all near pairs of parts and checks them against the rules, with a progress bar.
 fn measure(
     parts: &[AssemblyPart],
     rules: &Rules,

@@ -1,4 +1,4 @@
-//! The result as a table, as JSON and as CSV.
+//! Result of a clearance check as a table, as JSON and as CSV.
 
 use super::Checked;
 use crate::features::{feature_json, feature_name};
@@ -9,7 +9,7 @@ use feeler_assembly::{ClearancePair, Finding, PairMeasurement, status_name};
 use feeler_runtime::Status;
 use serde_json::{Value, json};
 
-/// Version of the JSON document.
+/// Schema version of the JSON document of `feeler clearance`.
 const SCHEMA: u32 = 2;
 
 /// Number of pairs without a finding that the table shows without `--all`; further ones are counted. Tables
@@ -27,7 +27,8 @@ fn finding_name(finding: Finding) -> &'static str {
     }
 }
 
-/// Details of a pair: depth and faces, kind and size of the contact, or the nearest features.
+/// Details of a pair as text: depth and crossing faces of interfering parts, kind and size of the
+/// contact of touching parts, or the nearest features of separated parts.
 pub(super) fn detail(pair: &ClearancePair) -> String {
     let Some(m) = &pair.measurement else { return "farther apart than was measured".to_owned() };
     if let Some(error) = &m.error {
@@ -56,7 +57,7 @@ pub(super) fn detail(pair: &ClearancePair) -> String {
     }
 }
 
-/// Kinds and total size of the contact regions.
+/// Kinds and total area and length of the contact regions of a pair, as text.
 fn contact_detail(m: &PairMeasurement) -> String {
     let area: f64 = m.regions.iter().filter_map(|c| c.area).sum();
     let length: f64 = m.regions.iter().filter_map(|c| c.length).sum();
@@ -73,7 +74,8 @@ fn contact_detail(m: &PairMeasurement) -> String {
     text
 }
 
-/// The finding with its rule; for interfering parts without a finding, the rule that allows it.
+/// Finding of a pair with its rule, as text. For interfering parts without a finding, the rule that
+/// allows the interference.
 pub(super) fn finding(pair: &ClearancePair) -> String {
     let Some(finding) = pair.finding else {
         let allowed = pair.rule.as_ref().filter(|_| pair.status() == Some(Status::Interfering));
@@ -100,7 +102,7 @@ pub(super) fn distance(pair: &ClearancePair) -> String {
     pair.distance().map_or_else(|| "-".to_owned(), shown)
 }
 
-/// Table of the findings and of the nearest other pairs.
+/// Table of all findings and of the nearest other pairs, or of all pairs if `all`.
 pub(super) fn table(checked: &Checked, all: bool) -> String {
     let pairs = &checked.report.pairs;
     let findings = pairs.iter().filter(|p| p.finding.is_some()).count();
@@ -118,7 +120,7 @@ pub(super) fn table(checked: &Checked, all: bool) -> String {
     text
 }
 
-/// Summary of the run in one line.
+/// Summary of the check in one line.
 pub(super) fn summary(checked: &Checked) -> String {
     let report = &checked.report;
     let known = match (checked.known_count(), report.fixed) {
@@ -183,7 +185,7 @@ fn pair_json(checked: &Checked, pair: &ClearancePair) -> Value {
     out
 }
 
-/// The JSON document: docs/INTERFACE.md, "clearance".
+/// JSON document of the check, as specified in docs/INTERFACE.md, "clearance".
 pub(super) fn document(checked: &Checked) -> Value {
     let report = &checked.report;
     let parts = checked.parts.iter().map(|p| json!({ "path": p.path, "name": p.name, "file": p.model }));
@@ -201,7 +203,7 @@ pub(super) fn document(checked: &Checked) -> Value {
     })
 }
 
-/// CSV with one line for each pair.
+/// Bytes of a CSV file with one line for each measured pair.
 pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([

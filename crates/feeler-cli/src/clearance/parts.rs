@@ -1,4 +1,4 @@
-//! Parts of the files of a command line.
+//! Parts of assemblies, loaded from the files of a command line.
 
 use crate::pose;
 use anyhow::{Context as _, bail, ensure};
@@ -7,8 +7,9 @@ use feeler_geom::Pose;
 use feeler_import::{self as import, Reading};
 use std::path::{Path, PathBuf};
 
-/// Loads all parts of all files, in order, and lists what could not be prepared. `report` receives the
-/// messages about files that were prepared.
+/// Loads all parts of all files, in the order of the files. The second list names the solids and
+/// components that could not be prepared. `poses` are the texts of `--pose`. `report` receives a message
+/// for each file that was prepared in memory.
 pub(crate) fn parts(
     files: &[PathBuf],
     poses: &[String],
@@ -19,7 +20,7 @@ pub(crate) fn parts(
     let (mut assembly, mut left_out) = (Assembly::default(), Vec::new());
     for (path, pose) in files.iter().zip(&poses) {
         let (model, note) = import::load_with(path, reading)?;
-        // The further lines of the note repeat `left_out`.
+        // All lines of the note but the first repeat `left_out`.
         if let Some(first) = note.as_ref().and_then(|n| n.lines().next()) {
             report(first)?;
         }
@@ -34,7 +35,8 @@ fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(|| "-".to_owned(), |s| s.to_string_lossy().into_owned())
 }
 
-/// Pose by which each file is moved, from texts `N=POSE`.
+/// Poses by which the solids of each file are moved, from texts `N=POSE`; identity for files without a
+/// text.
 fn file_poses(files: usize, texts: &[String]) -> anyhow::Result<Vec<Pose>> {
     let mut poses = vec![Pose::identity(); files];
     for text in texts {

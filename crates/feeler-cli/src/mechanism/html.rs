@@ -1,4 +1,4 @@
-//! A page that plays the motion, with a row for each pair.
+//! Page that plays the motion of a mechanism and has a table with a row for each pair of parts.
 
 use super::Checked;
 use super::output::{PAIR_HEADER, pair_cells};
@@ -46,7 +46,7 @@ pub(super) fn page(title: &str, checked: &Checked) -> anyhow::Result<String> {
     report(title, &summary, &drawing.failed, (&PAIR_HEADER, &rows), drawing.finished())
 }
 
-/// Picture of a pair, with its smallest distance.
+/// Pair of parts for a picture, with its smallest distance over the motion.
 fn pair(p: &MechanismPair) -> PicturePair {
     let minimum = p.smallest().and_then(|(distance, i)| {
         let points = p.steps[i].points?;

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Number of values of each joint of a grid, unless the command line states it.
 const DEFAULT_GRID: u32 = 2;
 
-/// Result of a check with the data that outputs need.
+/// Result of a check of a mechanism, with the data that outputs need.
 struct Checked {
     parts: Vec<MovingPart>,
     report: MechanismReport,
@@ -31,12 +31,12 @@ struct Checked {
 }
 
 impl Checked {
-    /// Names of the parts of a pair.
+    /// Names of the two parts of a pair.
     fn names(&self, pair: &MechanismPair) -> [&str; 2] {
         pair.parts.map(|i| self.parts[i].name.as_str())
     }
 
-    /// Smallest margin of all moments.
+    /// Smallest margin of all steps; `None` if no pair was ever within `--d-max`.
     fn smallest_margin(&self) -> Option<Margin> {
         self.margins.iter().flatten().copied().min_by(|x, y| x.distance.total_cmp(&y.distance))
     }
@@ -63,7 +63,7 @@ pub(crate) fn run(
         Some(_) => None,
         None => Some(file.motion(&mechanism).with_context(|| name.to_string())?),
     };
-    // A motion beyond limits is reported before the parts are loaded.
+    // A motion beyond the limits of a joint is reported before the parts are loaded.
     motion.as_ref().map(|m| mechanism.paths(m)).transpose().with_context(|| name.to_string())?;
     let parts = parts(&file, &mechanism, folder, args, err)?;
     let ignored = ignored(&file, &mechanism).with_context(|| name.to_string())?;
@@ -105,7 +105,7 @@ pub(crate) fn run(
     Ok(outcome(&checked.report.pairs))
 }
 
-/// Solids of all links.
+/// Loads the solids of all links, as parts that move.
 fn parts(
     file: &MechanismFile,
     mechanism: &Mechanism,

@@ -1,4 +1,4 @@
-//! The result as a table, as JSON and as CSV.
+//! Result of a check of a mechanism as a table, as JSON and as CSV.
 
 use super::Checked;
 use crate::args::MechanismArgs as Arguments;
@@ -11,7 +11,7 @@ use std::io::Write;
 pub(super) const PAIR_HEADER: [&str; 6] =
     ["a", "b", "smallest mm", "at s", "steps that interfere", "between steps"];
 
-/// Cells of a pair, in the order of [`PAIR_HEADER`].
+/// Cells of the table for a pair of parts, in the order of [`PAIR_HEADER`].
 pub(super) fn pair_cells(checked: &Checked, pair: &MechanismPair) -> [String; 6] {
     let [a, b] = checked.names(pair).map(str::to_owned);
     let [distance, time] = match pair.smallest() {
@@ -23,7 +23,7 @@ pub(super) fn pair_cells(checked: &Checked, pair: &MechanismPair) -> [String; 6]
 }
 
 pub(super) fn write_table(checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
-    // Pairs that are never nearer than `d_max` and are proven free are only counted.
+    // Pairs that are never nearer than `d_max` and are proven free get no row; they are counted.
     let is_shown = |pair: &&MechanismPair| {
         pair.smallest().is_some()
             || pair.interfering_steps() > 0
@@ -65,7 +65,7 @@ pub(super) fn write_summary(args: &Arguments, checked: &Checked, out: &mut dyn W
     Ok(())
 }
 
-/// CSV with the margin at each step.
+/// Bytes of a CSV file with the margin (smallest distance of any pair, mm) at each step.
 pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["time_s", "margin_mm", "a", "b", "interferes"])?;
@@ -84,7 +84,8 @@ pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
     writer.into_inner().map_err(|e| anyhow::anyhow!("{e}"))
 }
 
-/// The JSON document: docs/INTERFACE.md, "mechanism".
+/// JSON document of the check, as specified in docs/INTERFACE.md, "mechanism". `distance` (mm) is the
+/// limit below which parts count as in contact.
 pub(super) fn document(distance: f64, checked: &Checked) -> Value {
     let moments = &checked.report.moments;
     let pair = |p: &MechanismPair| {

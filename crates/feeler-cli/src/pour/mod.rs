@@ -15,10 +15,10 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-/// Version of the JSON document.
+/// Schema version of the JSON document of `feeler pour`.
 const SCHEMA: u32 = 1;
 
-/// Steps of a run and their duration (s).
+/// Number of time steps of this call of the program, and their duration (s).
 struct Work {
     steps: u64,
     seconds: f64,
@@ -71,7 +71,7 @@ pub(crate) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// Adds the options that help to an error.
+/// Converts an error to a message that names the options of the command that resolve it.
 fn with_options(error: PourError) -> anyhow::Error {
     match error {
         PourError::Checkpoint { .. } => anyhow!("{error} (--fresh starts over, -o DIR writes elsewhere)"),
@@ -81,7 +81,8 @@ fn with_options(error: PourError) -> anyhow::Error {
     }
 }
 
-/// Advances a run to its end, or until the program is interrupted, which leaves a checkpoint.
+/// Advances a run to its end, or saves a checkpoint and returns if a signal has interrupted the program.
+/// `rows` is the number of rows of the whole run.
 fn simulate(run: &mut PourRun<'_>, rows: u64, quiet: bool) -> anyhow::Result<()> {
     let bar = progress::bar(rows, run.row(), !quiet);
     while !run.is_finished() {

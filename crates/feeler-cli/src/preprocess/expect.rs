@@ -5,12 +5,12 @@ use anyhow::{Context as _, ensure};
 use globset::{Glob, GlobMatcher};
 use std::path::Path;
 
-/// Patterns of inputs that are expected to fail.
+/// Patterns of the paths of inputs that are expected to fail: the text, and the compiled pattern.
 #[derive(Debug, Default)]
 pub(super) struct Expected(Vec<(String, GlobMatcher)>);
 
 impl Expected {
-    /// Reads a list with one path or pattern per line and comments after `#`.
+    /// Reads a file with one path or pattern per line and comments after `#`.
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(file);
         let text = text
@@ -40,14 +40,14 @@ impl Expected {
         self.0.iter().any(|(_, glob)| matches(glob, path))
     }
 
-    /// Patterns that match no failed input.
+    /// Returns the patterns that match no failed input.
     pub(super) fn unmatched(&self, reports: &[Report]) -> Vec<&str> {
         let is_unmatched = |glob: &GlobMatcher| !reports.iter().any(|r| !r.ok && matches(glob, &r.path));
         self.0.iter().filter(|(_, glob)| is_unmatched(glob)).map(|(p, _)| p.as_str()).collect()
     }
 }
 
-/// Whether a pattern matches a whole path, or the rest of it after a `/`.
+/// Whether a pattern matches a whole path, or the part of the path after one of its `/`.
 fn matches(glob: &GlobMatcher, path: &str) -> bool {
     let path = path.replace('\\', "/");
     glob.is_match(&path) || path.match_indices('/').any(|(at, _)| glob.is_match(&path[at + 1..]))

@@ -7,11 +7,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// out with a smaller one.
 const PER_BYTE: u64 = 40;
 
-/// Estimated memory (bytes) of a file of any size, in addition to [`PER_BYTE`]; the effects are the same.
+/// Estimated memory (bytes) for any file, in addition to [`PER_BYTE`] times its size. A larger and a
+/// smaller value have the same effects as for [`PER_BYTE`].
 const PER_FILE: u64 = 32 << 20;
 
-/// Admits files while their estimated memory fits into a budget. A file that exceeds the whole budget is
-/// admitted alone.
+/// Admits files to preparation while the sum of their estimated memory is within a budget (bytes). A
+/// file that exceeds the whole budget is admitted alone.
 #[derive(Debug)]
 pub(super) struct Gate {
     budget: u64,
@@ -19,7 +20,7 @@ pub(super) struct Gate {
     freed: Condvar,
 }
 
-/// Memory of an admitted file, which is returned when dropped.
+/// Memory (bytes) of an admitted file; dropping it returns the memory to the gate.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     gate: &'a Gate,
@@ -31,7 +32,7 @@ impl Gate {
         Self { budget, used: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Waits until a file of this size (bytes) fits into the budget.
+    /// Waits until a file of `file_size` bytes fits into the budget, and admits it.
     pub(super) fn enter(&self, file_size: u64) -> Pass<'_> {
         let bytes = PER_FILE.saturating_add(file_size.saturating_mul(PER_BYTE)).min(self.budget);
         let full = |used: &mut u64| used.saturating_add(bytes) > self.budget;
@@ -41,7 +42,7 @@ impl Gate {
     }
 
     fn used(&self) -> MutexGuard<'_, u64> {
-        // A panic cannot leave the number in an invalid state.
+        // A panic of another thread cannot leave the number in an invalid state.
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -53,7 +54,8 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// Free memory (bytes) of the machine or of the control group of the process; `None` if it is not known.
+/// Free memory (bytes) of the machine or of the control group of the process, whichever is less; `None`
+/// if the system reports neither.
 pub(super) fn available_memory() -> Option<u64> {
     let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let group = number("/sys/fs/cgroup/memory.max")

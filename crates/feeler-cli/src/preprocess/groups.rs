@@ -35,16 +35,16 @@ impl std::ops::AddAssign for Severities {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Group {
     pub(super) severity: Severity,
-    /// Message with `…` in place of numbers and names that differ.
+    /// Common message, with `…` in place of numbers and names that differ.
     pub(super) text: String,
-    /// Number of remarks.
+    /// Number of remarks in the group.
     pub(super) count: usize,
-    /// The first remarks.
+    /// First remarks of the group, at most [`MAX_LISTED`].
     pub(super) first: Vec<Member>,
 }
 
 impl Group {
-    /// First remark and number of the others.
+    /// First remark of the group and number of the others, as text.
     pub(super) fn summary(&self) -> String {
         let what = match self.severity {
             Severity::Note => "note",
@@ -65,7 +65,7 @@ impl Group {
 /// One remark of a group.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Member {
-    /// Solid; empty for the whole file.
+    /// Name of the solid that the remark is about; empty for the whole file.
     subject: String,
     entity: Option<String>,
     place: Option<[f64; 3]>,
@@ -82,8 +82,9 @@ impl Member {
         }
     }
 
-    /// Locations of the remark in all instances of its solid. `solids` has the entity and the pose of each
-    /// instance.
+    /// Locations of the remark in all instances of its solid (mm, coordinates of the model); empty for a
+    /// remark without a location. `solids` has, for each instance, the entity number of the solid and
+    /// the pose.
     pub(super) fn places(&self, solids: &[(u64, Pose)]) -> Vec<P3> {
         let digits = self.subject.strip_prefix("solid #").unwrap_or_default();
         let digits = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
@@ -91,14 +92,15 @@ impl Member {
         solids.iter().filter(|s| s.0 == source).map(|(_, pose)| pose * P3::from(place)).collect()
     }
 
-    /// Cells of a table: solid, entity, location and message.
+    /// Cells of the table of remarks: solid, entity, location and message.
     pub(super) fn columns(&self) -> [String; 4] {
         let place = self.place.map_or_else(String::new, |p| format!("{:.3}, {:.3}, {:.3}", p[0], p[1], p[2]));
         [self.subject.clone(), self.entity.clone().unwrap_or_default(), place, self.text.clone()]
     }
 }
 
-/// Groups of remarks, most severe first; groups of equal severity are in the order of their first remarks.
+/// Groups of remarks by decreasing severity; groups of equal severity are in the order of their first
+/// remarks.
 pub(super) fn groups_of(remarks: &[Remark]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for remark in remarks {
@@ -126,7 +128,8 @@ pub(super) fn groups_of(remarks: &[Remark]) -> Vec<Group> {
     groups
 }
 
-/// Message with `…` in place of numbers and quoted names; it identifies the kind of remark.
+/// Message with `…` in place of numbers and quoted names. Remarks with equal results belong to one
+/// group.
 fn general(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;
@@ -148,7 +151,7 @@ fn general(message: &str) -> String {
             rest = &rest[c.len_utf8()..];
         }
     }
-    // Lists of different lengths are of the same kind.
+    // Messages that differ only in the length of a list belong to one group.
     for list in ["…, …", "#…, #…"] {
         while out.contains(list) {
             out = out.replace(list, list.split(", ").next().unwrap_or(list));

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Page with a table of all inputs, a section for each input with remarks, and a picture.
+/// Returns the HTML of a page with a table of all inputs, a section for each input with remarks, and a
+/// picture.
 pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
     let models = models(reports, &mut drawing);
@@ -27,13 +28,14 @@ pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<Stri
     Ok(page::page("Import report", &page, drawing.finished())?)
 }
 
-/// Scene of a model, with the entity and the pose of each instance.
+/// Drawn model: index of its scene, and for each instance the entity number of its solid and its pose.
 struct Drawn {
     scene: usize,
     places: Vec<(u64, Pose)>,
 }
 
-/// Draws the prepared models up to the limit of a report, models with remarks first.
+/// Draws the prepared models until the drawing is full, models with remarks first. The keys of the
+/// result are indices of `reports`.
 fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
     let mut order: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].output.is_some()).collect();
     order.sort_by_key(|i| !reports[*i].has_remarks());
@@ -81,7 +83,7 @@ fn facts(summary: &Summary) -> String {
     facts.map(fact).concat()
 }
 
-/// Table with a row for each input.
+/// Writes a table with a row for each input.
 fn table(page: &mut String, reports: &[Report], models: &BTreeMap<usize, Drawn>, drawing: &mut Drawing) {
     page.push_str("<div class=\"wide\"><table>\n<tr><th>file</th><th>result</th>");
     for name in
@@ -119,12 +121,13 @@ fn table(page: &mut String, reports: &[Report], models: &BTreeMap<usize, Drawn>,
     page.push_str("</table></div>\n");
 }
 
-/// Attribute of an element that selects what the picture shows.
+/// HTML attribute of an element, which selects what the picture shows when the element is clicked; empty
+/// for `None`.
 fn attribute(show: Option<usize>) -> String {
     show.map_or_else(String::new, |k| format!(" data-show=\"{k}\""))
 }
 
-/// Section of one input.
+/// Writes the section of one input with its groups of remarks.
 fn section(page: &mut String, (i, r): (usize, &Report), model: Option<&Drawn>, drawing: &mut Drawing) {
     let class = r.result();
     put(page, format_args!("<h2 id=\"f{i}\" class=\"{class}\">{}: {class}</h2>", escape(&r.path)));
@@ -139,7 +142,7 @@ fn section(page: &mut String, (i, r): (usize, &Report), model: Option<&Drawn>, d
             r.options.flatness
         ),
     );
-    // If the input was prepared, the groups contain what was left out.
+    // If the input was prepared, its error only repeats what the groups contain.
     if let (Some(error), None) = (&r.error, &r.output) {
         put(page, format_args!("<p class=\"error\">{}</p>", escape(error)));
     }

@@ -28,12 +28,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Number of groups of remarks on one input that are printed; further remarks are counted. Messages are long
-/// with a larger value; a smaller one hides kinds of remarks.
+/// Maximum number of groups of remarks that are printed for one input; remarks of further groups are
+/// counted. Messages are long with a larger value; a smaller one hides kinds of remarks.
 const MAX_SHOWN_GROUPS: usize = 5;
 
-/// Stack (bytes) of a worker. Deeply nested input overflows a smaller stack, which ends the whole run; a
-/// larger one takes more memory.
+/// Stack size (bytes) of a worker thread. A smaller stack overflows for deeply nested input, which ends
+/// the whole run; a larger one takes more memory.
 const STACK: usize = 64 << 20;
 
 pub(crate) fn run(
@@ -101,7 +101,8 @@ pub(crate) fn run(
 /// a larger value; a smaller one hides files.
 const MAX_SHOWN_STALE: usize = 20;
 
-/// Deletes or lists the outputs whose inputs no longer exist.
+/// Deletes the `stale` outputs, whose inputs no longer exist, if there is `--prune`; otherwise lists
+/// them.
 fn prune(stale: &[PathBuf], args: &PreprocessArgs, err: &mut dyn Write) -> anyhow::Result<()> {
     if args.prune {
         for file in stale {
@@ -120,13 +121,13 @@ fn prune(stale: &[PathBuf], args: &PreprocessArgs, err: &mut dyn Write) -> anyho
         writeln!(err, "feeler: and {} more", n - MAX_SHOWN_STALE)?;
     }
     if !args.prune {
-        writeln!(err, "feeler: the inputs of {n} outputs no longer exist; --prune deletes the outputs")?;
+        writeln!(err, "feeler: outputs whose input no longer exists: {n}; --prune deletes them")?;
     }
     Ok(())
 }
 
-/// Runs all jobs in parallel. Messages and results are in the order of the jobs, whatever the number of
-/// threads.
+/// Runs all jobs in parallel and returns their results. Messages and results are in the order of the
+/// jobs for any number of threads.
 fn work(jobs: &[Job], args: &PreprocessArgs, err: &mut dyn Write) -> anyhow::Result<Vec<Report>> {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = args.jobs.map_or_else(cores, usize::from).min(jobs.len());
@@ -178,11 +179,11 @@ fn write_messages(report: &Report, quiet: bool, err: &mut dyn Write) -> std::io:
     if let Some(e) = &report.error {
         writeln!(err, "feeler: {e}")?;
     }
-    // The remarks were printed when the output was made.
+    // The remarks were printed by the run that wrote the output.
     if quiet || report.unchanged {
         return Ok(());
     }
-    // What was left out is part of the error.
+    // Remarks of severity `Error` are part of `report.error`.
     let groups = report.warning_groups.iter().filter(|g| g.severity != Severity::Error);
     for group in groups.clone().take(MAX_SHOWN_GROUPS) {
         writeln!(err, "feeler: {}: {}", report.path, group.summary())?;
@@ -246,7 +247,8 @@ fn job_report(job: &Job, args: &PreprocessArgs) -> Report {
 /// Prepares one input, unless its output is up to date.
 ///
 /// # Errors
-/// No output was written; the error names the file.
+/// The input cannot be prepared or the output cannot be written. No output was written then; the error
+/// names the file.
 fn prepare_one(
     input: &Path,
     output: &Path,

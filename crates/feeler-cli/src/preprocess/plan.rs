@@ -1,4 +1,4 @@
-//! Inputs and their outputs.
+//! Assignment of outputs to inputs.
 
 use crate::args::PreprocessArgs;
 use crate::folder;
@@ -7,7 +7,7 @@ use feeler_import as import;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// One input.
+/// One input with its output.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) input: PathBuf,
@@ -15,10 +15,10 @@ pub(super) struct Job {
     pub(super) output: Result<PathBuf, String>,
 }
 
-/// Expands folders in the order of names, and assigns an output to each input. An error of one input fails
-/// its job; an error of the whole command line is returned.
+/// Replaces folders by the files below them, sorted by name, and assigns an output to each input. An
+/// error that concerns one input fails its job only; an error in the command line is returned.
 pub(super) fn plan(args: &PreprocessArgs) -> anyhow::Result<Vec<Job>> {
-    // Inputs with their paths relative to the folder in which they were found.
+    // Inputs, each with its path relative to the folder of the command line that contains it.
     let mut found: Vec<(PathBuf, Result<PathBuf, String>)> = Vec::new();
     for input in &args.inputs {
         if input.is_dir() {

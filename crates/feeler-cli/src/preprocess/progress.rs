@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-/// Bar on stderr; hidden unless stderr is a terminal and there are several inputs.
+/// Progress bar on stderr, hidden unless stderr is a terminal and there are several inputs.
 #[derive(Debug)]
 pub(super) struct Progress {
     bar: ProgressBar,
@@ -13,7 +13,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Bar for inputs of these sizes (bytes), from which the remaining time is estimated.
+    /// Creates a bar for inputs whose sizes (bytes) are `sizes`. The remaining time is estimated from
+    /// the sizes.
     pub(super) fn new(sizes: &[u64], is_wanted: bool) -> Self {
         let shown = is_wanted && sizes.len() > 1 && std::io::stderr().is_terminal();
         let bar = if shown {
@@ -24,7 +25,7 @@ impl Progress {
             let style =
                 ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.set_style(style.with_key("left", |s: &ProgressState, w: &mut dyn std::fmt::Write| {
-                // A failed write only affects the bar.
+                // A failed write affects only the bar.
                 let _ = write!(w, "{}", indicatif::HumanDuration(s.eta()));
             }));
             bar.enable_steady_tick(Duration::from_millis(500));
@@ -37,14 +38,14 @@ impl Progress {
         progress
     }
 
-    /// Counts a finished input of this size (bytes).
+    /// Counts a finished input of `size` bytes.
     pub(super) fn done(&mut self, size: u64) {
         self.done += 1;
         self.count();
         self.bar.inc(weight(size));
     }
 
-    /// Runs a function that writes to stderr.
+    /// Hides the bar while a function writes to stderr.
     pub(super) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
         self.bar.suspend(f)
     }
@@ -60,7 +61,7 @@ impl Drop for Progress {
     }
 }
 
-/// Weight of a file (bytes), with a minimum for the time that any file takes.
+/// Weight of a file in the bar: its size (bytes), at least 4096 because small files take time as well.
 fn weight(size: u64) -> u64 {
     size.max(1 << 12)
 }

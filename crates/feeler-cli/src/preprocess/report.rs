@@ -1,4 +1,5 @@
-//! Results of the inputs: docs/INTERFACE.md, "preprocess".
+//! Results of the inputs, as members of the JSON document that docs/INTERFACE.md specifies under
+//! "preprocess".
 
 use super::gate;
 use super::groups::{Group, Severities, groups_of};
@@ -12,18 +13,18 @@ use std::time::Duration;
 pub(super) struct Report {
     pub(super) path: String,
     pub(super) ok: bool,
-    /// Whether the output was up to date.
+    /// Whether the output was up to date, so that nothing was prepared.
     pub(super) unchanged: bool,
     pub(super) output: Option<String>,
-    /// Hash of the bytes of the file; `None` if it could not be read.
+    /// Hash of the bytes of the input file; `None` if the file could not be read.
     pub(super) input_hash: Option<String>,
     pub(super) options: ReportOptions,
     pub(super) solids: usize,
     pub(super) instances: usize,
     pub(super) faces: u64,
-    /// Total area of all instances (mm²).
+    /// Total area of all instances (mm²); `None` if nothing was prepared.
     pub(super) area: Option<f64>,
-    /// Total volume of all instances (mm³).
+    /// Total volume of all instances (mm³); `None` if nothing was prepared.
     pub(super) volume: Option<f64>,
     pub(super) bytes: u64,
     pub(super) warnings: Vec<String>,
@@ -33,17 +34,17 @@ pub(super) struct Report {
     pub(super) wall_s: f64,
 }
 
-/// Options of the preparation.
+/// Options with which the input was read and prepared.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct ReportOptions {
     pub(super) flatness: f64,
     pub(super) open_shells: bool,
-    /// Unit (mm); `None`: the unit in the file.
+    /// Unit of the coordinates (mm), if `--unit` states it; `None` for the unit in the file.
     pub(super) unit: Option<f64>,
 }
 
 impl Report {
-    /// Stores the results of a prepared model.
+    /// Stores the results for a prepared model, whose `.feeler` file has `bytes` bytes.
     pub(super) fn prepared(&mut self, model: &Model, bytes: u64) {
         let left_out = model.left_out();
         self.ok = left_out.is_empty();
@@ -60,13 +61,13 @@ impl Report {
         self.warning_groups = groups_of(&model.remarks);
     }
 
-    /// Stores an error: nothing was prepared.
+    /// Stores the error of an input from which nothing was prepared.
     pub(super) fn failed(&mut self, error: String) {
         self.severities.error = 1;
         self.error = Some(error);
     }
 
-    /// Result in one word.
+    /// Result in one word: `unchanged`, `ok`, `partly` or `failed`.
     pub(super) fn result(&self) -> &'static str {
         match (self.ok, self.unchanged, &self.output) {
             (true, true, _) => "unchanged",

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Finds the prepared files below the output folder that belong to no input. If inputs were given as files,
-/// the list is empty, because the folder may contain outputs of other runs.
+/// Finds the `.feeler` files below the output folder that belong to no input. If an input is a file, not
+/// a folder, the list is empty, because the output folder may contain outputs of other runs.
 pub(super) fn find(args: &PreprocessArgs, jobs: &[Job]) -> Vec<PathBuf> {
     let Some(output) = args.output.as_ref().filter(|o| o.is_dir()) else { return Vec::new() };
     if !args.inputs.iter().all(|i| i.is_dir()) {

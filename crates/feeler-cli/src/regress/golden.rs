@@ -1,4 +1,5 @@
-//! Golden files: recorded results, sorted, so that versions can be compared line by line.
+//! Golden files: recorded results, sorted by name so that versions of a file can be compared line by
+//! line.
 
 use anyhow::{Context as _, ensure};
 use feeler_assembly::regress::Entries;
@@ -6,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
-/// Version of the file.
+/// Schema version of the file.
 const SCHEMA: u32 = 2;
 
-/// Name and version of this program.
+/// Name and version of this program, as recorded in golden files.
 pub(super) const PROGRAM: &str = concat!("feeler ", env!("CARGO_PKG_VERSION"));
 
 /// Content of a golden file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Golden {
     schema: u32,
-    /// Name and version of the program that made the results.
+    /// Name and version of the program that computed the results.
     pub(super) program: String,
-    /// Results by the names of the entries.
+    /// Results by names of entries.
     pub(super) entries: Entries,
 }
 
@@ -49,12 +50,13 @@ impl Golden {
     }
 }
 
-/// Maximum length (bytes) of a value on one line. Changes are harder to find in longer lines; a smaller value
-/// gives longer files.
+/// Maximum length (bytes) of a JSON value that is written on one line. With a larger value, changes are
+/// harder to find in the lines; a smaller one gives files with more lines.
 const MAX_LINE: usize = 240;
 
-/// Writes a value on one line if it fits, otherwise one member per line, so that a change of one number is a
-/// change of one line.
+/// Appends a JSON value to `out`: on one line if it has at most [`MAX_LINE`] bytes, otherwise with one
+/// member per line, so that a change of one number changes one line. `indent` is the number of spaces
+/// before the lines.
 fn lay_out(value: &Value, indent: usize, out: &mut String) {
     let short = value.to_string();
     let inner = " ".repeat(indent + 1);

@@ -1,4 +1,4 @@
-//! The result as a page: a row for each difference, and the models of the entries.
+//! Result of a comparison as a page with a row for each difference and the models of the entries.
 
 use super::Compared;
 use super::output::{HEADER, summary};
@@ -45,7 +45,8 @@ pub(super) fn page(compared: &Compared, suite: &Suite, found: &Entries) -> anyho
     report("Regression", &summary(compared), &drawing.failed, (&HEADER, &rows), drawing.finished())
 }
 
-/// Part of a scene that a difference about `subject` shows.
+/// Selection that the picture shows for a difference about `subject`: a step of the motion, the pair, or
+/// the parts that `subject` names.
 fn what(scene: &PictureScene, subject: &str) -> What {
     let step = subject.strip_prefix("step ").and_then(|n| n.parse().ok());
     if let (Some(step), Some(_)) = (step, &scene.motion) {
@@ -60,7 +61,8 @@ fn what(scene: &PictureScene, subject: &str) -> What {
     }
 }
 
-/// Scene with the models of an entry; `None` if they cannot be read, which is a difference of the entry.
+/// Draws the models of an entry and returns the index of the scene. `None` if the models cannot be read;
+/// the table reports this as a difference of the entry.
 fn scene(entry: &EntryComparison, suite: &Suite, found: &Entries, drawing: &mut Drawing) -> Option<usize> {
     let mut scene = match suite.tasks.get(&entry.name)? {
         Task::Model { file, reading, .. } => {

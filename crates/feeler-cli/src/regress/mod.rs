@@ -17,16 +17,17 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use suite::Suite;
 
-/// Result of a run.
+/// Result of comparing the entries of a suite with golden results.
 #[derive(Debug)]
 struct Compared {
-    /// Entries with their differences, sorted by name.
+    /// Entries that were run, with their differences, sorted by name.
     entries: Vec<EntryComparison>,
     /// Names of golden results without an entry in the suite.
     stale: Vec<String>,
     /// Number of entries without golden results.
     without_golden: usize,
-    /// Program that made the golden results, if it is another version.
+    /// Name and version of the program that computed the golden results; `None` if they are those of
+    /// this program.
     other_program: Option<String>,
     duration: Duration,
 }
@@ -46,7 +47,7 @@ pub(crate) fn run(
     page::check_folders([&args.junit, &args.html])?;
     let mut suite = Suite::read(&args.suite)?;
     let golden = golden_file(&args.suite, &suite);
-    // Without golden results, the suite is not run.
+    // If there are no golden results to compare with, the suite is not run.
     let known = match Golden::read(&golden) {
         Ok(known) => Some(known),
         Err(_) if args.bless && !golden.exists() => None,
@@ -59,7 +60,7 @@ pub(crate) fn run(
 
     if args.bless {
         let mut blessed = Golden::new(found);
-        // Entries that were not run keep their results.
+        // Entries that `--only` excludes keep their golden results.
         if !args.only.is_empty() {
             for (name, entry) in known.map(|k| k.entries).unwrap_or_default() {
                 blessed.entries.entry(name).or_insert(entry);
@@ -106,7 +107,7 @@ fn write_file(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     whole::write_whole(file, bytes).with_context(|| format!("{}: cannot be written", file.display()))
 }
 
-/// Path of the golden results of a suite.
+/// Path of the file with the golden results of a suite.
 fn golden_file(suite_file: &Path, suite: &Suite) -> PathBuf {
     match &suite.golden {
         Some(file) => suite.folder.join(file),

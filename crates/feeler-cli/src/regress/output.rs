@@ -1,4 +1,4 @@
-//! The result as a table, as JSON and as `JUnit` XML.
+//! Result of a comparison as a table, as JSON and as `JUnit` XML.
 
 use super::Compared;
 use crate::table;
@@ -9,7 +9,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Version of the JSON document.
+/// Schema version of the JSON document of `feeler regress`.
 const SCHEMA: u32 = 2;
 
 /// Number of differences of an entry that the table shows without `--all`; further ones are counted. Tables
@@ -63,11 +63,11 @@ pub(super) fn notes(compared: &Compared, golden: &Path) -> Vec<String> {
     }
     if compared.without_golden > 0 {
         let n = compared.without_golden;
-        out.push(format!("{n} entries have no golden results; --bless records them"));
+        out.push(format!("entries without golden results: {n}; --bless records them"));
     }
     let changed = compared.entries.iter().filter(|e| e.other_input).count();
     if changed > 0 {
-        out.push(format!("the input files of {changed} entries have changed since --bless"));
+        out.push(format!("entries whose input files have changed since --bless: {changed}"));
     }
     out
 }
@@ -88,7 +88,8 @@ pub(super) fn document(compared: &Compared) -> Value {
     })
 }
 
-/// A test case for each entry; entries with differences fail.
+/// Bytes of a `JUnit` file with a test case for each entry; the test case of an entry with differences
+/// fails.
 pub(super) fn junit(compared: &Compared) -> anyhow::Result<Vec<u8>> {
     let mut suite = TestSuite::new("regress");
     for entry in &compared.entries {

@@ -1,4 +1,4 @@
-//! Suites of models and pairs: docs/INTERFACE.md, "regress".
+//! Suites of models and pairs, read from files that docs/INTERFACE.md describes under "regress".
 
 use crate::{folder, pose, trajectory};
 use anyhow::{Context as _, bail, ensure};
@@ -77,19 +77,19 @@ fn yes() -> bool {
     true
 }
 
-/// A solid in a file.
+/// Solid of an entry: a file, and which solid of the file.
 #[derive(Clone, Debug)]
 pub(super) struct SolidSource {
     pub(super) file: PathBuf,
-    /// Index, name or path; `None` if the file has only one solid.
+    /// Index, name or path of the solid; `None` selects the only solid of the file.
     pub(super) solid: Option<String>,
     pub(super) reading: Reading,
 }
 
-/// Task of one entry.
+/// Result that an entry of a suite computes.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
-    /// Facts of a model.
+    /// Facts of a model, such as volumes; with `faces`, also those of each face.
     Model { file: PathBuf, reading: Reading, faces: bool },
     /// Verdicts and minima of two solids at one or several poses.
     Pair(Box<PairTask>),
@@ -104,16 +104,16 @@ pub(super) struct PairTask {
     pub(super) poses: Vec<(Pose, Pose)>,
 }
 
-/// A suite.
+/// Suite: entries to compute, and tolerances for their comparison.
 #[derive(Debug)]
 pub(super) struct Suite {
-    /// Folder to which its paths are relative.
+    /// Folder of the suite file, to which paths in the suite are relative.
     pub(super) folder: PathBuf,
-    /// Path of its golden results, if it is stated.
+    /// Path of the golden results, if the suite file states it.
     pub(super) golden: Option<PathBuf>,
     pub(super) tolerances: ComparisonTolerances,
     pub(super) time: Option<TimeLimit>,
-    /// Tasks by the names of the entries.
+    /// Tasks by names of entries.
     pub(super) tasks: BTreeMap<String, Task>,
 }
 
@@ -155,8 +155,9 @@ impl Suite {
         Ok(())
     }
 
-    /// Adds the files of a pattern, each under its path. A file without a pattern need not exist: then its
-    /// entry fails.
+    /// Adds an entry for each file that the pattern of `model` matches, named by the path of the file.
+    /// If `model` states a path instead of a pattern, there is one entry, which may have its own name
+    /// and fails if the file does not exist.
     fn add_models(&mut self, model: &ModelEntry) -> anyhow::Result<()> {
         let reading = reading(model.open_shells, model.unit)?;
         let task = |file: PathBuf| Task::Model { file, reading, faces: model.faces };
@@ -217,7 +218,8 @@ impl Suite {
         Ok(PairTask { a: solid(&pair.a, &pair.solid_a), b: solid(&pair.b, &pair.solid_b), options, poses })
     }
 
-    /// Keeps only the entries whose names match one of the patterns; without patterns, all entries.
+    /// Keeps only the entries whose names match one of the patterns of `only`; if there are no patterns,
+    /// keeps all entries.
     pub(super) fn keep(&mut self, only: &[String]) -> anyhow::Result<()> {
         if only.is_empty() {
             return Ok(());
@@ -230,11 +232,12 @@ impl Suite {
     }
 }
 
-/// Paths below a folder that match a pattern, separated by `/` and sorted.
+/// Sorted paths of the files below a folder that match a pattern, relative to the folder, with `/` as
+/// the separator.
 fn files_like(below: &Path, pattern: &str) -> anyhow::Result<Vec<String>> {
     let glob = globset::GlobBuilder::new(pattern).literal_separator(true).build();
     let glob = glob.with_context(|| pattern.to_owned())?.compile_matcher();
-    // Only the folder before the first pattern is searched.
+    // Only the folder before the first component with a wildcard is searched.
     let is_fixed = |p: &&std::ffi::OsStr| !p.to_string_lossy().contains(['*', '?', '[', '{']);
     let fixed: PathBuf = Path::new(pattern).iter().take_while(is_fixed).collect();
     let start = below.join(&fixed);

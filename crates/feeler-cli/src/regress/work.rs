@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Repetitions of a pair if times are compared, the fastest of which counts; a model is prepared once. A
-/// larger value takes more time; a smaller one is less exact on a busy machine.
+/// Number of repetitions of a pair if times are compared; the fastest one counts. A model is loaded only
+/// once. A larger value takes more time; a smaller one is less exact on a busy machine.
 const REPETITIONS: usize = 3;
 
-/// Models by file and options; each is loaded once for all entries.
+/// Models by file and options of reading, or errors. Each model is loaded once for all entries.
 type LoadedModels = BTreeMap<(PathBuf, ReadingKey), Result<Arc<Model>, String>>;
 
-/// Sortable form of the options of reading.
+/// Sortable form of the options of reading: open shells, and bits of the unit.
 type ReadingKey = (bool, Option<u64>);
 
 fn key(reading: Reading) -> ReadingKey {
@@ -87,7 +87,8 @@ fn model_of(file: &Path, reading: Reading, loaded: &LoadedModels) -> anyhow::Res
     }
 }
 
-/// Result of an entry, and its duration (s) if only a part of the run counts.
+/// Computes the result of an entry. Also returns its duration (s) without the preparations that do not
+/// count; `None` if the entry failed, so that the whole duration counts.
 fn run_entry(task: &Task, loaded: &LoadedModels, timed: bool) -> (anyhow::Result<EntryOutcome>, Option<f64>) {
     match task {
         Task::Model { file, reading, faces } => {
@@ -103,7 +104,7 @@ fn run_entry(task: &Task, loaded: &LoadedModels, timed: bool) -> (anyhow::Result
     }
 }
 
-/// Loads a solid; also returns the hash of its file.
+/// Loads a solid and returns it with the hash of its file.
 fn solid(
     source: &SolidSource,
     option: &str,

@@ -22,7 +22,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(data(name)).unwrap()
 }
 
-/// The bore with a radius of 10 mm and what is given (mm) more.
+/// STEP text of the bore with its radius of 10 mm increased by `by` (mm).
 pub(crate) fn wider_bore(by: f64) -> String {
     let text = read("bore.step");
     let wider = text.replace(",10.);", &format!(",{});", 10.0 + by));
@@ -30,7 +30,7 @@ pub(crate) fn wider_bore(by: f64) -> String {
     wider
 }
 
-/// The plate of a hundred holes, one of them moved along x (mm).
+/// STEP text of the plate with a hundred holes, one of which is moved by `by` (mm) along x.
 pub(crate) fn plate_with_moved_hole(by: f64) -> String {
     let text = read("perforated-plate.step");
     let mut moved = 0;
@@ -41,7 +41,7 @@ pub(crate) fn plate_with_moved_hole(by: f64) -> String {
                 rest.split_once(')')?.0.split(',').map(|x| x.parse().ok()).collect::<Option<_>>()?;
             all.try_into().ok()
         };
-        // The hole about (-28, -28), of radius 2.5.
+        // Points of the hole around (-28, -28), which has a radius of 2.5 mm.
         match numbers() {
             Some([x, y, z]) if (x + 28.0) * (x + 28.0) + (y + 28.0) * (y + 28.0) <= 2.6 * 2.6 => {
                 moved += 1;
@@ -57,7 +57,7 @@ pub(crate) fn plate_with_moved_hole(by: f64) -> String {
     lines.join("\n")
 }
 
-/// The socket without the last face of its shell.
+/// STEP text of the socket without the last face of its shell.
 pub(crate) fn socket_with_a_hole() -> String {
     let text = read("socket.step");
     let start = text.find("CLOSED_SHELL").unwrap();
@@ -66,7 +66,7 @@ pub(crate) fn socket_with_a_hole() -> String {
     format!("{}{}", &text[..last], &text[end..])
 }
 
-/// A box of twelve triangles as an ascii STL file.
+/// ASCII STL text of a box of twelve triangles. `low` and `high` are opposite corners.
 pub(crate) fn stl_block(low: [f64; 3], high: [f64; 3]) -> String {
     let corner = |k: usize| {
         let of = |axis: usize| if k >> axis & 1 == 0 { low[axis] } else { high[axis] };

@@ -128,9 +128,10 @@ struct Search<'s, 'p, A: ?Sized, B: ?Sized, S> {
     sub_algorithm: &'s S,
     simplex: Simplex,
     radius: f64,
-    /// Largest coordinate of the support points encountered so far, scaled.
+    /// Largest coordinate of the support points encountered so far, times [`Pair::scale`].
     size: f64,
-    /// Lower bound of the distance between the cores, scaled.
+    /// Lower bound of the distance between the cores (the shapes without their radii), times
+    /// [`Pair::scale`].
     lower_bound: f64,
     along: V3,
     iterations: u32,

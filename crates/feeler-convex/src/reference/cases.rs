@@ -159,9 +159,9 @@ fn bring_close(rng: &mut CaseRandom, a: &[P3], b: &mut [P3]) {
 pub struct CaseErrors {
     /// Error of the distance, relative to the distance; 0 for touching and overlapping sets.
     pub relative: f64,
-    /// Error of the distance, relative to the largest coordinate.
+    /// Error of the distance, relative to the largest absolute coordinate of a point of the two sets.
     pub to_size: f64,
-    /// Exact distance divided by the largest coordinate.
+    /// Exact distance, relative to the same coordinate.
     pub gap: f64,
 }
 

@@ -187,8 +187,9 @@ impl Context<'_> {
                 .any(|direction| self.slope_beyond(c.feature, 0, c.u, *direction, points) < -slope)
     }
 
-    /// Distance (mm) of the footpoint at the parameter `u` from the border of a face with a closed form;
-    /// 0 for other features, or if it is unknown.
+    /// Distance (mm) between the border of the face `feature` and the footpoint on it of the point at the
+    /// parameter `u` of the queried curve; 0 for edges, vertices and faces without a closed form, or if the
+    /// footpoint is undefined.
     fn border_distance(&self, feature: Feature, u: f64) -> f64 {
         let Feature::Face(f) = feature else { return 0.0 };
         let Some(primitive) = &self.solid.faces[f.index()] else { return 0.0 };

@@ -1,4 +1,5 @@
-//! Products of polynomials in Bernstein form, and the bounds of hodographs and normals they give.
+//! Products of polynomials in Bernstein form, and the vectors that bound tangents (hodographs) and
+//! normals.
 //!
 //! # Source
 //! BREP §3.3.3 (scaled normal patch), with the product form for rational patches: the numerators of
@@ -6,14 +7,14 @@
 //! direction of the hodograph.
 //!
 //! With homogeneous coordinates `A` and weight `w`, `S = (A, w)`, the direction of `∂u × ∂v` is
-//! `w (A_u × A_v) + w_u (A_v × A) + w_v (A × A_u)`, of degrees `(3p - 1, 3q - 1)`; if `w` is constant,
-//! it is `A_u × A_v`, of degrees `(2p - 1, 2q - 1)`.
+//! `w (A_u × A_v) + w_u (A_v × A) + w_v (A × A_u)`, of degrees `(3p - 1, 3q - 1)` for a patch of degrees
+//! `(p, q)`; if `w` is constant, the direction is `A_u × A_v`, of degrees `(2p - 1, 2q - 1)`.
 
 use super::H4;
 use crate::binomial::row as binomials;
 use crate::{P3, V3};
 
-/// A polynomial net whose coefficients are multiplied by binomials, so that products are convolutions.
+/// A net of polynomial coefficients in u and v, scaled by binomials, so that products are convolutions.
 #[derive(Clone)]
 struct Net<T> {
     nu: usize,
@@ -62,25 +63,25 @@ fn times(w: &Net<f64>, a: &Net<V3>) -> Net<V3> {
     w.product(a, V3::zeros(), |x, y| y * x)
 }
 
-/// Whether all weights are equal, up to the rounding of subdivision.
+/// Whether all weights of the control points are equal, up to the rounding of subdivision.
 fn polynomial(c: &[H4]) -> bool {
     c.iter().all(|h| (h.w - c[0].w).abs() <= 64.0 * f64::EPSILON * c[0].w)
 }
 
-/// Control points relative to `origin`, so that products of coordinates lose no digits to the distance
-/// from the origin of the world.
+/// Returns the control points relative to `origin`, so that products of their coordinates lose no digits
+/// if they are far from the world's origin.
 fn relative(c: &[H4], origin: &P3) -> Vec<H4> {
     c.iter().map(|h| *h - H4::new(origin.x * h.w, origin.y * h.w, origin.z * h.w, 0.0)).collect()
 }
 
-/// Control points relative to the first one, so that small parts cut out of them keep their digits far
-/// from the origin of the world.
+/// Returns the control points relative to the first one, so that small pieces cut out of them keep their
+/// digits far from the world's origin.
 pub(super) fn local(c: &[H4]) -> Vec<H4> {
     relative(c, &super::dehomogenized(&c[0]))
 }
 
-/// Rounding error of stored control points. Points within this distance may coincide (a collapsed side
-/// that was moved by a pose).
+/// Rounding error (mm) of stored control points. Points within this distance of each other may coincide,
+/// for example on a collapsed side that was moved by a pose.
 pub(super) fn rounding(c: &[H4]) -> f64 {
     16.0 * f64::EPSILON * largest(c)
 }
@@ -89,8 +90,8 @@ fn largest(c: &[H4]) -> f64 {
     c.iter().fold(0.0, |m: f64, h| m.max(h.xyz().amax()))
 }
 
-/// Control vectors of the tangent directions of a curve: every tangent is a conical combination of them.
-/// Vectors at the level of rounding are omitted; `noise` is the rounding error of the control points.
+/// Returns vectors such that every tangent of the curve is a conical combination of them. Vectors at the
+/// level of rounding are omitted; `noise` (mm) is the rounding error of the control points.
 pub(super) fn tangent_vectors(c: &[H4], noise: f64) -> Vec<V3> {
     let n = c.len() - 1;
     if polynomial(c) {
@@ -110,9 +111,9 @@ pub(super) fn tangent_vectors(c: &[H4], noise: f64) -> Vec<V3> {
     kept(d.coefficients(), noise * w_max)
 }
 
-/// Control vectors of the natural normals of a patch: every normal is a conical combination of them.
-/// Vectors at the level of rounding (a collapsed side) are omitted; `noise` is the rounding error of the
-/// control points. An empty result means a patch without area.
+/// Returns vectors such that every natural normal of the patch is a conical combination of them. Vectors
+/// at the level of rounding (a collapsed side) are omitted; `noise` (mm) is the rounding error of the
+/// control points. An empty result means that the patch has no area. `nu` and `nv` are its degrees.
 pub(super) fn normal_vectors(c: &[H4], nu: usize, nv: usize, noise: f64) -> Vec<V3> {
     let r = local(c);
     let n = nv + 1;
@@ -148,9 +149,9 @@ fn kept(mut v: Vec<V3>, noise: f64) -> Vec<V3> {
     v
 }
 
-/// Bernstein coefficients of a polynomial with the sign of the derivative of the squared distance from
-/// `p`: `(A·A') w - (A·A) w'` with `A` relative to `p`. Coefficients at the level of rounding are set to
-/// zero.
+/// Returns Bernstein coefficients of a polynomial that has the sign of the derivative of the squared
+/// distance between the curve and `p`: `(A·A') w - (A·A) w'` with `A` relative to `p`. Coefficients at
+/// the level of rounding are set to zero.
 pub(super) fn approach(c: &[H4], p: &P3) -> Vec<f64> {
     let n = c.len() - 1;
     let r = relative(c, p);

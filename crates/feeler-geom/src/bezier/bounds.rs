@@ -1,11 +1,12 @@
-//! Bounds from control points: boxes, hulls, tangent and normal vectors over parts of splines and grids.
+//! Bounds from control points: boxes, hulls, tangent and normal vectors over parameter ranges of splines
+//! and grids.
 
 use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized};
 use crate::{Aabb, P3, Rect, V3};
 
 impl BezierSpline {
-    /// Control points of the pieces over `[t0, t1]`; their convex hull contains that part of the curve.
-    /// If extrapolation far outside the breaks makes a weight non-positive, the result is empty.
+    /// Control points of the pieces over `[t0, t1]`; their convex hull contains the curve over this
+    /// range. If extrapolation far outside the breaks makes a weight non-positive, the result is empty.
     #[must_use]
     pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
         let parts = self.parts(t0, t1);
@@ -13,7 +14,7 @@ impl BezierSpline {
     }
 
     /// Vectors whose conical hull contains all tangents over `[t0, t1]`; empty if the curve has no
-    /// length.
+    /// length there.
     #[must_use]
     pub fn tangent_vectors(&self, t0: f64, t1: f64) -> Vec<V3> {
         let mut out = Vec::new();
@@ -29,15 +30,16 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Control points of the patches over `rect`; their convex hull contains that part of the surface.
-    /// If extrapolation far outside the breaks makes a weight non-positive, the result is empty.
+    /// Control points of the patches over `rect`; their convex hull contains the surface over this
+    /// rectangle. If extrapolation far outside the breaks makes a weight non-positive, the result is
+    /// empty.
     #[must_use]
     pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
         points(self.cells(rect).iter().map(|(patch, part)| self.sub_control(*patch, part)))
     }
 
-    /// Vectors whose conical hull contains all natural normals over `rect`: control vectors of the
-    /// scaled normal patches. `None` if a patch has no area.
+    /// Vectors whose conical hull contains all natural normals over `rect`, from the control vectors of
+    /// the scaled normal patches. `None` if a patch has no area.
     #[must_use]
     pub fn normal_vectors(&self, rect: &Rect) -> Option<Vec<V3>> {
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
@@ -59,15 +61,15 @@ impl BezierSurface {
     }
 }
 
-/// Widens a range to at least 1e-6 of that of the piece, because differences over smaller ranges are
-/// rounding.
+/// Widens the range `[t0, t1]` to at least 1e-6 of the piece's range `[b0, b1]`, because differences
+/// over smaller ranges are dominated by rounding.
 fn widened(t0: f64, t1: f64, b0: f64, b1: f64) -> (f64, f64) {
     let min_length = 1e-6 * (b1 - b0);
     if t1 - t0 >= min_length {
         return (t0, t1);
     }
     let grow = 0.5 * (min_length - (t1 - t0));
-    // Stay inside the piece if the range was inside: an extrapolation has other directions.
+    // Stay inside the piece if the range was inside, because an extrapolation has other directions.
     let lo = (t0 - grow).max(b0.min(t0));
     let hi = (lo + min_length).min(b1.max(t1));
     ((hi - min_length).min(t0), hi.max(t1))
@@ -78,7 +80,7 @@ fn points(nets: impl Iterator<Item = Vec<H4>>) -> Vec<P3> {
     if all.iter().all(|h| h.w > 0.0) { all.iter().map(dehomogenized).collect() } else { Vec::new() }
 }
 
-/// Box of hull points, rounded outward; the unbounded box if `points` is empty.
+/// Box of points, rounded outward; the unbounded box if `points` is empty.
 pub(crate) fn box_of(points: &[P3]) -> Aabb {
     let b = Aabb::of_points(points);
     if b.is_empty() {

@@ -1,8 +1,8 @@
 //! Exact constructors of conics, extrusions, surfaces of revolution and ruled surfaces, and Hermite
 //! interpolation for shapes without an exact form.
 //!
-//! The parameter of a rational arc is not its angle between breaks: breaks of conics and revolutions are
-//! ISO 10303-42 parameters (angles); parameters in between are specific to this library.
+//! Breaks of conics and revolutions are ISO 10303-42 parameters (angles in rad). Between breaks, the
+//! parameter of a rational arc is not its angle but specific to this library.
 //!
 //! # Source
 //! Piegl & Tiller, *The NURBS Book*, §7.3–7.5 (conics), §8.2–8.5 (bilinear, extruded, ruled, revolved), §5.5
@@ -14,15 +14,16 @@ use super::{BezierSpline, BezierSurface, H4, homogeneous};
 use crate::{Frame, P2, P3, SurfaceDerivs, V3, math};
 
 impl BezierSpline {
-    /// Creates the segment from `a` to `b` over `[t0, t1]`.
+    /// Creates the straight segment from `a` to `b` over the parameter range `[t0, t1]`.
     #[must_use]
     pub fn segment(a: &P3, b: &P3, t0: f64, t1: f64) -> Self {
         let control = vec![homogeneous(a, 1.0), homogeneous(b, 1.0)];
         Self { degree: 1, breaks: vec![t0, t1], control, periodic: false }
     }
 
-    /// Creates the arc `o + a cos t x + b sin t y`, `t0 < t1` (at most one turn), as quadratic pieces of
-    /// at most a quarter turn. Parameter and angle agree at the breaks only.
+    /// Creates the arc `o + semi_x cos t x + semi_y sin t y` of the frame with origin `o` over
+    /// `[t0, t1]` (rad, at most one turn), as quadratic pieces of at most a quarter turn. Parameter and
+    /// angle agree at the breaks only.
     #[must_use]
     pub fn arc(frame: &Frame, semi_x: f64, semi_y: f64, t0: f64, t1: f64) -> Self {
         let breaks = even_breaks(t0, t1, FRAC_PI_2);
@@ -46,8 +47,8 @@ impl BezierSpline {
         Self { degree: 2, breaks, control, periodic }
     }
 
-    /// The part over `[t0, t1]`, `t0 < t1`; breaks beyond the end of a periodic spline are shifted by
-    /// the period.
+    /// Returns the spline restricted to `[t0, t1]`, `t0 < t1`; breaks beyond the end of a periodic
+    /// spline are shifted by the period.
     #[must_use]
     pub fn restricted(&self, t0: f64, t1: f64) -> Self {
         if (t0, t1) == self.range() {
@@ -65,7 +66,7 @@ impl BezierSpline {
         Self { degree: self.degree, breaks, control, periodic: whole }
     }
 
-    /// Raises the degree without changing the curve.
+    /// Returns the same curve with its degree raised to `degree`.
     #[must_use]
     pub fn elevated(&self, degree: u32) -> Self {
         let mut out = self.clone();
@@ -78,7 +79,8 @@ impl BezierSpline {
     }
 
     /// Interpolates samples `(t, point, derivative)` by a piecewise cubic. At least two samples with
-    /// increasing `t` are required. The error is of fourth order in the distance of the samples.
+    /// increasing `t` are required. The error is of fourth order in the parameter distance of the
+    /// samples.
     #[must_use]
     pub fn hermite(samples: &[(f64, P3, V3)]) -> Self {
         let mut control = Vec::with_capacity(4 * samples.len());
@@ -109,7 +111,7 @@ impl BezierSurface {
         }
     }
 
-    /// Creates `profile(u) + v direction` over `v` in `[v0, v1]`.
+    /// Creates the surface `profile(u) + v direction` over `v` in `[v0, v1]`.
     #[must_use]
     pub fn extrusion(profile: &BezierSpline, direction: &V3, v0: f64, v1: f64) -> Self {
         let lift = |h: &H4, v: f64| {
@@ -128,15 +130,15 @@ impl BezierSurface {
     }
 
     /// Revolves a profile about the line `origin + s axis` (`axis` is a unit vector) through the angles
-    /// `[u0, u1]` (at most one turn), in quadratic arcs of at most a quarter turn. `v` is the parameter
-    /// of the profile; `u` is the angle at the breaks only.
+    /// `[u0, u1]` (rad, at most one turn), in quadratic arcs of at most a quarter turn. `v` is the
+    /// parameter of the profile; `u` is the angle at the breaks only.
     #[must_use]
     pub fn revolution(profile: &BezierSpline, origin: &P3, axis: &V3, u0: f64, u1: f64) -> Self {
         let u_breaks = even_breaks(u0, u1, FRAC_PI_2);
         let n = profile.degree as usize + 1;
         let periodic = is_turn(u1 - u0);
-        // Rotates the component normal to the axis by `angle`; the component along the axis and the
-        // weight are scaled by `c`.
+        // Rotates the component normal to the axis by `angle`; scales the component along the axis and
+        // the weight by `c`.
         let turned = |h: &H4, angle: f64, c: f64| {
             let a = h.xyz() - origin.coords * h.w;
             let along = axis * a.dot(axis);
@@ -169,16 +171,17 @@ impl BezierSurface {
         surface
     }
 
-    /// Creates the ruled surface `(1 - v) a(u) + v b(u)` over `v` in [0, 1] and the range of `a`, to
-    /// which the range of `b` is mapped. (Rational curves of unequal weights give the same rulings with
-    /// another speed in `v`.)
+    /// Creates the ruled surface `(1 - v) a(u) + v b(u)` over `u` in the range of `a` and `v` in [0, 1].
+    /// The range of `b` is mapped to that of `a`. (If the curves have unequal weights, the rulings are
+    /// the same, but their speed in `v` is not constant.)
     #[must_use]
     pub fn ruled(a: &BezierSpline, b: &BezierSpline) -> Self {
         let degree = a.degree.max(b.degree);
         let (a, b) = (a.elevated(degree), b.elevated(degree));
         let ((a0, a1), (b0, b1)) = (a.range(), b.range());
         let tol = 1e-12 * (a1 - a0);
-        // Each break is a pair of parameters, so that the breaks of both curves are kept exactly.
+        // Each break is a pair of parameters of `a` and `b`, so that the breaks of both curves are kept
+        // exactly.
         let mut pairs: Vec<(f64, f64)> =
             a.breaks.iter().map(|t| (*t, b0 + (t - a0) / (a1 - a0) * (b1 - b0))).collect();
         for t in &b.breaks {
@@ -209,10 +212,10 @@ impl BezierSurface {
         }
     }
 
-    /// Interpolates `f` by a piecewise biquintic: point, first derivatives and twist on the grid
-    /// `us × vs` (increasing, at least two each), and points and slopes at the thirds between. First
-    /// derivatives are continuous across grid lines if those of `f` are; the error is of sixth order in
-    /// the grid distance.
+    /// Interpolates `f` by a piecewise biquintic surface. It has the points, first derivatives and
+    /// twists of `f` on the grid `us × vs` (increasing, at least two values each), and the points and
+    /// slopes at the thirds of grid lines. First derivatives are continuous across grid lines if those
+    /// of `f` are; the error is of sixth order in the grid distance.
     #[must_use]
     pub fn hermite(us: &[f64], vs: &[f64], f: impl Fn(P2) -> SurfaceDerivs) -> Self {
         let mut control = Vec::with_capacity(36 * us.len() * vs.len());
@@ -222,8 +225,8 @@ impl BezierSurface {
                 let nodes = |w: &[f64], h: f64| [w[0], w[0] + h / 3.0, w[1] - h / 3.0, w[1]];
                 let (at_u, at_v) = (nodes(u, hu), nodes(v, hv));
                 let d = at_u.map(|u| at_v.map(|v| f(P2::new(u, v))));
-                // Data at the nodes (node, whether it is the derivative): both point and derivative at
-                // the ends.
+                // Data at the nodes 0 to 3 (thirds): the node, and whether the datum is the derivative.
+                // The end nodes have both point and derivative.
                 let columns = [(0, false), (0, true), (1, false), (2, false), (3, true), (3, false)];
                 let rows = columns.map(|(i, slope_u)| {
                     quintic(columns.map(|(j, slope_v)| {
@@ -254,8 +257,8 @@ impl BezierSurface {
     }
 }
 
-/// Control points of the quintic over [0, 1] with the data `d`: value at 0, slope at 0, values at 1/3
-/// and 2/3, slope at 1, value at 1.
+/// Control points of the quintic over [0, 1] with the data `d`: value and slope at 0, values at 1/3 and
+/// 2/3, slope and value at 1.
 fn quintic(d: [V3; 6]) -> [V3; 6] {
     let (b0, b1, b4, b5) = (d[0], d[0] + d[1] / 5.0, d[5] - d[4] / 5.0, d[5]);
     let p = d[2] * 243.0 - b0 * 32.0 - b1 * 80.0 - b4 * 10.0 - b5;
@@ -263,12 +266,12 @@ fn quintic(d: [V3; 6]) -> [V3; 6] {
     [b0, b1, (p * 2.0 - q) / 120.0, (q * 2.0 - p) / 120.0, b4, b5]
 }
 
-/// Whether an angle is a full turn, up to rounding.
+/// Whether an angle (rad) is a full turn, up to rounding.
 fn is_turn(angle: f64) -> bool {
     (angle - TAU).abs() <= 1e-12
 }
 
-/// Evenly spaced breaks at most `step` apart.
+/// Evenly spaced breaks from the first to the last parameter, at most `step` apart.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

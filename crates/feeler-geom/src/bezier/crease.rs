@@ -1,5 +1,4 @@
-//! Joints of patches at which the normal is discontinuous, and the parts of a surface between such
-//! joints.
+//! Joints of patches at which the normal is discontinuous, and the surfaces between such joints.
 
 use std::ops::Range;
 
@@ -9,14 +8,14 @@ use crate::{P2, V3, math};
 /// Number of samples per side of a patch at which normals are compared. A larger value is slower, a
 /// smaller one misses short creases.
 const SAMPLES_PER_SIDE: u32 = 5;
-/// Minimum length of a derivative relative to its patch, and minimum sine of the angle between the
-/// derivatives, for a defined normal. With a larger value creases at poles are missed; with a smaller
-/// one rounding at poles counts as a crease.
+/// Minimum length of a derivative, relative to the size of its patch, and minimum sine of the angle
+/// between the derivatives, at which a patch has a normal. With a larger value creases at poles are
+/// missed; with a smaller one rounding at poles counts as a crease.
 const MIN_REGULARITY: f64 = 1e-6;
 
 impl BezierSurface {
     /// Indices of the joints `u = u_breaks[k]` and of the joints `v = v_breaks[k]` at which the normals
-    /// of both sides differ somewhere by more than `angle` (rad) and less than 3 rad. Joint 0 is
+    /// of both sides differ at some sample by more than `angle` (rad) and less than 3 rad. Joint 0 is
     /// included in a periodic direction only.
     #[must_use]
     pub fn creases(&self, angle: f64) -> [Vec<usize>; 2] {
@@ -28,9 +27,9 @@ impl BezierSurface {
         })
     }
 
-    /// Largest angle (rad) between the normals on both sides of joint `k` at samples; `None` if there is
-    /// no sample where both sides have a normal. Samples with nearly opposite normals are skipped: the
-    /// surface is folded onto itself there, or a patch is degenerate.
+    /// Largest angle (rad) at samples between the normals on both sides of joint `k` in u (or in v,
+    /// unless `of_u`). `None` if there is no sample where both sides have a normal. Samples with nearly
+    /// opposite normals are skipped: there the surface is folded onto itself, or a patch is degenerate.
     fn jump(&self, of_u: bool, k: usize) -> Option<f64> {
         let (n_u, n_v) = self.n_patches();
         let (n, n_across) = if of_u { (n_u, n_v) } else { (n_v, n_u) };
@@ -47,7 +46,8 @@ impl BezierSurface {
         angles.max_by(f64::total_cmp)
     }
 
-    /// Unit normal of one patch at relative parameters in [0, 1]; `None` if the patch is singular there.
+    /// Unit normal of one patch at the relative parameters `along` and `across` the joint, in [0, 1];
+    /// `None` if the patch is singular there.
     fn normal_of_patch(&self, patch: (usize, usize), of_u: bool, along: f64, across: f64) -> Option<V3> {
         let r = self.patch_rect(patch);
         let (s, t) = if of_u { (along, across) } else { (across, along) };
@@ -63,9 +63,10 @@ impl BezierSurface {
         is_regular.then(|| normal.normalize())
     }
 
-    /// Extracts the patches between joints. The ranges may pass the end of a periodic direction once;
-    /// parameters are kept, and increased by the period beyond the end. A direction of the result is
-    /// periodic only if it covers the whole period and starts at joint 0.
+    /// Returns the surface of the patches between joints `us` in u and `vs` in v. The ranges may pass
+    /// the end of a periodic direction once; parameters are unchanged up to the end, and increased by
+    /// the period beyond it. A direction of the result is periodic only if it covers the whole period
+    /// and starts at joint 0.
     #[must_use]
     pub fn part(&self, us: Range<usize>, vs: Range<usize>) -> Self {
         let (n_u, n_v) = self.n_patches();
@@ -107,7 +108,7 @@ impl BezierSurface {
 /// With a larger value degenerate sides split faces; with a smaller one sharp creases do not.
 const MIN_FOLD_ANGLE: f64 = 3.0;
 
-/// Breaks from one joint to another, which may be beyond the end of the period.
+/// Breaks from one joint to another one, which may be beyond the end of the period.
 fn breaks_between(breaks: &[f64], joints: &Range<usize>) -> Vec<f64> {
     let n = breaks.len() - 1;
     let period = breaks[n] - breaks[0];

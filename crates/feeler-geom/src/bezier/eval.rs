@@ -11,16 +11,16 @@ use super::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use crate::binomial::pascal;
 use crate::{CurveDerivs, P2, P3, SurfaceDerivs, V3, math};
 
-/// Number of coefficients of the largest degree, the size of the largest stack buffers. It follows from
-/// [`MAX_DEGREE`]: a larger value only costs stack space, a smaller one cannot store all degrees.
+/// Number of coefficients of a polynomial of the largest degree, [`MAX_DEGREE`]; it is the size of the
+/// largest stack buffers. A larger value only costs stack space, a smaller one cannot store all degrees.
 pub(super) const MAX_COEFFICIENTS: usize = MAX_DEGREE as usize + 1;
 
-/// Binomial coefficients, indexed by degree.
+/// Binomial coefficients: `BINOMIALS[n][k]` is n over k.
 static BINOMIALS: [[f64; MAX_COEFFICIENTS]; MAX_COEFFICIENTS] = pascal();
 
-/// Weights for a Bézier curve at one parameter. They reduce the curve to the quadratic one of the last
-/// steps of de Casteljau's algorithm, whose control points are sums of those of the curve, weighted by
-/// Bernstein polynomials of the degree minus two.
+/// Weights that reduce a Bézier curve at one parameter to the quadratic curve of the last steps of de
+/// Casteljau's algorithm. The control points of that curve are sums of those of the given curve,
+/// weighted by Bernstein polynomials of the degree minus two.
 struct Basis<const N: usize> {
     /// Whether the curve is a line, treated as a quadratic curve whose middle control point is the
     /// midpoint.
@@ -53,7 +53,7 @@ impl<const N: usize> Basis<N> {
         Self { is_line: n < 2, degree: n.max(2) as f64, s, weights }
     }
 
-    /// Homogeneous value and first two derivatives with respect to the local parameter.
+    /// Homogeneous value and first two derivatives with respect to the local parameter in [0, 1].
     #[inline(always)]
     fn contract<'a>(&self, control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
         // Start at the nearer end, so that the value at an end is exactly its control point.
@@ -108,15 +108,16 @@ thread_local! {
     static EVALUATIONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Number of patch evaluations of this thread, with any number of derivatives, for programs that compare
-/// methods.
+/// Number of patch evaluations of the current thread, with any number of derivatives. Programs that
+/// compare methods use it.
 #[cfg(feature = "evaluations")]
 #[must_use]
 pub fn patch_evaluations() -> u64 {
     EVALUATIONS.get()
 }
 
-/// `[h, h_u, h_v, h_uu, h_uv, h_vv]` of one patch at local parameters.
+/// Homogeneous point and derivatives `[h, h_u, h_v, h_uu, h_uv, h_vv]` of one patch with degrees `nu`
+/// and `nv` at the local parameters `s` and `t`.
 pub(super) fn patch_h(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 6] {
     #[cfg(feature = "evaluations")]
     EVALUATIONS.set(EVALUATIONS.get() + 1);
@@ -159,7 +160,7 @@ fn split(h: &H4) -> (V3, f64) {
     (Vector3::new(h.x, h.y, h.z), h.w)
 }
 
-/// Quotient rule for a curve.
+/// Computes point and derivatives of a curve from homogeneous ones by the quotient rule.
 pub(super) fn project_curve([h, h1, h2]: &[H4; 3]) -> CurveDerivs {
     let (a, w) = split(h);
     let (a1, w1) = split(h1);
@@ -170,7 +171,7 @@ pub(super) fn project_curve([h, h1, h2]: &[H4; 3]) -> CurveDerivs {
     CurveDerivs { p: P3::from(p), d1, d2 }
 }
 
-/// Quotient rule for a surface.
+/// Computes point and derivatives of a surface from homogeneous ones by the quotient rule.
 pub(super) fn project_surface([h, hu, hv, huu, huv, hvv]: &[H4; 6]) -> SurfaceDerivs {
     let (a, w) = split(h);
     let (au, wu) = split(hu);
@@ -191,7 +192,8 @@ pub(super) fn project_surface([h, hu, hv, huu, huv, hvv]: &[H4; 6]) -> SurfaceDe
     }
 }
 
-/// Index of the piece that contains `t`: the later one at a break, an end piece outside the range.
+/// Index of the piece that contains `t`. At a break it is the piece after the break; outside the range
+/// it is an end piece.
 pub(super) fn locate(breaks: &[f64], t: f64) -> usize {
     breaks.partition_point(|b| *b <= t).clamp(1, breaks.len() - 1) - 1
 }
@@ -199,19 +201,20 @@ pub(super) fn locate(breaks: &[f64], t: f64) -> usize {
 /// Wraps `t` into the range if the range is periodic and `t` lies outside.
 pub(super) fn wrap_range(breaks: &[f64], periodic: bool, t: f64) -> f64 {
     let (lo, hi) = (breaks[0], breaks[breaks.len() - 1]);
-    // Clamp, so that rounding does not leave the range: a second wrap would find another piece.
+    // Clamp, so that rounding does not leave the range, because a second wrap would find another piece.
     if periodic && !(lo <= t && t <= hi) { math::wrap(t, lo, hi - lo).max(lo).min(hi) } else { t }
 }
 
 impl BezierSpline {
-    /// Point and first two derivatives at `t`; end pieces are extrapolated, periodic splines wrap.
+    /// Point and first two derivatives at `t`; a spline is extrapolated beyond its ends, unless it is
+    /// periodic.
     #[must_use]
     pub fn derivs(&self, t: f64) -> CurveDerivs {
         let t = self.wrapped(t);
         self.piece_derivs(locate(&self.breaks, t), t)
     }
 
-    /// Point and first two derivatives of piece `i`, extrapolated if `t` is outside it.
+    /// Point and first two derivatives of piece `i` at `t`, extrapolated if `t` is outside of the piece.
     #[must_use]
     pub fn piece_derivs(&self, i: usize, t: f64) -> CurveDerivs {
         let (t0, t1) = (self.breaks[i], self.breaks[i + 1]);
@@ -224,7 +227,8 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Point and derivatives at `uv`; border patches are extrapolated, periodic directions wrap.
+    /// Point and derivatives up to second order at `uv`; border patches are extrapolated, periodic
+    /// directions wrap.
     #[must_use]
     pub fn derivs(&self, uv: P2) -> SurfaceDerivs {
         let uv = self.wrapped(uv);
@@ -241,13 +245,15 @@ impl BezierSurface {
         (P3::from(p), (hu.xyz() - p * hu.w) * inv_w, (hv.xyz() - p * hv.w) * inv_w)
     }
 
-    /// Point and derivatives of a patch, extrapolated if `uv` is outside it.
+    /// Point and derivatives up to second order of a patch, extrapolated if `uv` is outside of the
+    /// patch.
     #[must_use]
     pub fn patch_derivs(&self, patch: (usize, usize), uv: P2) -> SurfaceDerivs {
         project_surface(&self.patch_homogeneous(patch, uv))
     }
 
-    /// `[h, h_u, h_v, h_uu, h_uv, h_vv]` of patch `(i, j)` with respect to the parameters of the grid.
+    /// Homogeneous point and derivatives `[h, h_u, h_v, h_uu, h_uv, h_vv]` of patch `(i, j)` with
+    /// respect to the parameters of the grid.
     #[inline]
     fn patch_homogeneous(&self, (i, j): (usize, usize), uv: P2) -> [H4; 6] {
         let (u0, v0) = (self.u_breaks[i], self.v_breaks[j]);

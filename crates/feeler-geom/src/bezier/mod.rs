@@ -22,19 +22,20 @@ use crate::{P2, P3, Pose, V3};
 /// A homogeneous control point `(w x, w y, w z, w)`, `w > 0`.
 pub type H4 = Vector4<f64>;
 
-/// Rational Bézier pieces over `[breaks[i], breaks[i+1]]`, all of one degree.
+/// A curve of rational Bézier pieces over `[breaks[i], breaks[i+1]]`, all of one degree.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BezierSpline {
-    /// Degree, 1 ..= [`MAX_DEGREE`].
+    /// Degree of the pieces, 1 to [`MAX_DEGREE`].
     pub degree: u32,
-    /// Increasing parameters, one more than there are pieces.
+    /// Increasing parameters at the ends of the pieces, one more than the number of pieces.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub breaks: Vec<f64>,
     /// `(degree + 1)` control points per piece, in the order of the pieces.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub control: Vec<H4>,
-    /// Whether the end coincides with the start and has the same tangent, so that parameters wrap.
+    /// Whether the end coincides with the start and has the same tangent, so that parameters outside the
+    /// range wrap.
     pub periodic: bool,
 }
 
@@ -42,31 +43,32 @@ pub struct BezierSpline {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BezierSurface {
-    /// Degree in u.
+    /// Degree of the patches in u, 1 to [`MAX_DEGREE`].
     pub u_degree: u32,
-    /// Degree in v.
+    /// Degree of the patches in v, 1 to [`MAX_DEGREE`].
     pub v_degree: u32,
-    /// Increasing parameters in u.
+    /// Increasing parameters in u at the borders of the patches.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub u_breaks: Vec<f64>,
-    /// Increasing parameters in v.
+    /// Increasing parameters in v at the borders of the patches.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub v_breaks: Vec<f64>,
     /// Control points: patch (i, j) starts at `(i * n_v + j) * (u_degree + 1) * (v_degree + 1)`, with
     /// `n_v` patches along v; within a patch, control point (a, b) is at `a * (v_degree + 1) + b`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub control: Vec<H4>,
-    /// Whether the two u sides coincide with common tangent planes, so that u wraps.
+    /// Whether the sides at the minimum and the maximum u coincide with common tangent planes, so that u
+    /// wraps.
     pub u_periodic: bool,
-    /// Like `u_periodic`, for v.
+    /// Like `u_periodic`, for the sides at the minimum and the maximum v.
     pub v_periodic: bool,
 }
 
-/// Largest supported degree. STEP files rarely exceed 11, and revolved splines double the degree. A
-/// larger value costs stack space in evaluation; with a smaller one files are refused.
+/// Largest supported degree of splines. STEP files rarely exceed 11, and revolved splines double the
+/// degree. A larger value costs stack space in evaluation; with a smaller one files are refused.
 pub const MAX_DEGREE: u32 = 25;
 
-/// Homogeneous control point of a point and a weight.
+/// Homogeneous control point of the point `p` with the weight `w`.
 #[must_use]
 pub fn homogeneous(p: &P3, w: f64) -> H4 {
     H4::new(p.x * w, p.y * w, p.z * w, w)
@@ -87,8 +89,9 @@ fn scaled(h: &H4, f: f64) -> H4 {
     H4::new(h.x * f, h.y * f, h.z * f, h.w)
 }
 
-/// Unit direction from the first control point to the first one that differs from it: the tangent at the
-/// start, even if the derivative is zero there.
+/// Unit direction from the first control point to the first one that differs from it, relative to `size`
+/// (mm). It is the tangent at the start, even if the derivative is zero there. `None` if all control
+/// points coincide.
 fn first_direction(c: &[H4], size: f64) -> Option<V3> {
     let p0 = dehomogenized(&c[0]);
     c[1..].iter().map(|h| dehomogenized(h) - p0).find(|d| d.norm() > 1e-7 * size).and_then(unit)
@@ -114,7 +117,7 @@ impl BezierSpline {
         self.periodic.then_some(t1 - t0)
     }
 
-    /// Control points in space.
+    /// Control points in space (mm), without their weights.
     #[must_use]
     pub fn points(&self) -> Vec<P3> {
         self.control.iter().map(dehomogenized).collect()
@@ -127,26 +130,27 @@ impl BezierSpline {
         &self.control[i * n..(i + 1) * n]
     }
 
-    /// Index of the piece at `t`: the later one at a break, an end piece outside the range; `t` wraps if
-    /// the spline is periodic.
+    /// Index of the piece at `t`. At a break it is the piece after the break; outside the range it is an
+    /// end piece. `t` wraps if the spline is periodic.
     #[must_use]
     pub fn piece(&self, t: f64) -> usize {
         eval::locate(&self.breaks, self.wrapped(t))
     }
 
-    /// `t`, wrapped into the range if the spline is periodic.
+    /// Returns `t`, wrapped into the range if the spline is periodic.
     #[must_use]
     pub fn wrapped(&self, t: f64) -> f64 {
         eval::wrap_range(&self.breaks, self.periodic, t)
     }
 
-    /// Unit tangent; see [`crate::Curve::tangent`].
+    /// Unit tangent at `t`, also where the derivative is zero; see [`crate::Curve::tangent`]. `None` if
+    /// the piece has no length.
     #[must_use]
     pub fn tangent(&self, t: f64) -> Option<V3> {
         self.tangent_of(t, self.derivs(t).d1)
     }
 
-    /// Like [`BezierSpline::tangent`], with the derivative already computed.
+    /// Like [`BezierSpline::tangent`], with the derivative `d1` at `t` already computed.
     pub(crate) fn tangent_of(&self, t: f64, d1: V3) -> Option<V3> {
         let t = self.wrapped(t);
         let i = self.piece(t);
@@ -154,7 +158,7 @@ impl BezierSpline {
         if d1.norm() * (t1 - t0) > 1e-7 * self.piece_size(i) {
             return unit(d1);
         }
-        // Singular point: use the longer side, which gives the more accurate direction.
+        // At a singular point, the longer side of the piece gives the more accurate direction.
         if t - t0 > t1 - t { self.tangent_before(i, t) } else { self.tangent_after(i, t) }
     }
 
@@ -183,14 +187,14 @@ impl BezierSpline {
         Self { control: self.control.iter().map(|h| moved(h, pose)).collect(), ..self.clone() }
     }
 
-    /// The spline scaled about the origin, with the same parametrisation.
+    /// The spline scaled by `f` about the origin, with the same parametrisation.
     #[must_use]
     pub fn scaled(&self, f: f64) -> Self {
         Self { control: self.control.iter().map(|h| scaled(h, f)).collect(), ..self.clone() }
     }
 }
 
-/// Breaks strictly inside `(t0, t1)`, repeated with the period if periodic.
+/// Breaks strictly inside `(t0, t1)`; those of a periodic spline are repeated with the period.
 pub(crate) fn breaks_inside(breaks: &[f64], periodic: bool, t0: f64, t1: f64) -> Vec<f64> {
     let (lo, hi) = (breaks[0], breaks[breaks.len() - 1]);
     if !periodic {
@@ -200,7 +204,7 @@ pub(crate) fn breaks_inside(breaks: &[f64], periodic: bool, t0: f64, t1: f64) ->
     let period = hi - lo;
     let first = ((t0 - lo) / period).floor();
     let n = ((t1 - lo) / period).ceil() - first;
-    // Adding a break to so many periods would lose it in rounding.
+    // So far from the range, adding a period to a break would be lost in rounding.
     if !(first.abs() < 1e9 && n < 1e4) {
         return Vec::new();
     }
@@ -228,7 +232,7 @@ impl BezierSurface {
         crate::Rect { u0: u[0], u1: u[u.len() - 1], v0: v[0], v1: v[v.len() - 1] }
     }
 
-    /// Control points in space.
+    /// Control points in space (mm), without their weights.
     #[must_use]
     pub fn points(&self) -> Vec<P3> {
         self.control.iter().map(dehomogenized).collect()
@@ -253,15 +257,15 @@ impl BezierSurface {
         }
     }
 
-    /// Indices of the patch at `uv`: the later one at a break, a border patch outside the domain;
-    /// periodic directions wrap.
+    /// Indices of the patch at `uv`. At a break it is the patch after the break; outside the domain it
+    /// is a border patch. Periodic directions wrap.
     #[must_use]
     pub fn patch(&self, uv: P2) -> (usize, usize) {
         let uv = self.wrapped(uv);
         (eval::locate(&self.u_breaks, uv.x), eval::locate(&self.v_breaks, uv.y))
     }
 
-    /// `uv`, wrapped into the domain in periodic directions.
+    /// Returns `uv`, wrapped into the domain in periodic directions.
     #[must_use]
     pub fn wrapped(&self, uv: P2) -> P2 {
         P2::new(
@@ -270,8 +274,9 @@ impl BezierSurface {
         )
     }
 
-    /// Unit natural normal; see [`crate::Surface::normal`]. At an isolated singular point it is the
-    /// limit along the line to the centre of the patch, or the world's `z` if that limit does not exist.
+    /// Unit natural normal ∂u × ∂v at `uv`; see [`crate::Surface::normal`]. At an isolated singular
+    /// point it is the limit along the line to the centre of the patch, or the world's `z` if that limit
+    /// does not exist.
     #[must_use]
     pub fn normal(&self, uv: P2) -> V3 {
         let uv = self.wrapped(uv);
@@ -305,8 +310,8 @@ impl BezierSurface {
         unit(d.du.cross(&d.dv)).unwrap_or_else(V3::z)
     }
 
-    /// Derivatives at `uv`, or at a point slightly inside the patch if those at `uv` do not span a
-    /// plane.
+    /// Derivatives up to second order at `uv`, or at a point slightly inside the patch if the first
+    /// derivatives at `uv` do not span a plane.
     pub(crate) fn regular_derivs(&self, uv: P2) -> crate::SurfaceDerivs {
         let uv = self.wrapped(uv);
         let (i, j) = self.patch(uv);
@@ -330,7 +335,7 @@ impl BezierSurface {
         Self { control: self.control.iter().map(|h| moved(h, pose)).collect(), ..self.clone() }
     }
 
-    /// The surface scaled about the origin, with the same parametrisation.
+    /// The surface scaled by `f` about the origin, with the same parametrisation.
     #[must_use]
     pub fn scaled(&self, f: f64) -> Self {
         Self { control: self.control.iter().map(|h| scaled(h, f)).collect(), ..self.clone() }

@@ -2,9 +2,9 @@
 //!
 //! # Source
 //! Piegl & Tiller, *The NURBS Book*, §6.1. The global search is branch and bound on control boxes. On a
-//! spline, the number of sign changes of the derivative of the squared distance in Bernstein form shows
-//! when a part contains at most one minimum. On a grid, the differences of the control net show when the
-//! squared distance is convex.
+//! spline, an arc contains at most one minimum if the Bernstein coefficients of the derivative of the
+//! squared distance change their sign at most once. On a grid, the differences of the control net show
+//! whether the squared distance is convex.
 
 use std::collections::BinaryHeap;
 
@@ -12,13 +12,13 @@ use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, subdivide
 use crate::frame::unit;
 use crate::{Aabb, P2, P3, Rect, SurfaceDerivs, V2, V3, math};
 
-/// Maximum number of parts the search visits; the best point so far is returned after that. A larger
-/// value costs time on points with many nearest points, a smaller one misses the nearest point.
+/// Maximum number of arcs that the search on a spline visits; it then returns the best point found. A
+/// larger value costs time on points with many nearest points, a smaller one misses the nearest point.
 const MAX_PARTS: usize = 20_000;
 
-/// Factor of the best squared distance: parts whose lower bound exceeds the product could improve it by
-/// rounding only and are pruned. A larger value costs time; with a smaller one nearest points are
-/// missed.
+/// Factor of the best squared distance found. Arcs and cells whose lower bound exceeds the product are
+/// pruned, because they could improve the distance by rounding only. A larger value costs time; with a
+/// smaller one nearest points are missed.
 const PRUNE_FACTOR: f64 = 1.0 - 8.0 * f64::EPSILON;
 
 fn control_box(c: &[H4]) -> Aabb {
@@ -29,9 +29,10 @@ fn control_box(c: &[H4]) -> Aabb {
     b
 }
 
-/// Lower bound of the squared distance from `p`: that to the nearest plane normal to the direction of
-/// the control points' mean and with all control points beyond it. The error of the bound is quadratic
-/// in the size of a part; that of a box is linear.
+/// Lower bound of the squared distance (mm²) from `p` to a curve or patch. It is the squared distance to
+/// the nearest plane that is normal to the direction of the control points' mean and has all control
+/// points beyond it. The error of the bound is quadratic in the size of the curve or patch; the error of
+/// a box is linear.
 fn beyond_plane_sq(c: &[H4], p: &P3) -> f64 {
     let mut mean = V3::zeros();
     for h in c {
@@ -42,7 +43,7 @@ fn beyond_plane_sq(c: &[H4], p: &P3) -> f64 {
     if min_height > 0.0 { min_height * min_height } else { 0.0 }
 }
 
-/// Best candidate so far.
+/// Best candidate until now: parameters and squared distance.
 struct Best<T> {
     at: T,
     dist_sq: f64,
@@ -56,7 +57,7 @@ impl<T> Best<T> {
     }
 }
 
-/// The part `[t0, t1]` of one piece, in the piece's own parameter.
+/// An arc of a spline: the range `[t0, t1]` of one piece, in the parameters of that piece.
 struct Arc {
     piece: usize,
     t0: f64,
@@ -67,7 +68,7 @@ struct Arc {
 }
 
 impl BezierSpline {
-    /// Parameter in `[t0, t1]` of the point nearest to `p`; see [`crate::Curve::project`].
+    /// Parameter in `[t0, t1]` of the curve point nearest to `p`; see [`crate::Curve::project`].
     #[must_use]
     pub fn project(&self, p: &P3, t0: f64, t1: f64) -> f64 {
         let dist_sq = |t: f64| (self.derivs(t).p - p).norm_squared();
@@ -75,7 +76,7 @@ impl BezierSpline {
         best.offer(t1, dist_sq(t1));
         let mut stack: Vec<Arc> = Vec::new();
         for part in self.parts(t0, t1) {
-            // The box of the whole piece needs no subdivision and excludes most pieces.
+            // The box of the whole piece needs no subdivision and suffices to exclude most pieces.
             if control_box(self.piece_control(part.piece)).distance_sq(p) >= best.dist_sq
                 && part.t0 >= self.breaks[part.piece]
                 && part.t1 <= self.breaks[part.piece + 1]
@@ -112,7 +113,8 @@ impl BezierSpline {
                 last = s;
             }
             if changes == 0 || (changes == 1 && first) {
-                // The distance is monotone or has one maximum; the ends are already candidates.
+                // The distance is monotone or has one maximum on the arc, whose ends are already
+                // candidates.
                 continue;
             }
             if changes == 1 {
@@ -146,8 +148,8 @@ impl BezierSpline {
         best.at.min(t1).max(t0)
     }
 
-    /// Finds the only minimum inside an arc whose distance decreases inwards at both ends, by Newton
-    /// steps inside a bracket.
+    /// Finds the only minimum of the distance from `p` inside an arc at whose ends the distance
+    /// decreases inwards, by Newton steps inside a bracket.
     fn descend(&self, p: &P3, arc: &Arc) -> f64 {
         let (mut lo, mut hi) = (arc.t0, arc.t1);
         let mut t = 0.5 * (lo + hi);
@@ -172,7 +174,7 @@ impl BezierSpline {
     }
 }
 
-/// The searched part of one patch, in the patch's own parameters.
+/// The searched rectangle of one patch, in the parameters of that patch.
 struct Root {
     patch: (usize, usize),
     rect: Rect,
@@ -188,21 +190,24 @@ struct Cell {
     lower_sq: f64,
 }
 
-// The nearest cell is on top of the heap; the deeper one if two are equally near.
+// The cell with the smallest lower bound is on top of the heap; of two equal ones, the deeper one.
 crate::ordered_by!(Cell, |a, b| b.lower_sq.total_cmp(&a.lower_sq).then(a.depth.cmp(&b.depth)));
 
-/// Depth at which Newton starts from a cell even if it is not convex, to get a good upper bound early. A
-/// larger value visits more cells before the bound is good; with a smaller one more starts fail.
+/// Depth of subdivision at which Newton's method starts from a cell even if the squared distance is not
+/// convex there, to obtain a good upper bound early. A larger value visits more cells before the upper
+/// bound is good; with a smaller one more starts fail.
 const TRIAL_DEPTH: u32 = 2;
-/// Maximum depth of subdivision; cells at this depth are not split. A larger value costs time near focal
+/// Maximum depth of subdivision; deeper cells are not split. A larger value costs time near focal
 /// points, a smaller one can miss the nearest point.
 const MAX_DEPTH: u32 = 10;
-/// Maximum number of consecutive cells without improvement, because points on the focal set of a surface
-/// have no unique footpoint. A larger value costs time there, a smaller one can miss the nearest point.
+/// Maximum number of consecutive cells that do not improve the best distance. The limit is necessary
+/// because points on the focal set of a surface have no unique footpoint. A larger value costs time
+/// there, a smaller one can miss the nearest point.
 const MAX_IDLE_CELLS: usize = 3000;
 
 impl BezierSurface {
-    /// Parameters of the point nearest to `p`; see [`crate::Surface::invert`].
+    /// Parameters of the surface point nearest to `p`, in the rectangle `within` if it is given; see
+    /// [`crate::Surface::invert`].
     #[must_use]
     pub fn invert(&self, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
         let domain = self.domain();
@@ -220,8 +225,8 @@ impl BezierSurface {
         if let Some(start) = hint
             && let Some((uv, dist_sq)) = self.newton(p, free.clamp(start), &free, &|uv| self.derivs(uv))
         {
-            // A stop at the border or in another patch (the joint may be a crease) can be a wrong local
-            // minimum, unless it is near `p`.
+            // A result at the border or in another patch (the joint may be a crease) can be a wrong
+            // local minimum, unless it is near `p`.
             let inside = free.u0 < uv.x && uv.x < free.u1 && free.v0 < uv.y && uv.y < free.v1;
             let straight = inside && self.patch(uv) == self.patch(start);
             let near = 1e-5 * control_box(self.patch_control(self.patch(uv))).diagonal();
@@ -235,9 +240,9 @@ impl BezierSurface {
         finish(self.search(p, &search))
     }
 
-    /// Descends from `hint` to a local minimum of the distance from `p` over the whole grid. Returns its
-    /// parameters and its distance; another point may be nearer. `None` if the descent does not
-    /// converge.
+    /// Descends from `hint` to a local minimum of the distance from `p` over the whole grid. Returns the
+    /// parameters and the distance (mm) of the minimum; another point of the grid may be nearer. `None`
+    /// if the descent does not converge.
     #[must_use]
     pub fn descend(&self, p: &P3, hint: P2) -> Option<(P2, f64)> {
         let domain = self.domain();
@@ -250,9 +255,10 @@ impl BezierSurface {
         Some((uv, dist_sq.sqrt()))
     }
 
-    /// Branch and bound: patches are split until they are too far away, or until the squared distance is
-    /// convex on them and Newton finds their only minimum. Patches are searched separately, because a
-    /// joint may be a crease.
+    /// Returns the parameters of the point of `rect` nearest to `p`, by branch and bound. Patches are
+    /// split until they are too far away, or until the squared distance is convex on them and Newton's
+    /// method finds their only minimum. Patches are searched separately, because a joint may be a
+    /// crease.
     fn search(&self, p: &P3, rect: &Rect) -> P2 {
         let start = rect.center();
         let mut best = Best { at: start, dist_sq: (self.derivs(start).p - p).norm_squared() };
@@ -329,10 +335,10 @@ impl BezierSurface {
         best.at
     }
 
-    /// Descends from `start` to a local minimum of the squared distance inside `rect`: Newton steps if
-    /// the full Hessian is positive definite, otherwise Gauss–Newton steps, both with backtracking. A
-    /// bound against which the gradient pushes is active and fixed. `None` if the descent does not
-    /// converge.
+    /// Descends from `start` to a local minimum of the squared distance inside `rect`. The steps are
+    /// Newton steps if the full Hessian is positive definite, otherwise Gauss–Newton steps, both with
+    /// backtracking. A parameter at a border of `rect` is fixed if the descent leads out of the
+    /// rectangle. `None` if the descent does not converge.
     fn newton(
         &self,
         p: &P3,
@@ -386,7 +392,8 @@ impl BezierSurface {
                 let nd = eval(next);
                 let nr = nd.p - p;
                 let nf = nr.norm_squared();
-                // Near the minimum the distance differs by rounding only, so the gradient decides.
+                // Near the minimum, distances differ by rounding only, so the gradient decides whether
+                // to accept the step.
                 let level = nf <= f + 8.0 * (f64::EPSILON * f + rounding * f.sqrt());
                 let flatter = || {
                     let slope = |g: f64, t: &V3| g.abs() / t.norm().max(f64::MIN_POSITIVE);
@@ -406,8 +413,8 @@ impl BezierSurface {
                 }
             }
             if !moved {
-                // No step improves: converged to rounding if the gradient is small relative to its
-                // terms.
+                // If no step improves the distance, the descent has converged to rounding if the
+                // gradient is small relative to its terms.
                 let r = d.p - p;
                 let slope = |fixed: bool, t: &V3| {
                     if fixed { 0.0 } else { r.dot(t).abs() / t.norm().max(f64::MIN_POSITIVE) }
@@ -421,7 +428,8 @@ impl BezierSurface {
     }
 }
 
-/// Computes the lower bound of the cell and offers its corners as candidates.
+/// Computes the lower bound of the cell's squared distance from `p`, and adds the cell's corners to the
+/// candidates.
 fn offered(mut cell: Cell, roots: &[Root], nv: usize, p: &P3, best: &mut Best<P2>) -> Cell {
     let last = cell.control.len() - 1;
     let shift = roots[cell.root].shift;
@@ -432,9 +440,9 @@ fn offered(mut cell: Cell, roots: &[Root], nv: usize, p: &P3, best: &mut Best<P2
     cell
 }
 
-/// Whether the squared distance from `p` is convex over a patch, from the spread of the differences of
-/// its control net. For rational patches with nearly equal weights the test is an estimate; other
-/// rational patches are not considered convex.
+/// Whether the squared distance from `p` is convex over a patch, estimated from the spread of the
+/// differences of its control net. For rational patches with nearly equal weights the test is an
+/// estimate; other rational patches are not considered convex.
 #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
 fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
     let n = nv + 1;
@@ -460,14 +468,14 @@ fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
     let (r, r_dev) = spread(&x);
     let (u, u_dev) = spread(&du);
     let (v, v_dev) = spread(&dv);
-    // Unequal weights change the derivatives by about this fraction of the steps.
+    // Unequal weights change the derivatives by about this fraction of the differences.
     let (u, u_dev) = (u * fu, (u_dev + 2.0 * uneven * u.norm()) * fu);
     let (v, v_dev) = (v * fv, (v_dev + 2.0 * uneven * v.norm()) * fv);
     let (lu, lv) = (u.norm(), v.norm());
     if lu <= 0.0 || lv <= 0.0 {
         return false;
     }
-    // r·S_xx in units of the lengths: middle and maximum deviation.
+    // Middle and maximum deviation of r·S_xx over the patch, with all lengths in their own units.
     let second = |y: &[V3], f: f64, a: f64, b: f64, bend: f64| {
         let (mean, dev) = spread(y);
         let size = y.iter().fold(0.0, |m: f64, d| m.max(d.norm()));
@@ -485,8 +493,8 @@ fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
     min_eigenvalue > off
 }
 
-/// Solves `H step = -g` in the free directions; `None` unless `H = [[a, b], [b, c]]` is positive
-/// definite there.
+/// Solves `H step = -g` for the parameters that are not fixed; `None` unless `H = [[a, b], [b, c]]` is
+/// positive definite for these.
 fn descent([a, b, c]: [f64; 3], g: V2, fixed_u: bool, fixed_v: bool) -> Option<V2> {
     match (fixed_u, fixed_v) {
         (true, true) => None,
@@ -500,7 +508,8 @@ fn descent([a, b, c]: [f64; 3], g: V2, fixed_u: bool, fixed_v: bool) -> Option<V
     }
 }
 
-/// Scaled steepest-descent step, for singular points.
+/// Returns a scaled steepest-descent step for the parameters that are not fixed; used at singular
+/// points.
 fn gradient_step([a, _, c]: [f64; 3], g: V2, fixed_u: bool, fixed_v: bool) -> Option<V2> {
     let one = |fixed: bool, g: f64, h: f64| if fixed || h <= 0.0 { 0.0 } else { -g / h };
     let step = V2::new(one(fixed_u, g.x, a), one(fixed_v, g.y, c));

@@ -1,4 +1,4 @@
-//! Subdivision: control points of parts of pieces and patches.
+//! Subdivision: control points of pieces and patches over smaller parameter ranges.
 //!
 //! # Source
 //! De Casteljau's algorithm; Piegl & Tiller, *The NURBS Book*, §1.3.
@@ -6,7 +6,7 @@
 use super::{BezierSpline, BezierSurface, H4, eval};
 use crate::Rect;
 
-/// Replaces `n + 1` control points (at `stride` distance) by those of the part `[0, s]`.
+/// Replaces `n + 1` control points (at index distance `stride`) by those of the curve over `[0, s]`.
 fn keep_left(c: &mut [H4], n: usize, stride: usize, s: f64) {
     for k in 1..=n {
         for i in (k..=n).rev() {
@@ -15,7 +15,7 @@ fn keep_left(c: &mut [H4], n: usize, stride: usize, s: f64) {
     }
 }
 
-/// Replaces `n + 1` control points (at `stride` distance) by those of the part `[s, 1]`.
+/// Replaces `n + 1` control points (at index distance `stride`) by those of the curve over `[s, 1]`.
 fn keep_right(c: &mut [H4], n: usize, stride: usize, s: f64) {
     for k in 1..=n {
         for i in 0..=n - k {
@@ -24,10 +24,12 @@ fn keep_right(c: &mut [H4], n: usize, stride: usize, s: f64) {
     }
 }
 
-/// Replaces `n + 1` control points (at `stride` distance) by those of the part `[s0, s1]`, `s0 < s1`.
+/// Replaces `n + 1` control points (at index distance `stride`) by those of the curve over `[s0, s1]`,
+/// `s0 < s1`.
 #[expect(clippy::float_cmp, reason = "exact ends need no subdivision")]
 pub(super) fn restrict(c: &mut [H4], n: usize, stride: usize, s0: f64, s1: f64) {
-    // This order of the two cuts never divides by a small number in the ratio of the second one.
+    // This order of the two cuts never divides by a small number when the ratio of the second cut is
+    // computed.
     if s1 >= 0.5 {
         if s1 != 1.0 {
             keep_left(c, n, stride, s1);
@@ -43,28 +45,29 @@ pub(super) fn restrict(c: &mut [H4], n: usize, stride: usize, s0: f64, s1: f64) 
     }
 }
 
-/// The part of a parameter range that lies in one piece.
+/// The section of a parameter range that lies in one piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// Index of the piece.
     pub piece: usize,
-    /// Start, in the piece's own parameter.
+    /// Start of the section, in the parameter of the piece.
     pub t0: f64,
-    /// End, in the piece's own parameter.
+    /// End of the section, in the parameter of the piece.
     pub t1: f64,
-    /// Parameter of the range minus parameter of the piece: a multiple of the period, 0 if not periodic.
+    /// Difference between parameters of the range and parameters of the piece: a multiple of the period,
+    /// 0 if not periodic.
     pub shift: f64,
 }
 
 impl BezierSpline {
-    /// Control points of the part `[t0, t1]`, `t0 < t1`, of piece `i`; the piece is extrapolated outside
-    /// its range.
+    /// Control points of piece `i` over `[t0, t1]`, `t0 < t1`. Outside of its range the piece is
+    /// extrapolated.
     #[must_use]
     pub fn sub_control(&self, i: usize, t0: f64, t1: f64) -> Vec<H4> {
         self.restrict(i, self.piece_control(i).to_vec(), t0, t1)
     }
 
-    /// Like [`BezierSpline::sub_control`], for other control points over the break interval of piece
+    /// Like [`BezierSpline::sub_control`], for other control points `c` over the break interval of piece
     /// `i`.
     pub(super) fn restrict(&self, i: usize, mut c: Vec<H4>, t0: f64, t1: f64) -> Vec<H4> {
         let (b0, b1) = (self.breaks[i], self.breaks[i + 1]);
@@ -72,7 +75,7 @@ impl BezierSpline {
         c
     }
 
-    /// Splits the range `[t0, t1]` at the breaks, in order. Beyond the ends the end pieces are
+    /// Divides the range `[t0, t1]` at the breaks, in order. Beyond the ends the end pieces are
     /// extrapolated; a periodic spline wraps (at most one period).
     #[must_use]
     pub fn parts(&self, t0: f64, t1: f64) -> Vec<Part> {
@@ -81,14 +84,14 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Control points of the part `rect` (of positive width and height) of patch `(i, j)`.
+    /// Control points of patch `(i, j)` over `rect`, which has positive width and height.
     #[must_use]
     pub fn sub_control(&self, (i, j): (usize, usize), rect: &Rect) -> Vec<H4> {
         self.restrict((i, j), self.patch_control((i, j)).to_vec(), rect)
     }
 
-    /// Like [`BezierSurface::sub_control`], for other control points over the break rectangle of patch
-    /// `(i, j)`.
+    /// Like [`BezierSurface::sub_control`], for other control points `c` over the break rectangle of
+    /// patch `(i, j)`.
     pub(super) fn restrict(&self, (i, j): (usize, usize), mut c: Vec<H4>, rect: &Rect) -> Vec<H4> {
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
         let (b0, b1) = (self.u_breaks[i], self.u_breaks[i + 1]);
@@ -104,7 +107,8 @@ impl BezierSurface {
         c
     }
 
-    /// Splits the rectangle at the breaks like [`BezierSpline::parts`]: parts in u and parts in v.
+    /// Divides the ranges of the rectangle at the breaks, like [`BezierSpline::parts`]; returns the
+    /// sections in u and in v.
     #[must_use]
     pub fn parts(&self, rect: &Rect) -> (Vec<Part>, Vec<Part>) {
         (
@@ -113,7 +117,7 @@ impl BezierSurface {
         )
     }
 
-    /// Patches over `rect`, each with the part of `rect` in it, in the patch's own parameters.
+    /// Patches that overlap `rect`, each with the overlap in the parameters of the patch.
     pub(super) fn cells(&self, rect: &Rect) -> Vec<((usize, usize), Rect)> {
         let (us, vs) = self.parts(rect);
         let mut out = Vec::with_capacity(us.len() * vs.len());
@@ -126,7 +130,7 @@ impl BezierSurface {
     }
 }
 
-/// Local parameter of `t`, exactly 0 at `b0` and exactly 1 at `b1`.
+/// Local parameter in [0, 1] of `t` between `b0` and `b1`, exactly 0 at `b0` and exactly 1 at `b1`.
 #[expect(clippy::float_cmp, reason = "the result must be exact at the ends")]
 fn local(t: f64, b0: f64, b1: f64) -> f64 {
     if t == b1 { 1.0 } else { (t - b0) / (b1 - b0) }

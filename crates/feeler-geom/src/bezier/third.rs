@@ -18,7 +18,8 @@ struct Net {
 }
 
 impl Net {
-    /// Control points of the derivative of order `(ku, kv)`; a single zero beyond the degrees.
+    /// Control points of the derivative of order `(ku, kv)`; a single zero if the order exceeds a
+    /// degree.
     fn derivative(&self, ku: usize, kv: usize) -> Vec<H4> {
         if ku > self.nu || kv > self.nv {
             return vec![H4::zeros()];
@@ -39,8 +40,8 @@ impl Net {
         c
     }
 
-    /// Part `i` of `n` along the first parameter and part `j` of `m` along the second, relative to its
-    /// own centre.
+    /// Returns section `i` of `n` along the first parameter and section `j` of `m` along the second one,
+    /// with control points relative to its own centre.
     fn part(&self, (i, n): (i32, i32), (j, m): (i32, i32)) -> Self {
         let mut c = self.c.clone();
         let ends = |i: i32, n: i32| (f64::from(i) / f64::from(n), f64::from(i + 1) / f64::from(n));
@@ -57,9 +58,9 @@ impl Net {
         Self { nu: self.nu, nv: self.nv, c: centered(&c) }
     }
 
-    /// Bound of the absolute rounding error, per coordinate, of the control points of a derivative of
-    /// order `k`. Subdivision adds about an ulp per step, and every difference multiplies the error by
-    /// twice the degree.
+    /// Upper bound of the absolute rounding error of the coordinates of a derivative's control points,
+    /// for order `k` of the derivative and control points up to `reach`. Subdivision adds about an ulp
+    /// per step, and every difference multiplies the error by twice the degree.
     #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
     fn rounding(&self, reach: f64, k: i32) -> f64 {
         let n = self.nu.max(self.nv) as f64;
@@ -101,9 +102,9 @@ impl Range {
     }
 }
 
-/// Number of equal parts along each parameter into which a rational net is divided, to bound the
-/// rational derivatives for each part. More parts give tighter bounds and take longer; fewer give looser
-/// bounds.
+/// Number of equal sections along each parameter into which a rational net is divided; the derivatives
+/// are bounded on each section. A larger value gives tighter bounds and takes longer; a smaller one
+/// gives looser bounds.
 const PARTS_PER_DIRECTION: i32 = 4;
 
 /// Balls that contain the derivatives of the given orders (each with sum 3) with respect to the
@@ -113,7 +114,7 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall;
     let plain = net.c.iter().all(|h| (h.w - w0).abs() <= 64.0 * f64::EPSILON * w0.abs());
     if plain {
         let reach = net.c.iter().fold(0.0, |m: f64, h| m.max(h.amax()));
-        // The rounding of the weights affects coordinates like the rounding of one more coordinate.
+        // The rounding error of the weights has the effect of an error of one more coordinate.
         let rounding = 64.0 * net.rounding(reach, 3) / w0;
         return orders.map(|(i, j)| {
             let d: Vec<V3> = net.derivative(i, j).iter().map(|h| h.xyz() / w0).collect();
@@ -133,12 +134,13 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall;
             });
         }
     }
-    // The derivatives are with respect to the parameters of a part, hence the third power.
+    // The derivatives are with respect to the parameters of a section, hence the third power.
     let scale = math::powi(f64::from(PARTS_PER_DIRECTION), 3);
     all.map_or([VectorBall::everything(); N], |ranges| ranges.map(|r| r.ball().times(scale)))
 }
 
-/// Ranges of the derivatives of a rational net; `None` if a weight may be non-positive.
+/// Ranges of the derivatives of the given orders of a rational net; `None` if a weight may be
+/// non-positive.
 fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[Range; N]> {
     let reach = net.c.iter().fold(0.0, |m: f64, h| m.max(h.amax()));
     let all = |i: usize, j: usize| {
@@ -152,7 +154,7 @@ fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[
     let s = a.over(w);
     let two = Interval::point(2.0);
     let three = Interval::point(3.0);
-    // Orders along the first and second parameter, which are swapped if `swap` is set.
+    // Orders along the first and the second parameter; `swap` exchanges the two.
     let mixed = |i: usize, j: usize, swap: bool| if swap { all(j, i) } else { all(i, j) };
     Some(orders.map(|(i, j)| {
         let swap = j > i;
@@ -172,7 +174,7 @@ fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[
     }))
 }
 
-/// Control points relative to the centre of those with positive weight, with one rounding each.
+/// Control points relative to the centre of those with positive weight; each coordinate is rounded once.
 fn centered(c: &[H4]) -> Vec<H4> {
     let points: Vec<V3> = c.iter().filter(|h| h.w > 0.0).map(|h| dehomogenized(h).coords).collect();
     let o = VectorBall::around(&points).center;

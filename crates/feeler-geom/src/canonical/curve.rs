@@ -10,11 +10,12 @@ use crate::bezier::{BezierSpline, dehomogenized};
 use crate::frame::unit;
 use crate::{Aabb, Curve, Frame, P3, V3, math};
 
-/// Number of intervals between the points used for the first tests and for fits. A larger value costs
-/// time, a smaller one makes fits less reliable.
+/// Number of intervals between the points of the spline that are used for first tests and for fits. A
+/// larger value costs time, a smaller one makes fits less reliable.
 const FIT_INTERVALS: usize = 24;
-/// Maximum deviation of a recognised ellipse, relative to its size: the error of fits and of the digits
-/// in files. With a larger value shapes are changed; with a smaller one ellipses stay splines.
+/// Maximum deviation of a recognised ellipse, relative to the size of the spline; it covers the errors
+/// of fits and of the digits in files. With a larger value shapes are changed; with a smaller one
+/// ellipses stay splines.
 const ELLIPSE_TOL: f64 = 1e-10;
 /// Minimum ratio of the semi-axes of a recognised ellipse. Flatter ones stay splines because their fit
 /// is inaccurate; with a smaller value rounding noise decides the fit.
@@ -32,7 +33,7 @@ pub(super) fn recognised(spline: &BezierSpline, tol: f64) -> Option<Recognised<C
     let third = [0, FIT_INTERVALS / 3, 2 * FIT_INTERVALS / 3].map(|i| points[i]);
     let (_, normal) = circle_through(third)?;
     let size = Aabb::of_points(points.iter()).diagonal();
-    // Points that are not coplanar are not on any of these curves.
+    // Points that are not coplanar are not on a line, a circle or an ellipse.
     if points.iter().any(|p| (p - points[0]).dot(&normal).abs() > tol.max(1e-6 * size)) {
         return None;
     }
@@ -55,7 +56,8 @@ pub(super) fn recognised(spline: &BezierSpline, tol: f64) -> Option<Recognised<C
     checked(spline, Curve::Ellipse { frame: frame_of(centre, x, frame.z)?, semi_x, semi_y }, tol)
 }
 
-/// Recognises a line: all control points are near the line through the ends, and in order along it.
+/// Recognises a line: all control points are within `tol` (mm) of the line through the ends, and in
+/// order along it.
 fn line(spline: &BezierSpline, tol: f64) -> Option<Recognised<Curve>> {
     let first = dehomogenized(spline.control.first()?);
     let last = dehomogenized(spline.control.last()?);
@@ -79,7 +81,8 @@ fn line(spline: &BezierSpline, tol: f64) -> Option<Recognised<Curve>> {
     })
 }
 
-/// Least-squares frame of the plane of the points, near the plane with the given normal.
+/// Least-squares frame of the plane of the points, starting from the plane with the given normal; `None`
+/// if the points do not determine it.
 fn plane_of(points: &[P3], normal: &V3) -> Option<Frame> {
     #[expect(clippy::cast_precision_loss, reason = "the count is small")]
     let middle = P3::from(points.iter().fold(V3::zeros(), |s, p| s + p.coords) / points.len() as f64);
@@ -104,8 +107,8 @@ fn plane_of(points: &[P3], normal: &V3) -> Option<Frame> {
     Some(frame)
 }
 
-/// Least-squares fit of the distances to a circle, starting from the circle through three points.
-/// Returns centre and radius.
+/// Least-squares fit of a circle to points near the frame's plane, starting from the circle through
+/// three of them. Returns centre and radius (mm), or `None` if the points are on a line.
 fn circle(frame: &Frame, points: &[P3]) -> Option<(P3, f64)> {
     let third = [0, FIT_INTERVALS / 3, 2 * FIT_INTERVALS / 3].map(|i| points[i]);
     let centre = frame.local(&circle_through(third)?.0);
@@ -131,8 +134,8 @@ fn circle(frame: &Frame, points: &[P3]) -> Option<(P3, f64)> {
     (radius > 0.0).then_some((frame.point(x, y, 0.0), radius))
 }
 
-/// Least-squares fit of a conic. Returns the centre, the direction of the first semi-axis, and both
-/// semi-axes.
+/// Least-squares fit of a conic to points near the frame's plane. Returns the centre, the direction of
+/// the first semi-axis, and both semi-axes (mm), or `None` if the conic is not an ellipse.
 fn ellipse(frame: &Frame, points: &[P3], size: f64) -> Option<(P3, V3, f64, f64)> {
     // a x² + b x y + c y² + d x + e y = 1 in units of the size, relative to the mean of the points.
     let mut rows = DMatrix::zeros(points.len(), 5);
@@ -154,7 +157,7 @@ fn ellipse(frame: &Frame, points: &[P3], size: f64) -> Option<(P3, V3, f64, f64)
         return None;
     }
     let (cx, cy) = ((b * e - 2.0 * c * d) / det, (b * d - 2.0 * a * e) / det);
-    // Relative to the centre the conic is a x² + b x y + c y² = level.
+    // Relative to the centre, the conic is a x² + b x y + c y² = level.
     let level = 1.0 + a * cx * cx + b * cx * cy + c * cy * cy;
     let angle = 0.5 * math::atan2(b, a - c);
     let (sin, cos) = math::sin_cos(angle);
@@ -169,8 +172,8 @@ fn ellipse(frame: &Frame, points: &[P3], size: f64) -> Option<(P3, V3, f64, f64)
     Some((centre, frame.vector(cos, sin, 0.0), semi_x, semi_y))
 }
 
-/// Measures the deviation. `None` if it exceeds `tol`, or if the spline runs backwards on the curve or
-/// around it more than once.
+/// Measures the deviation of the spline from `curve`. `None` if it exceeds `tol` (mm), or if the spline
+/// runs backwards on the curve or around it more than once.
 fn checked(spline: &BezierSpline, curve: Curve, tol: f64) -> Option<Recognised<Curve>> {
     let (frame, semi_x, semi_y) = match &curve {
         Curve::Circle { frame, radius } => (*frame, *radius, *radius),
@@ -182,7 +185,7 @@ fn checked(spline: &BezierSpline, curve: Curve, tol: f64) -> Option<Recognised<C
     let mut first = 0.0;
     for w in spline.breaks.windows(2) {
         for s in sample_parameters(spline.degree) {
-            // The exact ends are avoided, because periodic splines would wrap at the last one.
+            // The exact ends are avoided, because a periodic spline would wrap at its last parameter.
             let t = w[0] + (w[1] - w[0]) * s.clamp(1e-12, 1.0 - 1e-12);
             let p = spline.derivs(t).p;
             let q = frame.local(&p);

@@ -13,21 +13,21 @@ pub(super) enum Revolved {
     Torus { frame: Frame, major: f64, minor: f64 },
 }
 
-/// Number of unknowns of a fit: shift of the origin along the axes of the frame, tilt of its z about x
-/// and y, and two shape parameters.
+/// Number of unknowns of a fit: shift of the origin along the axes of the frame, tilt of the frame's z
+/// about its x and y, and two shape parameters.
 const UNKNOWNS: usize = 7;
-/// Maximum number of Gauss–Newton steps. The fit converges quadratically from guesses with errors of a
-/// thousandth, so a larger value changes nothing; a smaller one leaves larger deviations.
+/// Maximum number of Gauss–Newton steps of a fit. The fit converges quadratically from guesses with
+/// errors of a thousandth, so a larger value changes nothing; a smaller one leaves larger deviations.
 const MAX_STEPS: usize = 12;
 
 impl Revolved {
-    /// Signed distance from a point, positive outside.
+    /// Signed distance (mm) of the point `p` from the surface, positive outside.
     pub(super) fn distance(&self, p: &P3) -> f64 {
         self.row(p, 1.0).0
     }
 
-    /// Signed distance, and its derivatives with respect to the unknowns, with angles in units of
-    /// `1 / size`.
+    /// Signed distance (mm) of `p`, and its derivatives with respect to the unknowns. Angles are in
+    /// units of `1 / size`.
     fn row(&self, p: &P3, size: f64) -> (f64, [f64; UNKNOWNS]) {
         // On the axis the radial direction is undefined; zero is used for it.
         let over = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
@@ -109,9 +109,9 @@ impl Revolved {
         })
     }
 
-    /// Returns whether the shape is near its points: its radii and the distance of its origin are at most
-    /// [`MAX_RADIUS`] times the `size` of the points, and rounding of these lengths is below `tol`. Otherwise
-    /// measured distances are differences of numbers that are too large.
+    /// Returns whether the shape is near its points: its radii and the distance of its origin are at
+    /// most [`MAX_RADIUS`] times the `size` of the points, and rounding of these lengths is below `tol`.
+    /// If the shape is farther away, rounding dominates the measured distances.
     pub(super) fn is_local(&self, points: &[P3], size: f64, tol: f64) -> bool {
         let (origin, radius) = match self {
             Self::Sphere { centre, radius } => (centre, *radius),
@@ -123,8 +123,8 @@ impl Revolved {
         is_local(far, origin, size, tol)
     }
 
-    /// Refines a guess by Gauss–Newton steps while the largest distance decreases. Returns the surface
-    /// and that distance.
+    /// Refines a guess by Gauss–Newton steps while the largest distance of the points decreases. Returns
+    /// the surface and that distance (mm).
     pub(super) fn fitted(self, points: &[P3], size: f64) -> (Self, f64) {
         let (mut best, mut worst) = (self, self.worst(points));
         for _ in 0..MAX_STEPS {
@@ -138,7 +138,7 @@ impl Revolved {
             if rows.iter().chain(rest.iter()).any(|x| !x.is_finite()) {
                 break;
             }
-            // Unknowns that the points do not determine are kept.
+            // Unknowns that the points do not determine are unchanged.
             let Ok(x) = rows.svd(true, true).solve(&rest, 1e-11) else { break };
             let Some(next) = best.moved(&x, size) else { break };
             let next_worst = next.worst(points);
@@ -151,19 +151,19 @@ impl Revolved {
     }
 }
 
-/// Largest radius of a recognised shape, and distance of its origin, relative to the size of the points.
-/// With a larger value noise makes patches that are nearly plane into absurd cylinders and cones; with a
+/// Maximum radius of a recognised shape, and maximum distance of its origin, relative to the size of the
+/// points. With a larger value noise turns nearly plane patches into huge cylinders and cones; with a
 /// smaller one slightly curved canonical shapes stay free-form.
 const MAX_RADIUS: f64 = 1e4;
 
-/// Whether a length that belongs to a shape is of use near points of a given size, and its rounding is below
-/// `tol`.
+/// Whether a length of a shape is at most [`MAX_RADIUS`] times the `size` of the points, and the
+/// rounding of the length and of `origin` is below `tol` (mm).
 pub(super) fn is_local(length: f64, origin: &P3, size: f64, tol: f64) -> bool {
     let rounding = 16.0 * f64::EPSILON * (length + origin.coords.amax());
     length <= MAX_RADIUS * size && rounding <= tol
 }
 
-/// Centre and axis of the circle through three points; `None` if they are collinear.
+/// Centre and unit axis of the circle through three points; `None` if they are collinear.
 pub(super) fn circle_through([a, b, c]: [P3; 3]) -> Option<(P3, V3)> {
     let (u, v) = (b - a, c - a);
     let n = u.cross(&v);

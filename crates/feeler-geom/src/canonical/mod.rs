@@ -1,18 +1,17 @@
 //! Recognition of canonical shapes: splines and patches that are lines, circles, ellipses, planes,
 //! cylinders, cones, spheres or tori within a tolerance.
 //!
-//! A few points and curvatures suggest a kind of shape or reject the spline, so most free-form shapes
+//! A few points and curvatures suggest a kind of shape or rule all kinds out, so most free-form shapes
 //! are rejected quickly. A Gauss–Newton fit of the distances at a coarse grid of points then determines
-//! the shape to rounding, so that exact rational arcs and revolutions give the shapes they were made
-//! from. A fine grid on every piece measures the deviation.
+//! the shape to rounding, so that exact rational arcs and revolutions give the shapes from which they
+//! were made. A fine grid on every piece measures the deviation.
 //!
 //! # Source
 //! BREP §2.1 (canonical shapes if possible). Samples: the squared distance from a quadric along a piece
 //! of degree `p` is zero everywhere if it is zero at `4 p + 1` points.
 //!
 //! # Deviations
-//! The deviation between samples is not bounded but estimated: by the largest measured one, enlarged by
-//! a half.
+//! The deviation between samples is not bounded but estimated: as 1.5 times the largest measured one.
 
 mod curve;
 mod fit;
@@ -27,19 +26,19 @@ use crate::{Curve, Surface};
 
 pub use near::Nearly;
 
-/// A canonical shape that equals a spline or a grid within a tolerance.
+/// A canonical shape that equals a spline or a grid of patches within a tolerance.
 #[derive(Clone, Debug)]
 pub struct Recognised<T> {
-    /// Canonical shape. A curve has the direction of the spline.
+    /// Canonical shape; a curve has the direction of the spline.
     pub shape: T,
     /// Whether the natural normal of the surface is that of the grid; `true` for curves.
     pub same_normal: bool,
-    /// Estimated largest distance (mm) between both shapes.
+    /// Estimated largest distance (mm) between the canonical shape and the spline or grid.
     pub deviation: f64,
 }
 
-/// Factor by which the largest measured deviation is enlarged, for the points between samples. A larger
-/// value rejects shapes, a smaller one underestimates deviations.
+/// Factor by which the largest measured deviation is enlarged, to account for points between the
+/// samples. A larger value rejects shapes, a smaller one underestimates deviations.
 const DEVIATION_MARGIN: f64 = 1.5;
 
 impl BezierSpline {
@@ -62,8 +61,8 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Recognises a plane, sphere, cylinder, cone or torus within `tol` (mm); `None` if the grid does
-    /// not agree with any of them or `tol` is not positive.
+    /// Recognises a plane, sphere, cylinder, cone or torus within `tol` (mm); `None` if the grid of
+    /// patches does not agree with any of them or `tol` is not positive.
     #[must_use]
     pub fn recognised(&self, tol: f64) -> Option<Recognised<Surface>> {
         if tol > 0.0 { surface::recognised(self, tol) } else { None }

@@ -1,10 +1,11 @@
 //! Differences between a spline or grid and a canonical shape: in position, direction and curvature.
 //!
 //! If the normals of two surfaces differ by at most an angle, their critical pairs with a third surface
-//! are at the same points up to that angle divided by the relative curvature. If the relative curvature
-//! exceeds the difference of their curvatures, both have the same number of critical pairs. The closed
-//! forms of the canonical surface therefore give the number and the approximate positions of the minima
-//! of the grid. The same holds for curves.
+//! are at the same points up to that angle divided by the relative curvature (of one of them and the
+//! third surface). If the relative curvature exceeds the difference of the curvatures of the two
+//! surfaces, both have the same number of critical pairs. The closed forms of the canonical surface
+//! therefore give the number and the approximate positions of the minima of the grid. The same holds for
+//! curves.
 
 use super::sample_parameters;
 use crate::bezier::{BezierSpline, BezierSurface};
@@ -14,26 +15,27 @@ use crate::{Curve, P2, Surface, V3};
 use nalgebra::SymmetricEigen;
 use std::f64::consts::TAU;
 
-/// A canonical shape that a free-form one follows. The differences are measured at samples on every
-/// piece and enlarged by a half.
+/// A canonical shape that a free-form one follows, with their differences. The differences are measured
+/// at samples on every piece and multiplied by 1.5.
 #[derive(Clone, Debug)]
 pub struct Nearly<T> {
-    /// Canonical shape. A curve has the direction of the spline.
+    /// Canonical shape; a curve has the direction of the spline.
     pub shape: T,
     /// Whether the natural normal of the surface is that of the grid; `true` for curves.
     pub same_normal: bool,
-    /// Largest distance (mm).
+    /// Largest distance (mm) between the canonical and the free-form shape.
     pub deviation: f64,
-    /// Largest angle (rad) between normals, or between tangents of curves.
+    /// Largest angle (rad) between normals, or between tangents of curves, of both shapes at nearest
+    /// points.
     pub angle: f64,
-    /// Largest difference (1/mm) of normal curvatures in one direction, or of curvature vectors of
-    /// curves.
+    /// Largest difference (1/mm) of the normal curvatures of both shapes in one direction, or of the
+    /// curvature vectors of curves.
     pub curvature: f64,
 }
 
-/// Minimum distance of samples from the ends of a piece, relative to the piece, because derivatives of
-/// the neighbour may differ. With a larger value the ends are not sampled; a smaller one may evaluate
-/// the neighbour.
+/// Minimum distance of samples from the ends of a piece, relative to the length of the piece, because
+/// the next piece may have other derivatives. With a larger value the ends are not sampled; a smaller
+/// one may evaluate the next piece.
 const END_OFFSET: f64 = 1e-6;
 
 pub(super) fn nearly_surface(grid: &BezierSurface, tol: f64) -> Option<Nearly<Surface>> {
@@ -68,7 +70,7 @@ pub(super) fn nearly_surface(grid: &BezierSurface, tol: f64) -> Option<Nearly<Su
     })
 }
 
-/// A relative parameter clamped to the inside of a piece.
+/// Clamps a relative parameter to the inside of a piece, at least [`END_OFFSET`] from its ends.
 fn within(s: f64) -> f64 {
     s.clamp(END_OFFSET, 1.0 - END_OFFSET)
 }
@@ -101,7 +103,8 @@ pub(super) fn nearly_curve(spline: &BezierSpline, tol: f64) -> Option<Nearly<Cur
     })
 }
 
-/// Unit tangent and curvature vector; `None` if the first derivative is zero.
+/// Unit tangent and curvature vector (1/mm) from the first two derivatives of a curve; `None` if the
+/// first derivative is zero.
 fn tangent_and_curvature(d1: &V3, d2: &V3) -> Option<(V3, V3)> {
     let tangent = unit(*d1)?;
     Some((tangent, (d2 - tangent * tangent.dot(d2)) / d1.norm_squared()))

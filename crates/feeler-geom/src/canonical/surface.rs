@@ -14,7 +14,7 @@ use crate::{Aabb, Frame, P2, P3, Surface, V3, math};
 /// recognised.
 const CURVATURE_TOL: f64 = 1e-3;
 
-/// A point with its normal and curvatures.
+/// A point of a grid with its normal and curvatures.
 struct Sample {
     p: P3,
     n: V3,
@@ -24,7 +24,7 @@ struct Sample {
 pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Surface>> {
     let r = grid.domain();
     let at = |s: f64, t: f64| P2::new(r.u0 + (r.u1 - r.u0) * s, r.v0 + (r.v1 - r.v0) * t);
-    // Samples that no symmetry of a shape relates.
+    // The samples are not related by any symmetry of a canonical shape.
     let uvs = [(0.23, 0.31), (0.71, 0.22), (0.37, 0.83), (0.86, 0.64)].map(|(s, t)| at(s, t));
     let surface = |uv: P2| {
         let d = grid.derivs(uv);
@@ -48,7 +48,7 @@ pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Su
     }
     let deviation = measured(grid, &revolved, tol)?;
     let shape = finished(&revolved, grid, &points)?;
-    // All normals must be on one side.
+    // The normals at all samples must be on the same side of the shape.
     let sides: Vec<bool> =
         samples.iter().map(|s| shape.normal(shape.invert(&s.p, None, None)).dot(&s.n) > 0.0).collect();
     if sides.iter().any(|s| *s != sides[0]) {
@@ -57,7 +57,7 @@ pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Su
     Some(Recognised { shape, same_normal: sides[0], deviation })
 }
 
-/// Recognises a plane: all control points, and therefore the whole grid, are within `tol` of it.
+/// Recognises a plane: all control points, and therefore the whole grid, are within `tol` (mm) of it.
 fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recognised<Surface>> {
     let n = samples[0].n;
     if samples.iter().any(|s| s.n.dot(&n) < 1.0 - CURVATURE_TOL) {
@@ -79,7 +79,8 @@ fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recogn
     // Move the plane to the middle of all control points.
     let heights = points.iter().map(|p| (p - a).dot(&normal));
     let (lo, hi) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), h| (lo.min(h), hi.max(h)));
-    // x is along the grid, and thus usually along the edges of the face, so that rectangles fit it best.
+    // x is along the grid, which is usually the direction of the edges of the face, so that rectangles
+    // along x and y fit the face best.
     let x = unit(grid.first_derivs(grid.domain().center()).1).unwrap_or(along);
     let frame = Frame::from_z(a + normal * (0.5 * (lo + hi)), normal, Some(x))?;
     // A grid that folds has normals on both sides.
@@ -91,7 +92,8 @@ fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recogn
     })
 }
 
-/// Guesses a surface from the curvatures at the samples.
+/// Guesses a surface from the curvatures at the samples; `None` if they do not suggest a canonical
+/// shape.
 fn guess(s: &[Sample; 4]) -> Option<Revolved> {
     let all = |f: &dyn Fn(&Sample) -> bool| s.iter().all(f);
     let like = |a: f64, b: f64| (a - b).abs() <= CURVATURE_TOL * a.abs().max(b.abs());
@@ -149,7 +151,8 @@ fn cone(s: &[Sample; 4]) -> Option<Revolved> {
     Some(Revolved::Cone { frame: Frame::from_z(apex, axis, None)?, half_angle })
 }
 
-/// Largest distance over all patches, enlarged by the margin; `None` if it exceeds `tol`.
+/// Largest distance (mm) of the patches from the shape, multiplied by
+/// [`DEVIATION_MARGIN`](super::DEVIATION_MARGIN); `None` if the product exceeds `tol` (mm).
 fn measured(grid: &BezierSurface, shape: &Revolved, tol: f64) -> Option<f64> {
     let (n_u, n_v) = grid.n_patches();
     let mut worst = 0.0_f64;
@@ -169,7 +172,8 @@ fn measured(grid: &BezierSurface, shape: &Revolved, tol: f64) -> Option<f64> {
     Some(worst)
 }
 
-/// Converts to a surface with its `x` towards the data; `None` if its parameters are not valid.
+/// Converts a fitted shape to a surface whose `x` points towards the points; `None` if its parameters
+/// are not valid.
 fn finished(shape: &Revolved, grid: &BezierSurface, points: &[P3]) -> Option<Surface> {
     let aligned =
         |frame: &Frame, towards: &P3| Frame::from_z(frame.origin, frame.z, Some(towards - frame.origin));
@@ -193,14 +197,15 @@ fn finished(shape: &Revolved, grid: &BezierSurface, points: &[P3]) -> Option<Sur
         }
         Revolved::Torus { frame, major, minor } => {
             let frame = aligned(frame, p)?;
-            // The distance does not distinguish the sheets of a tube that reaches its axis.
+            // The distance does not distinguish the two sheets of a torus whose tube reaches its axis,
+            // so such a torus is rejected.
             let proper = *minor > 0.0 && *major > *minor * (1.0 + 1e-6);
             proper.then_some(Surface::Torus { frame, major: *major, minor: *minor })
         }
     }
 }
 
-/// Point of a side of the grid that is degenerate; `None` if all sides are regular.
+/// Point to which a side of the grid is collapsed; `None` if no side is collapsed.
 fn pole(grid: &BezierSurface) -> Option<P3> {
     let r = grid.domain();
     let c = r.center();

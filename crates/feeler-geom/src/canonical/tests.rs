@@ -10,7 +10,7 @@ use crate::bezier::{BezierSpline, BezierSurface};
 use crate::testing::{frame, nurbs_curve, nurbs_surface, rng, unit};
 use crate::{Frame, P2, P3, V3, math};
 
-/// A part of a meridian revolved through a part of a turn, with the shape it represents.
+/// A section of a meridian revolved through a fraction of a turn, with the shape that it represents.
 fn free_form_of(kind: usize, r: &mut rand::rngs::SmallRng) -> (BezierSurface, Surface) {
     let f: Frame = frame(r);
     let scale = math::powf(10.0, r.random_range(-1.0..2.0));
@@ -201,8 +201,8 @@ fn other_curves_are_not_recognised() {
     assert!(twice.recognised(1e-6).is_none() && a.recognised(1e-6).is_some());
 }
 
-/// A line with rounded ends, of which a share is flat, extruded or turned; control points have noise. What is
-/// recognised is near the patch, measured from the shape's own points.
+/// A line with rounded ends, of which a fraction is flat, is extruded or revolved; control points have
+/// noise. A recognised shape is near the patch, at distances measured from the origin of the shape.
 #[test]
 fn flat_profiles_with_rounded_ends_are_no_absurd_shapes() {
     let mut r = rng(77);

@@ -86,7 +86,8 @@ impl Line {
     }
 }
 
-/// Three or four lines, counter-clockwise, and the area of the polygon they bound.
+/// Polygon in the gnomonic plane that three or four lines bound, with its area. The lines are in
+/// counter-clockwise order, and each is the projection of a side of the cone around the hull.
 #[derive(Clone, Debug)]
 struct Polygon {
     lines: ArrayVec<Line, 4>,

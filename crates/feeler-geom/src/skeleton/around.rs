@@ -25,11 +25,12 @@ use crate::roots::TrigPoly;
 use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
-/// Maximum s of the higher harmonics of `F`, relative to the first one. With a larger value zeros may be
-/// outside their arcs; with a smaller one the slow solver is used more often.
+/// Maximum of `|ρ|`, the sum of the higher harmonics of `F` (see the module documentation), relative to the
+/// amplitude of the first one. With a larger value zeros may be outside their arcs; with a smaller one the
+/// slow solver is used more often.
 const MAX_REST: f64 = 0.25;
-/// Maximum derivative of the higher harmonics of `F`, relative to the amplitude of the first one. It is
-/// below √(1 - `MAX_REST`²) by a margin that Newton's iteration needs. With a larger value an arc may
+/// Maximum of `|ρ'|`, the derivative of these harmonics by θ, relative to the amplitude of the first one. It
+/// is below √(1 - [`MAX_REST`]²) by a margin that Newton's iteration needs. With a larger value an arc may
 /// contain two zeros; with a smaller one the slow solver is used more often.
 const MAX_REST_RATE: f64 = 0.5;
 /// Minimum amplitude of the first harmonic of `F / |r|` (for two circles relative to the sizes of the

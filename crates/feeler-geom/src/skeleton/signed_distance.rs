@@ -51,7 +51,8 @@ pub struct Bending {
     /// Unit direction along which the second derivative is `l`; zero if `k` is that of all directions
     /// orthogonal to `n`.
     pub t: V3,
-    /// Second derivative (1/mm) in all directions orthogonal to `n` and `t`.
+    /// Second derivative (1/mm) in the direction orthogonal to `n` and `t`, or in all directions orthogonal
+    /// to `n` if `t` is zero.
     pub k: f64,
     /// Second derivative (1/mm) along `t`.
     pub l: f64,

@@ -12,8 +12,8 @@
 //! POLY minimises |d| by Levenberg–Marquardt over two angles with finite differences. Here g is
 //! maximised, which has the same contacts as solutions. Its second derivative contains d instead of the
 //! square of d, so convergence is quadratic at any depth. Marquardt's shift is added if H + g I is not
-//! positive definite. Steps are taken on the sphere, which has no poles, or in powers where grains are
-//! flat (`retract.rs`).
+//! positive definite. Steps are taken on the sphere, which has no poles, or in powers of the normal's
+//! coordinates where grains are flat (`retract.rs`).
 
 use super::placed::Placed;
 use super::second::SupportDerivative;
@@ -34,8 +34,9 @@ const EARLY_EVALUATIONS: u32 = 6;
 /// evaluation, relative to [`Pair::fine`]. A larger value gives less exact points, a smaller one costs
 /// an evaluation more.
 const MAX_UNVERIFIED_GAIN: f64 = 1e-9;
-/// Largest relative change of a flat coordinate in a step on the sphere; larger changes are computed in
-/// powers (`retract.rs`). A larger value steps over axes, a smaller one computes powers needlessly.
+/// Largest relative change, in a step on the sphere, of a coordinate of the normal in which the grain is
+/// flat. Larger changes are made in a power of the coordinate (`retract.rs`). A larger value steps over
+/// axes, a smaller one computes powers needlessly.
 const MAX_FLAT_CHANGE: f64 = 0.1;
 /// Smallest value of [`Pair::fine`] relative to the sum of the sizes of both grains: the accuracies of a
 /// small grain beside a much larger one do not shrink further. A larger value gives less exact gaps,
@@ -132,9 +133,10 @@ impl<'p> Pair<'p> {
         }
     }
 
-    /// Normal after a step with the components `x` and `y` along the basis of `at`, and the relative
-    /// change of the second derivatives in the step. The step is taken in powers if a grain is too flat
-    /// for a step on the sphere.
+    /// Unit normal after a step with the components `x` and `y` along the basis of `at`, and the relative
+    /// change of the second derivatives in the step. If a coordinate in which a grain is flat changes by
+    /// more than [`MAX_FLAT_CHANGE`], the step is made in powers of the normal's coordinates
+    /// (`retract.rs`), and the returned change is infinite.
     #[inline]
     fn apply_step(&self, at: &Evaluation, x: f64, y: f64) -> (V3, f64) {
         let step = at.basis[0] * x + at.basis[1] * y;

@@ -42,8 +42,8 @@ pub enum NurbsGrainError {
     },
     /// The surface has a boundary.
     #[error(
-        "the surface is open along {direction}: its sides are {gap:.3e} mm apart; wrap the net, repeat its \
-         first row as the last one, or let each side be one point"
+        "the surface is open along {direction}: its sides are {gap:.3e} mm apart; close it by wrapping \
+         (Along::Wrapped), repeat its first row as the last one, or let each side be one point"
     )]
     Open {
         /// Direction along which the surface is open.
@@ -53,8 +53,9 @@ pub enum NurbsGrainError {
     },
     /// The surface has a crease at its seam or between two patches.
     #[error(
-        "the surface has a crease of {angle:.3e} rad along {direction}; wrap the net, or put the rows next \
-         to the seam on one line with it"
+        "the surface has a crease of {angle:.3e} rad along {direction}, at its seam or between patches; \
+         close it by wrapping (Along::Wrapped), or put the rows next to the crease on one line with the row \
+         at it"
     )]
     Crease {
         /// Direction across the crease.

@@ -68,7 +68,8 @@ impl SolidShape {
         Some(Self { exact, center: bounding.center.coords, rotation: *rotation, equal_radius, plane_patch })
     }
 
-    /// Places the solid with its bounding sphere at `center` (world) and the particle's rotation.
+    /// Places the solid so that its bounding sphere is centred at `center` (world) and its axes of inertia
+    /// have the rotation of the particle's `motion`.
     pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> PosedSolid<'_> {
         let rotation = motion.rotation * self.rotation;
         let origin = center.coords - rotation * self.center;

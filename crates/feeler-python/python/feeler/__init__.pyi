@@ -422,14 +422,16 @@ class ContactTracker:
     def predicted_gaps(
         self, one_step_ago: Pose, two_steps_ago: Pose = None, is_free: bool = True
     ) -> NDArray[np.float64]:
-        """Predicted gaps (mm) of the contacts at the end of the step, each as if that contact did not act, shape
-        (contacts,). Engines whose contacts act only when closed need the contacts with negative predicted gaps. The
-        prediction continues the motion of the last step, or its acceleration over the last two; the smaller gap is
-        returned.
+        """Gaps (mm) of the contacts predicted for the end of the next step, each as if that contact exerted no force,
+        shape (contacts,). Engines whose contacts act only when closed need the contacts with negative predicted gaps.
+        The gap is the smaller one of two predictions: one repeats the displacement of the last step, the other also
+        repeats its change from the step before.
 
-        one_step_ago, two_steps_ago: poses of B in A's frame. Here None means unknown, not the identity. Without the
-        first one the gaps are those of the last update.
-        is_free: no joints guide the bodies, so that the prediction includes rotations by impacts at other contacts."""
+        one_step_ago, two_steps_ago: poses of B in A's frame before the last step and before the step that preceded it.
+        Here None means unknown, not the identity. Without the first one the gaps are those of the last update, without
+        the second one only the first prediction is made.
+        is_free: no joints guide the bodies; then an impact at one contact rotates the bodies, which can reduce the
+        predicted gaps of the others."""
     @property
     def bound(self) -> StepBound | None:
         """Bound of the last update; None before the first update and after an error."""

@@ -34,7 +34,7 @@ pub(crate) struct EdgeArc {
     pub samples: [P3; SAMPLES],
     /// Upper bound of the first derivative (mm) with respect to the piece's parameter in [0, 1].
     pub speed: f64,
-    /// Upper bound of the second derivative (mm) with respect to the same parameter.
+    /// Upper bound of the second derivative (mm) with respect to the piece's parameter in [0, 1].
     pub bend: f64,
 }
 

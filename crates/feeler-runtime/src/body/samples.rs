@@ -66,9 +66,9 @@ pub(crate) struct Grid {
     pub shape: [usize; 2],
     /// Estimate of the largest distance (mm) of a point of the area from its nearest grid point.
     pub radius: f64,
-    /// Whether a side of a patch is a single point.
+    /// Whether a side of the area is a single point; `false` for an edge.
     pub has_pole: bool,
-    /// Sides of a patch that are a single point, which its meridians leave in different directions.
+    /// Sides of the area that are a single point, which its meridians leave in different directions.
     pub poles: Vec<Pole>,
 }
 

@@ -480,9 +480,9 @@ enum FamilyCurve {
 }
 
 impl FamilyCurve {
-    /// Fits a curve through at least one point, by three points that are far apart. With `straight`, the
-    /// result is never a circle, because the points of an approximate family of lines bend slightly.
-    /// Points closer than `tol` (mm) count as one.
+    /// Returns the point, line or circle through three of the given points that are far apart. `points` must
+    /// not be empty; points closer than `tol` (mm) count as one. With `straight`, the result is never a
+    /// circle: a family of lines that is only approximate has slightly bent rows of points.
     fn through(points: &[P3], straight: bool, tol: f64) -> Self {
         let first = points[0];
         let far = |measure: &dyn Fn(&P3) -> f64| {

@@ -38,8 +38,8 @@ pub enum BoundaryPart {
     Tip(FaceId, P3),
 }
 
-/// Maximum number of entries of a leaf of the tree. A larger value makes the tree smaller and its tests
-/// coarser.
+/// Maximum number of entries (parts of the boundary) in a leaf of the tree. A larger value makes the tree
+/// smaller and the boxes of its leaves larger.
 const MAX_LEAF_ENTRIES: usize = 2;
 /// Sine of the angle between faces above which an edge is concave. At smaller angles the nearest points
 /// of the adjacent faces suffice, except at a razor. With a larger value, a shortest way out of the
@@ -55,9 +55,11 @@ struct Node {
     count: u32,
 }
 
+/// A part of the boundary in the tree, or one area of it.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     bounds: Aabb,
+    /// Index of the part in [`Boundary::list`].
     place: u32,
 }
 

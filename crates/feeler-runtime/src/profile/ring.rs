@@ -118,7 +118,8 @@ mod tests {
         TrimPiece { control: [at(from, 0.0), at(from, k), at(to, -k), at(to, 0.0)], edge: 0, deviation: 0.0 }
     }
 
-    /// Centres are found for arcs only, and the bounds of distances contain the samples tightly.
+    /// The centre of a piece is found for circular arcs and not for lines. The bounds of the distances of a
+    /// piece from a point are tight and contain the distances of all samples.
     #[test]
     fn centers_and_distances() {
         let c = P2::new(3.0, -1.0);

@@ -227,7 +227,8 @@ struct Search<'a> {
     speed: f64,
     /// Upper bound of the length of the edge's second derivative by its unit-box parameter.
     bend: f64,
-    /// Half of the largest difference between two third derivatives of the edge.
+    /// Radius of a ball that contains the edge's third derivatives by its unit-box parameter over the
+    /// edge's area.
     third_spread: f64,
     /// Distance outside the unit box of the face's area up to which a footpoint belongs to the area.
     borders: [f64; 2],

@@ -204,8 +204,8 @@ fn areas_in(
     }
 }
 
-/// Areas of B with the spots near them (one bit each) and, if pairs are culled, with their leaves in the
-/// frame of A.
+/// Areas of B, each with the [`Spot`]s whose neighbourhood on B it intersects (bit k for spot k; all bits
+/// without spots) and, if the query culls pairs, with its leaf in the frame of A.
 pub(super) type Beside = Vec<(AreaId, u16, Option<TreeNode>)>;
 
 /// Neighbourhood of a flat critical pair in which minima may lie.

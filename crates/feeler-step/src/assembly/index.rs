@@ -1,4 +1,5 @@
-//! Who owns, holds, uses and places what: one pass over the file's entities.
+//! Indexes the assembly structure of a file in one pass over its entities: owners of representations,
+//! their content, usages of parts and poses.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,33 +11,35 @@ use crate::text::is_step_name;
 use crate::topology::is_solid;
 use crate::units::{Units, units_of_context};
 
-/// A representation that holds shape.
+/// A representation with shape: solids, mapped items or relations to other representations.
 #[derive(Debug, Default)]
 pub(super) struct Rep {
     pub(super) name: String,
-    /// Items as listed.
+    /// Entity ids of all items of the representation.
     pub(super) items: BTreeSet<u64>,
     pub(super) context: Option<u64>,
     pub(super) solids: Vec<u64>,
-    /// Mapped items.
+    /// Entity ids of its mapped items, which show other representations.
     pub(super) mapped: Vec<u64>,
-    /// The product definition whose shape it is.
+    /// Product definition whose shape the representation is.
     pub(super) part: Option<u64>,
-    /// It shows a component in its assembly.
+    /// Whether the representation shows a component in its assembly (as the shape of a usage).
     pub(super) is_of_usage: bool,
-    /// The shape aspect (a form feature, a datum) whose shape it is.
+    /// Shape aspect (a form feature, a datum) whose shape the representation is.
     pub(super) aspect: Option<u64>,
 }
 
-/// A relationship of two representations.
+/// A relationship of two representations, `rep_1` and `rep_2`.
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
     pub(super) id: u64,
     pub(super) rep_1: u64,
     pub(super) rep_2: u64,
-    /// How the first lies in the second; none: the same coordinates.
+    /// Entity id of the transformation from the coordinates of `rep_1` to those of `rep_2`; `None` if
+    /// both have the same coordinates.
     pub(super) transformation: Option<u64>,
-    /// It places a component in an assembly, rather than two representations of one part.
+    /// Whether the relation places a component in an assembly; otherwise it relates two representations
+    /// of one part.
     pub(super) placed_by_usage: bool,
 }
 
@@ -45,33 +48,33 @@ pub(super) struct Relation {
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) reps: Vec<u64>,
-    /// Other files that are said to describe it.
+    /// Names of other files that contain the part's shape according to document references.
     pub(super) files: Vec<String>,
 }
 
-/// The use of a part in another one.
+/// The usage of a part in another part.
 #[derive(Debug)]
 pub(super) struct Usage {
     pub(super) id: u64,
-    /// The part that is used.
+    /// Product definition of the part that is used.
     pub(super) part: u64,
-    /// Its place, from a context-dependent shape representation.
+    /// Relations that define its pose, from context-dependent shape representations.
     pub(super) placements: Vec<Relation>,
-    /// Representations that show the component in the assembly.
+    /// Entity ids of representations that show the component in the assembly.
     pub(super) reps: Vec<u64>,
 }
 
-/// The indexed file.
+/// Assembly structure of a file, indexed by entity ids.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
     pub(super) entities: &'a Entities,
     pub(super) reps: BTreeMap<u64, Rep>,
-    /// All solids.
+    /// Entity ids of all solids.
     pub(super) solids: Vec<u64>,
     pub(super) parts: BTreeMap<u64, Part>,
-    /// Usages by the part they are in.
+    /// Usages by the product definition in which the parts are used.
     pub(super) usages: BTreeMap<u64, Vec<Usage>>,
-    /// Relations by either representation.
+    /// Relations by the ids of both of their representations.
     pub(super) relations: BTreeMap<u64, Vec<Relation>>,
     contexts: Vec<u64>,
     units: RefCell<BTreeMap<u64, Res<Units>>>,
@@ -97,7 +100,7 @@ impl<'a> Index<'a> {
         } = scan;
         documents.assign(&mut parts);
 
-        // Which product definition a shape belongs to, and which usage.
+        // Owners of shapes: product definitions, or usages.
         let mut usage_reps: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for (definition, rep) in shapes {
             if let Some(aspect) = aspect_described(entities, definition) {
@@ -151,7 +154,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Units of a representation.
+    /// Returns the units of a representation; those of the whole file if its context is missing.
     pub(super) fn units(&self, rep: u64) -> Res<Units> {
         match self.reps.get(&rep).and_then(|r| r.context) {
             Some(context) => self.units_of(context, rep),
@@ -164,19 +167,19 @@ impl<'a> Index<'a> {
         cache.entry(context).or_insert_with(|| units_of_context(self.entities, context, by)).clone()
     }
 
-    /// The first units that the file names.
+    /// Returns the units of the first context of the file.
     pub(super) fn any_units(&self) -> Res<Units> {
         self.contexts.first().map_or_else(|| Ok(Units::of_file(self.entities)), |c| self.units_of(*c, *c))
     }
 
-    /// A solid's own name.
+    /// Returns the name in the solid's own entity; empty if there is none.
     pub(super) fn solid_name(&self, id: u64) -> String {
         let Some(r) = self.entities.find(id) else { return String::new() };
         let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
         if name.eq_ignore_ascii_case("none") { String::new() } else { name }
     }
 
-    /// Parts that some mapped item places.
+    /// Returns the parts that mapped items place in other parts.
     pub(super) fn mapped_parts(&self) -> BTreeSet<u64> {
         let mut out = BTreeSet::new();
         for rep in self.reps.values() {
@@ -190,7 +193,8 @@ impl<'a> Index<'a> {
         out
     }
 
-    /// Representations that another one shows, or that a part owns through relations.
+    /// Returns the representations that a mapped item shows, or that are the first one of a relation
+    /// with a transformation.
     pub(super) fn shown_by_others(&self) -> BTreeSet<u64> {
         let mut out = BTreeSet::new();
         for rep in self.reps.values() {
@@ -204,7 +208,7 @@ impl<'a> Index<'a> {
         out
     }
 
-    /// Whether a part holds or uses anything.
+    /// Whether a part contains solids or mapped items, has related representations, or uses other parts.
     pub(super) fn shows_something(&self, part: u64) -> bool {
         let direct = self.parts.get(&part).is_some_and(|p| {
             p.reps.iter().any(|r| {
@@ -215,7 +219,8 @@ impl<'a> Index<'a> {
         direct || self.usages.contains_key(&part)
     }
 
-    /// Whether a part has its shape in this file.
+    /// Whether this file contains the part's shape: solids, mapped items, related representations of the
+    /// part, or usages.
     pub(super) fn has_shape(&self, part: u64) -> bool {
         let own = |r: &u64| {
             let holds = self.reps.get(r).is_some_and(|r| !r.solids.is_empty() || !r.mapped.is_empty());
@@ -230,7 +235,8 @@ impl<'a> Index<'a> {
         self.entities.find(item.maybe_reference(1)?)?.maybe_reference(1)
     }
 
-    /// The representation that a mapped item shows, and where in `rep`.
+    /// Returns the representation that a mapped item shows, and the motion from its coordinates to those
+    /// of `rep`.
     pub(super) fn mapping(&self, mapped: u64, rep: u64) -> Res<(u64, Motion)> {
         let item = self.entities.get(mapped, rep)?.flattened();
         let map_id = item.reference(1, "mapping_source")?;
@@ -243,7 +249,8 @@ impl<'a> Index<'a> {
         Ok((source, to * from.inverse()))
     }
 
-    /// From the coordinates of `from` (one of the two) to those of the other representation.
+    /// Returns the motion from the coordinates of the representation `from`, one of the two of the
+    /// relation, to those of the other one.
     pub(super) fn relation_pose(&self, relation: &Relation, from: u64) -> Res<Motion> {
         let Some(id) = relation.transformation else { return Ok(Motion::identity()) };
         let r = self.entities.get(id, relation.id)?.flattened();
@@ -267,10 +274,10 @@ impl<'a> Index<'a> {
         Ok(if from == relation.rep_1 { forward } else { forward.inverse() })
     }
 
-    /// Returns the pose of `component` in `parent` that a usage defines.
+    /// Returns the pose of `component` in `parent` as defined by the relation of a usage.
     pub(super) fn component_pose(&self, relation: &Relation, parent: u64, component: u64) -> Res<Motion> {
         let owner = |rep: u64| self.reps.get(&rep).and_then(|r| r.part);
-        // The component should come first; some writers swap the two.
+        // The representation of the component should be the first one; some writers swap the two.
         let turned = owner(relation.rep_1) == Some(parent) && owner(relation.rep_2) == Some(component);
         self.relation_pose(relation, if turned { relation.rep_2 } else { relation.rep_1 })
     }
@@ -284,11 +291,13 @@ struct Scan {
     parts: BTreeMap<u64, Part>,
     raw_usages: Vec<(u64, u64, u64)>,
     relations: BTreeMap<u64, Relation>,
-    /// Relation and product definition shape of every context-dependent shape representation.
+    /// Relation and product definition shape (entity ids) of every context-dependent shape
+    /// representation.
     placements: Vec<(u64, u64)>,
     /// Entity id of the owner of each product definition shape.
     shape_of: BTreeMap<u64, u64>,
-    /// Product definition shape and representation of every shape definition representation.
+    /// Product definition shape and representation (entity ids) of every shape definition
+    /// representation.
     shapes: Vec<(u64, u64)>,
     contexts: Vec<u64>,
     documents: Documents,
@@ -297,27 +306,30 @@ struct Scan {
 /// References to other files, as the implementor forum's recommended practice writes them.
 #[derive(Default)]
 struct Documents {
-    /// Names that document files have themselves.
+    /// Names stated in the document files themselves, by the id of the document.
     files: BTreeMap<u64, Vec<String>>,
-    /// Names by the external identifications of documents, which are the better ones.
+    /// Names stated in external identifications, by the id of the document. They take precedence over
+    /// `files`.
     identified: BTreeMap<u64, Vec<String>>,
-    /// Document and what it is about: a product definition, or the formation that it is one of.
+    /// Pairs of a document and its subject, which is a product definition or a formation of product
+    /// definitions.
     about: Vec<(u64, u64)>,
-    /// Product definitions by their formations.
+    /// Product definitions by the formations to which they belong.
     by_formation: BTreeMap<u64, Vec<u64>>,
 }
 
 impl Documents {
     fn entity(&mut self, entities: &Entities, r: &Record<'_>) {
         if r.is("DOCUMENT_FILE") {
-            // Its id and its name; those of a complex instance are in its supertype.
+            // The id and the name of the document; a complex instance has them in its supertype.
             let own = r.own("DOCUMENT", 0).unwrap_or_else(|| r.clone());
             add_names(self.files.entry(r.id).or_default(), [own.text(0), own.text(1)]);
             return;
         }
         match r.name {
             "APPLIED_EXTERNAL_IDENTIFICATION_ASSIGNMENT" => {
-                // The id is the name of the file and the source its folder, or the source is the name.
+                // Either the id is the file name and the source is its folder, or the source is the file
+                // name.
                 let source = r.maybe_reference(2).and_then(|s| entities.find(s));
                 let source = source.filter(|s| s.is("EXTERNAL_SOURCE")).map(Record::flattened);
                 let (id, source) = (r.text(0).trim(), source.as_ref().map_or("", |s| s.text(0).trim()));
@@ -345,7 +357,8 @@ impl Documents {
         }
     }
 
-    /// Gives each part the names of the files that are said to describe it, the better ones first.
+    /// Adds to each part the names of the files that document references state for it; names from
+    /// external identifications come first.
     fn assign(&self, parts: &mut BTreeMap<u64, Part>) {
         for (document, item) in &self.about {
             let names = [&self.identified, &self.files].into_iter().filter_map(|n| n.get(document)).flatten();
@@ -360,7 +373,7 @@ impl Documents {
     }
 }
 
-/// Adds names of files that are not yet in a list. Entity ids and placeholders are skipped.
+/// Appends names of files that are not yet in the list `to`. Entity ids and placeholders are skipped.
 fn add_names<'a>(to: &mut Vec<String>, names: impl IntoIterator<Item = &'a str>) {
     for name in names {
         let name = name.trim();
@@ -370,7 +383,7 @@ fn add_names<'a>(to: &mut Vec<String>, names: impl IntoIterator<Item = &'a str>)
     }
 }
 
-/// Returns whether a text can be the name of a file, which entity ids and placeholders cannot.
+/// Returns whether a text can be the name of a file; entity ids and placeholders cannot.
 fn is_file_name(text: &str) -> bool {
     let is_id = text.strip_prefix('#').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     text.chars().any(char::is_alphanumeric) && !is_id && !text.eq_ignore_ascii_case("none")
@@ -412,7 +425,7 @@ impl Scan {
                 self.parts.insert(r.id, Part { name, reps: Vec::new(), files: Vec::new() });
                 return;
             }
-            // Thousands of these hold curves in parameter planes.
+            // Thousands of definitional representations hold curves in parameter planes.
             "DEFINITIONAL_REPRESENTATION" | "CARTESIAN_POINT" => return,
             _ => {}
         }
@@ -429,9 +442,11 @@ impl Scan {
     }
 }
 
-/// The shape aspect that the definition of a shape describes, directly or through a property definition.
+/// Returns the entity id of the shape aspect that `definition` is, or that it describes as a property
+/// definition. Returns `None` if `definition` describes anything else, such as the shape of a product.
 ///
-/// Every subtype of `SHAPE_ASPECT` (of form features and datums) refers to the shape of its product.
+/// An entity of another type counts as a shape aspect if its third attribute refers to the shape of a
+/// product, as that of every subtype of `SHAPE_ASPECT` does (for form features and datums).
 fn aspect_described(entities: &Entities, definition: u64) -> Option<u64> {
     let r = entities.find(definition)?;
     let is_property = r.is("PRODUCT_DEFINITION_SHAPE") || r.is("PROPERTY_DEFINITION");
@@ -452,7 +467,8 @@ fn product_name(entities: &Entities, definition: &Record<'_>) -> Option<String> 
     Some(named(if name.is_empty() { &id } else { &name }))
 }
 
-/// A name as a step of a path: slashes separate those, and writers put "NONE" where there is no name.
+/// Returns a name as a step of a component path. Slashes are replaced, because they separate the steps;
+/// writers put "NONE" if there is no name.
 fn named(name: &str) -> String {
     if name.eq_ignore_ascii_case("none") { String::new() } else { name.replace('/', "_") }
 }
@@ -474,8 +490,9 @@ fn relation(r: &Record<'_>) -> Option<Relation> {
     })
 }
 
-/// Reads a representation, either a plain record or a part of a complex one. Drawings and views are skipped,
-/// because they refer to items whose poses are defined elsewhere.
+/// Reads a representation, either a plain record or a part of a complex one. Drawings and views are
+/// skipped, because the poses of their items are defined in other representations. `None` if `r` is
+/// skipped.
 fn representation(entities: &Entities, r: &Record<'_>) -> Option<Rep> {
     if r.kinds()
         .any(|k| k == "DRAUGHTING_MODEL" || k.starts_with("PRESENTATION") || k.contains("_PRESENTATION"))

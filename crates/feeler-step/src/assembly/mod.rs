@@ -1,8 +1,8 @@
-//! Representations, their units, and where the assembly tree places them.
+//! Finds the representations of a file, their units, and their poses in the assembly tree.
 //!
-//! A product definition owns representations; what they hold (solids, mapped items, other representations in
-//! the same or another place) is its content. Its usages (`NEXT_ASSEMBLY_USAGE_OCCURRENCE`) place other
-//! product definitions in it. Every path from a root to a solid is one instance.
+//! A product definition owns representations. Their content consists of solids, mapped items and other
+//! representations, in the same or in other coordinates. Usages (`NEXT_ASSEMBLY_USAGE_OCCURRENCE`) place
+//! other product definitions in it. Every path from a root to a solid is one instance.
 //!
 //! # Source
 //! ISO 10303-41, -43, -44; the implementor forum's recommended practice for assemblies.
@@ -21,12 +21,16 @@ use feeler_brep::Severity;
 use index::{Index, Relation, Usage};
 pub(crate) use motion::{Motion, mirrored};
 
-/// Instances beyond this are taken for a mistake in the file.
+/// Maximum number of instances; more are assumed to be an error of the file. A larger value takes more
+/// memory for such files; a smaller one cuts off large assemblies.
 pub(crate) const MAX_INSTANCES: usize = 100_000;
-/// Assemblies nested deeper are taken for a mistake in the file.
+/// Maximum nesting depth of assemblies; deeper ones are assumed to be an error of the file. A larger
+/// value may overflow the stack.
 const MAX_LEVELS: usize = 64;
 
-/// Steps through the tree beyond this are taken for a mistake, too: a few entities can describe any number.
+/// Maximum number of steps through the assembly tree; more are assumed to be an error of the file,
+/// because a few entities can describe any number of steps. A larger value takes more time for such
+/// files.
 const MAX_STEPS: usize = 1_000_000;
 
 /// One instance of a solid.
@@ -36,7 +40,7 @@ pub(crate) struct Placed {
     pub(crate) solid: u64,
     pub(crate) name: String,
     pub(crate) path: String,
-    /// Pose in the file's coordinates.
+    /// Pose of the solid in the file's coordinates.
     pub(crate) motion: Motion,
     /// Index of the innermost component that contains the instance.
     pub(crate) component: Option<usize>,
@@ -45,41 +49,42 @@ pub(crate) struct Placed {
 /// One instance of a product.
 #[derive(Clone, Debug)]
 pub(crate) struct Component {
-    /// Name, numbered where the parent uses the product several times.
+    /// Name of the product, numbered if the parent uses the product several times.
     pub(crate) name: String,
-    /// Entity id of its usage, or of the product definition at a root.
+    /// Entity id of the product's usage, or of the product definition at a root.
     pub(crate) id: u64,
-    /// Index of the component that contains it; smaller than its own index.
+    /// Index of the parent component, which is smaller than the component's own index; `None` at a root.
     pub(crate) parent: Option<usize>,
-    /// Pose in the parent's coordinates.
+    /// Pose in the coordinates of the parent component.
     pub(crate) local: Motion,
 }
 
 /// A product whose shape is in another file.
 #[derive(Debug)]
 pub(crate) struct External {
-    /// Names of the file, as written.
+    /// Candidate names of the other file, as written.
     pub(crate) files: Vec<String>,
     /// Entity id of the product definition.
     pub(crate) id: u64,
-    /// Index of the component whose shape is in the file.
+    /// Index of the component whose shape is in the other file.
     pub(crate) component: usize,
     pub(crate) path: String,
-    /// Pose in the file's coordinates.
+    /// Pose of the component in the coordinates of this file.
     pub(crate) motion: Motion,
 }
 
 /// All solids of a file and their poses.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Units of each distinct solid's representation, or why they are not known.
+    /// Solids by entity id, with the units of their representation, or the reason why the units are not
+    /// known.
     pub(crate) solids: BTreeMap<u64, Res<Units>>,
     pub(crate) instances: Vec<Placed>,
     pub(crate) components: Vec<Component>,
     pub(crate) externals: Vec<External>,
 }
 
-/// Finds the solids of a file and their poses.
+/// Finds the solids of a file and their poses. Remarks are appended to `problems`.
 pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout {
     let mut index = Index::new(entities);
     leave_out_display_meshes(&mut index, problems);
@@ -105,8 +110,8 @@ pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout
     Layout { solids, instances: walk.instances, components: walk.components, externals: walk.externals }
 }
 
-/// Removes tessellated solids that show an exact one: those that refer to it, and those of a part that has an
-/// exact solid.
+/// Removes tessellated solids that are display meshes of an exact solid: those that refer to an exact
+/// one, and those of a part that has an exact solid.
 fn leave_out_display_meshes(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
     let entities = index.entities;
     let is_mesh = |id: u64| entities.find(id).is_some_and(|r| is_tessellated(entities, &r));
@@ -114,13 +119,14 @@ fn leave_out_display_meshes(index: &mut Index<'_>, problems: &mut Vec<Problem>) 
     if meshes.is_empty() {
         return;
     }
-    // Part, or representation without one, of each solid.
+    // Owner of a representation: its part (`true`), or the representation itself if it has no part
+    // (`false`).
     let owner = |id: &u64| index.reps[id].part.map_or((false, *id), |part| (true, part));
     let mut exact_of: BTreeMap<(bool, u64), u64> = BTreeMap::new();
     for (id, rep) in &index.reps {
         for exact in rep.solids.iter().filter(|s| meshes.binary_search(s).is_err()) {
             exact_of.entry(owner(id)).or_insert(*exact);
-            // A part owns what its representations are related to without a placement.
+            // A part also owns the representations that are related to its own without a placement.
             for relation in index.relations.get(id).map_or(&[][..], Vec::as_slice) {
                 let other = relation.other(*id);
                 if !relation.placed_by_usage && index.reps.contains_key(&other) {
@@ -148,7 +154,7 @@ fn leave_out_display_meshes(index: &mut Index<'_>, problems: &mut Vec<Problem>) 
             }
         }
     }
-    // Without an exact solid in the file, tessellated ones are all there is.
+    // If the file has no exact solid, the tessellated ones are kept.
     if index.solids.len() == meshes.len() {
         return;
     }
@@ -162,8 +168,8 @@ fn leave_out_display_meshes(index: &mut Index<'_>, problems: &mut Vec<Problem>) 
     problems.extend(dropped.into_iter().map(|(id, text)| Problem::new(Some(id), severity(&text), text)));
 }
 
-/// Solids and mapped items that the file hides: by themselves, by a styled item of theirs, or on a hidden
-/// layer or in a hidden representation.
+/// Returns the solids and mapped items that the file hides: directly, through a styled item, on a hidden
+/// layer, or in a hidden representation.
 fn hidden_items(entities: &Entities) -> BTreeSet<u64> {
     let mut out = BTreeSet::new();
     let mut left: Vec<u64> = entities
@@ -188,7 +194,7 @@ fn hidden_items(entities: &Entities) -> BTreeSet<u64> {
     out
 }
 
-/// Leaves out the solids that the file hides, if the user wants so, or reports their number.
+/// Removes the solids that the file hides if the user requests it; otherwise reports their number.
 fn hidden_solids(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
     let hidden = hidden_items(index.entities);
     if hidden.is_empty() {
@@ -225,8 +231,8 @@ fn hidden_solids(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
     problems.push(Problem::new(Some(first), severity, message));
 }
 
-/// Removes solids that are shapes of shape aspects only: a form feature (the plug of a hole) is not a part.
-/// They are kept if the file has no other solid.
+/// Removes solids that are only shapes of shape aspects, because a form feature (the plug of a hole) is
+/// not a part. They are kept if the file has no other solid.
 fn leave_out_aspects(index: &Index<'_>, solids: &mut BTreeMap<u64, Res<Units>>, problems: &mut Vec<Problem>) {
     let mut aspect_of: BTreeMap<u64, u64> = BTreeMap::new();
     let mut of_parts: BTreeSet<u64> = BTreeSet::new();
@@ -251,7 +257,7 @@ fn leave_out_aspects(index: &Index<'_>, solids: &mut BTreeMap<u64, Res<Units>>, 
     }
 }
 
-/// The units that each solid counts in: those of the first representation that holds it.
+/// Returns the units of each solid, which are those of the first representation that contains it.
 fn solid_units(index: &Index<'_>, problems: &mut Vec<Problem>) -> BTreeMap<u64, Res<Units>> {
     let mut units: BTreeMap<u64, Res<Units>> = BTreeMap::new();
     let mut unitless = BTreeSet::new();
@@ -314,20 +320,21 @@ struct Walk<'a> {
     refused: BTreeSet<u64>,
     overflow: bool,
     steps: usize,
-    /// Product definitions on the way from the root.
+    /// Product definitions from the root to the current one.
     stack: Vec<u64>,
     /// Product definitions that have been placed somewhere.
     placed_parts: BTreeSet<u64>,
-    /// Product definitions that representations without a product do not place again.
+    /// Product definitions that products have placed, which representations without a product must not
+    /// place again.
     already: BTreeSet<u64>,
 }
 
-/// Items placed by the usages of a product; its own content must not place them again.
+/// Items that the usages of a product place; the product's own content must not place them again.
 #[derive(Debug, Default)]
 struct Elsewhere {
-    /// Components that usages place by transformations.
+    /// Product definitions that usages place by transformations.
     parts: BTreeSet<u64>,
-    /// Items of the representations of usages, with poses in the product's coordinates.
+    /// Items of the representations of usages, with poses in the coordinates of the product.
     items: Vec<(Item, Motion)>,
 }
 
@@ -353,7 +360,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Counts a step through the tree; `false` when there have been too many.
+    /// Counts a step through the tree; returns `false` if the maximum number of steps is exceeded.
     fn step(&mut self) -> bool {
         self.steps += 1;
         self.overflow |= self.steps > MAX_STEPS;
@@ -362,14 +369,14 @@ impl Walk<'_> {
 
     fn all(&mut self, solids: &BTreeMap<u64, Res<Units>>) {
         let index = self.index;
-        // Roots: parts that nothing places.
+        // Roots are parts that no usage or mapped item places.
         let mut placed: BTreeSet<u64> = index.usages.values().flatten().map(|u| u.part).collect();
         placed.extend(index.mapped_parts());
         for part in index.parts.keys().filter(|p| !placed.contains(p)) {
             let name = &index.parts[part].name;
             self.within(name, *part, Motion::identity(), |walk| walk.part(*part, Motion::identity(), name));
         }
-        // Geometry without products: representations that nothing else shows.
+        // Geometry without a product: representations that no other representation shows.
         let done: BTreeSet<u64> =
             self.instances.iter().map(|i| i.solid).chain(self.refused.iter().copied()).collect();
         let shown = index.shown_by_others();
@@ -390,7 +397,7 @@ impl Walk<'_> {
             }
         }
         self.already.clear();
-        // What is left is used by nothing at all, or only in rings.
+        // The remaining solids are used by no representation, or only in cycles.
         let done: BTreeSet<u64> =
             self.instances.iter().map(|i| i.solid).chain(self.refused.iter().copied()).collect();
         for id in solids.keys().filter(|s| !done.contains(s)) {
@@ -416,7 +423,8 @@ impl Walk<'_> {
         self.instances.push(Placed { solid, name, path, motion: pose, component: self.here });
     }
 
-    /// Does something inside a new component, which is kept if it comes to hold anything.
+    /// Runs `f` inside a new component, which is kept only if `f` adds an instance or an external part
+    /// to it.
     fn within(&mut self, name: &str, id: u64, local: Motion, f: impl FnOnce(&mut Self)) {
         let before = (self.components.len(), self.instances.len(), self.externals.len());
         let outside = self.here.replace(before.0);
@@ -428,7 +436,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Places a part: its own content, then what it uses.
+    /// Places a part at `pose`: its own content, then the parts that it uses.
     fn part(&mut self, id: u64, pose: Motion, path: &str) {
         if self.stack.contains(&id) || self.stack.len() >= MAX_LEVELS {
             self.problem(
@@ -449,7 +457,7 @@ impl Walk<'_> {
         // A component that a usage places is not placed again by a mapped item.
         let parts: BTreeSet<u64> =
             usages.iter().filter(|u| !u.placements.is_empty()).map(|u| u.part).collect();
-        // Nor is what a representation of a usage shows.
+        // An item that a representation of a usage shows is not placed again, either.
         let mut items = Vec::new();
         for usage in usages.iter().filter(|u| u.placements.is_empty()) {
             let mut seen = BTreeSet::new();
@@ -459,7 +467,7 @@ impl Walk<'_> {
         }
         let placed = Elsewhere { parts, items };
         let own = &index.parts[&id];
-        // Documents about a part that has its shape here are only documents.
+        // If a part has its shape in this file, documents about it are not read as its shape.
         if let (false, false, Some(component)) = (own.files.is_empty(), index.has_shape(id), self.here) {
             self.externals.push(External {
                 files: own.files.clone(),
@@ -515,7 +523,7 @@ impl Walk<'_> {
             }
             return;
         };
-        // A usage has one placement; some writers repeat it.
+        // A usage has one placement; some writers repeat it, so the first one is used.
         match index.component_pose(relation, parent, usage.part) {
             Ok(local) => {
                 self.within(name, usage.id, local, |walk| walk.part(usage.part, *pose * local, path));
@@ -531,7 +539,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Remembers the solids below a part that is left out: they are not loose ones.
+    /// Marks the solids below a part that is left out, so that they do not count as solids without a
+    /// product.
     fn refuse(&mut self, part: u64, level: usize) {
         let index = self.index;
         if level > MAX_LEVELS || !self.step() {
@@ -555,8 +564,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Places what representations hold, under the name of their part; returns the parts that mapped items
-    /// placed.
+    /// Places the content of representations of one part under the part's name; returns the parts that
+    /// mapped items placed.
     fn place_content(
         &mut self,
         reps: &[u64],
@@ -571,7 +580,7 @@ impl Walk<'_> {
         for rep in reps {
             self.content(*rep, &Motion::identity(), 0, &mut seen, &mut found);
         }
-        // Some writers list a solid or a component in two representations of one part.
+        // Some writers list the same solid or component in two representations of one part.
         let mut mapped = BTreeSet::new();
         let mut unique: Vec<(Item, Motion)> = Vec::new();
         let mut poses_of: BTreeMap<Item, Vec<Motion>> = BTreeMap::new();
@@ -626,7 +635,8 @@ impl Walk<'_> {
         mapped
     }
 
-    /// Returns the items of a representation, with poses in its own coordinates premultiplied by `pose`.
+    /// Appends the items of a representation to the list, with poses in its own coordinates
+    /// premultiplied by `pose`.
     fn content(
         &mut self,
         rep_id: u64,
@@ -654,7 +664,8 @@ impl Walk<'_> {
                         Some(part) if !self.stack.contains(&part) => found.push((Item::Part(part), pose)),
                         Some(_) => {}
                         None => {
-                            // The same representation may be mapped many times: only rings are stopped here.
+                            // A representation may be mapped many times, so only cycles are excluded
+                            // here.
                             let mut below = seen.clone();
                             self.content(source, &pose, depth + 1, &mut below, found);
                         }
@@ -672,7 +683,7 @@ impl Walk<'_> {
         }
         for relation in index.relations.get(&rep_id).map_or(&[][..], Vec::as_slice) {
             let other = relation.other(rep_id);
-            // Another part's representation comes in through that part's usage.
+            // The representation of another part is placed through the usage of that part.
             let foreign = index.reps.get(&other).and_then(|r| r.part).is_some_and(|p| Some(p) != rep.part);
             let of_aspect =
                 rep.aspect.is_none() && index.reps.get(&other).is_some_and(|r| r.aspect.is_some());

@@ -1,4 +1,4 @@
-//! Motions that may mirror, and the mirror images of solids.
+//! Rigid motions with or without a reflection, and mirror images of solids.
 
 use feeler_brep::SolidSource;
 use feeler_brep::source::{FaceSource, LoopSource};
@@ -6,11 +6,11 @@ use feeler_geom::{Curve, Frame, Pose, Surface};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use std::ops::Mul;
 
-/// `x ↦ pose(x)`, or `x ↦ pose(M x)` with the reflection `M = diag(-1, 1, 1)`.
+/// Rigid motion `x ↦ pose(x)`, or motion with a reflection `x ↦ pose(M x)`, with `M = diag(-1, 1, 1)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Motion {
     pub(crate) pose: Pose,
-    /// Whether the reflection comes first.
+    /// Whether the reflection `M` is applied before the pose.
     pub(crate) mirrored: bool,
 }
 
@@ -40,15 +40,16 @@ impl Mul for Motion {
     }
 }
 
-/// `M pose M`, which is rigid again.
+/// Returns `M pose M`, which is rigid.
 fn reflected(pose: &Pose) -> Pose {
     let (t, q) = (&pose.translation, &pose.rotation);
-    // Rotating about the mirrored axis by the negative angle.
+    // The mirrored rotation turns about the mirrored axis by the negative angle.
     let rotation = UnitQuaternion::new_unchecked(Quaternion::new(q.w, q.i, -q.j, -q.k));
     Pose::from_parts(Translation3::new(-t.x, t.y, t.z), rotation)
 }
 
-/// The image of a solid under the reflection `M`. Mirroring twice gives the same bits.
+/// Returns the image of a solid under the reflection `M` = diag(-1, 1, 1). Mirroring twice gives the
+/// same bits.
 pub(crate) fn mirrored(solid: &SolidSource) -> SolidSource {
     let mut image = solid.clone();
     for v in &mut image.vertices {
@@ -63,7 +64,7 @@ pub(crate) fn mirrored(solid: &SolidSource) -> SolidSource {
     image
 }
 
-/// The image with the same parameters.
+/// Replaces a curve by its mirror image with the same parameters.
 fn mirror_curve(curve: &mut Curve) {
     match curve {
         Curve::Line { origin, dir } => {
@@ -80,7 +81,7 @@ fn mirror_curve(curve: &mut Curve) {
 
 fn mirror_face(face: &mut FaceSource) {
     match &mut face.surface {
-        // The natural normal points to the other side of the image.
+        // The natural normal of the mirrored surface points to the other side.
         Surface::Plane { frame } => {
             *frame = flat(frame);
             face.outward = !face.outward;
@@ -96,27 +97,28 @@ fn mirror_face(face: &mut FaceSource) {
     }
     for l in &mut face.loops {
         if let LoopSource::Edges(uses) = l {
-            // On the left of the image is what was on the right.
+            // Mirroring exchanges left and right, so loops are reversed.
             uses.reverse();
             uses.iter_mut().for_each(|(_, forward)| *forward = !*forward);
         }
     }
 }
 
-/// The image of a frame's plane: x and y are mirrored, z makes the frame right-handed.
+/// Returns the image of a frame of which only the x–y plane matters: x and y are mirrored, z makes the
+/// frame right-handed.
 fn flat(f: &Frame) -> Frame {
     let image = plain(f);
     Frame { z: -image.z, ..image }
 }
 
-/// The image of what is symmetric about the frame's x–z plane: x and z are mirrored, y makes the frame
-/// right-handed.
+/// Returns the image of the frame of a shape that is symmetric about the frame's x–z plane: x and z are
+/// mirrored, y makes the frame right-handed.
 fn round(f: &Frame) -> Frame {
     let image = plain(f);
     Frame { y: -image.y, ..image }
 }
 
-/// The mirrored axes, a left-handed system.
+/// Returns the frame with all axes mirrored, which is left-handed.
 fn plain(f: &Frame) -> Frame {
     let mut image = *f;
     image.origin.x = -image.origin.x;

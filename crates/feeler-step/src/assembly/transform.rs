@@ -8,10 +8,12 @@ use crate::entities::{Entities, Record, Res, bad};
 use crate::geometry::Geometry;
 use crate::units::Units;
 
-/// A scale may differ from 1 by this much: writers round.
+/// Maximum difference of a scale from 1 that counts as rounding by the writer. A larger value ignores
+/// real scalings; a smaller one refuses files.
 const SCALE_TOL: f64 = 1e-9;
 
-/// The motion from the world's frame to the placement or operator `id`.
+/// Returns the motion from the coordinate axes to the placement or operator `id`, which the entity `by`
+/// refers to.
 pub(super) fn placed(entities: &Entities, id: u64, by: u64, units: Units) -> Res<Motion> {
     let r = entities.get(id, by)?.flattened();
     let geometry = Geometry::new(entities, units);
@@ -27,8 +29,9 @@ fn pose_of(f: &Frame) -> Pose {
     Pose::from_parts(Translation3::from(f.origin.coords), rotation)
 }
 
-/// `CARTESIAN_TRANSFORMATION_OPERATOR_3D`: axis 1, axis 2, origin, scale, axis 3. Writers disagree on how
-/// many names come first; the origin is the only point.
+/// Reads a `CARTESIAN_TRANSFORMATION_OPERATOR_3D`: axis 1, axis 2, origin, scale, axis 3. Writers
+/// disagree on the number of names before these attributes, so the origin is recognised as the only
+/// point.
 fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Motion> {
     let is_point = |i: &usize| {
         let entity = r.maybe_reference(*i).and_then(|id| geometry.entities.find(id));
@@ -47,10 +50,10 @@ fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Motion> {
     motion(r.id, origin, axis_1, axis_2, axis_3)
 }
 
-/// ISO 10303-42's `base_axis`: z from axis 3, x from axis 1 across it, y from axis 2 across both, on
-/// whichever side.
+/// Constructs the axes as `base_axis` of ISO 10303-42: z from axis 3; x from axis 1, normal to z; y
+/// normal to both, on the side of axis 2. The result may contain a reflection.
 fn motion(id: u64, origin: P3, axis_1: Option<V3>, axis_2: Option<V3>, axis_3: Option<V3>) -> Res<Motion> {
-    // Without axis 3, a right-handed system from the other two is what writers mean.
+    // Without axis 3, z completes axes 1 and 2 to a right-handed system, as writers intend.
     let z = axis_3.or_else(|| Some(axis_1?.cross(&axis_2?))).unwrap_or_else(V3::z);
     let Some(frame) = Frame::from_z(origin, z, axis_1) else {
         return bad(id, "is a transformation without directions");
@@ -58,7 +61,8 @@ fn motion(id: u64, origin: P3, axis_1: Option<V3>, axis_2: Option<V3>, axis_3: O
     if axis_2.is_none_or(|y| y.dot(&frame.y) >= 0.0) {
         return Ok(pose_of(&frame).into());
     }
-    // The axes x, -y, z are those of a reflection of the first coordinate and then of -x, -y, z.
+    // The axes x, -y, z are obtained by a reflection of the first coordinate followed by the frame -x,
+    // -y, z.
     let turned = Frame { x: -frame.x, y: -frame.y, ..frame };
     Ok(Motion { pose: pose_of(&turned), mirrored: true })
 }

@@ -11,15 +11,15 @@ use crate::entities::{Record, Res, bad};
 pub(crate) struct ReadCurve {
     /// Curve (mm, radians).
     pub(crate) curve: Curve,
-    /// Whether it runs in the direction of the curve in the file.
+    /// Whether the curve runs in the direction of the curve in the file.
     pub(crate) forward: bool,
-    /// Factor from a parameter of the file to that of the curve.
+    /// Factor from a curve parameter of the file to the parameter of `curve`.
     pub(crate) parameter_scale: f64,
 }
 
 impl Geometry<'_> {
-    /// Reads the curve `id`. For a trimmed curve the basis curve is returned, because the vertices of an
-    /// edge determine its ends.
+    /// Reads the curve `id`, to which the entity `by` refers. For a trimmed curve the basis curve is
+    /// returned, because the vertices of an edge determine its ends.
     pub(crate) fn curve(&mut self, id: u64, by: u64) -> Res<ReadCurve> {
         self.deeper(id, |g| g.curve_here(id, by))
     }
@@ -38,7 +38,7 @@ impl Geometry<'_> {
                 let (direction, magnitude) = self.vector(r.reference(2, "dir")?, id)?;
                 let dir = direction / direction.norm();
                 if magnitude == 0.0 {
-                    // The direction is enough for an edge.
+                    // An edge needs only the direction of the line.
                     parameter_scale = self.units.mm;
                 } else {
                     parameter_scale = magnitude.abs();
@@ -95,7 +95,7 @@ impl Geometry<'_> {
         Ok(ReadCurve { curve, forward: true, parameter_scale })
     }
 
-    /// Reads a bounded curve from its start to its end, in exact Bézier pieces.
+    /// Reads a bounded curve as exact Bézier pieces from its start to its end.
     pub(super) fn bounded(&mut self, id: u64, by: u64) -> Res<BezierSpline> {
         self.deeper(id, |g| {
             let r = g.entities.get(id, by)?;
@@ -155,8 +155,8 @@ impl Geometry<'_> {
                 (None, _) => return bad(r.id, "is a TRIMMED_CURVE without trimming points"),
             };
         }
-        // If the basis as read runs against that of the file, only trimming points are reliable, not
-        // parameters.
+        // If the basis curve as read runs against that of the file, only trimming points can be used,
+        // not parameters.
         let sense = r.logical(4) != Some(false);
         let [a, b] = if sense { ends } else { [ends[1], ends[0]] };
         let piece = match basis.curve.period() {
@@ -211,20 +211,21 @@ impl Geometry<'_> {
     }
 }
 
-/// Returns the spline, or the reversed spline over the same parameters.
+/// Returns the spline if `forward`, otherwise the reversed spline over the same parameter range.
 fn oriented(spline: BezierSpline, forward: bool) -> BezierSpline {
     if forward {
         return spline;
     }
     let (t0, t1) = spline.range();
     let mut breaks: Vec<f64> = spline.breaks.iter().rev().map(|t| t0 + t1 - t).collect();
-    // The ends are set exactly.
+    // The ends are set exactly, without rounding.
     let last = breaks.len() - 1;
     (breaks[0], breaks[last]) = (t0, t1);
     BezierSpline { breaks, control: spline.control.iter().rev().copied().collect(), ..spline }
 }
 
-/// Parameter of the point of `curve` nearest to `p`, by closed forms or a global search for splines.
+/// Returns the parameter of the point of `curve` nearest to `p`, by closed forms or a global search for
+/// splines.
 pub(super) fn parameter_near(curve: &Curve, p: &P3) -> f64 {
     match curve {
         Curve::Line { origin, dir } => (p - origin).dot(dir),

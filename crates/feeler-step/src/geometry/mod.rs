@@ -23,14 +23,15 @@ pub(crate) use surfaces::{Near, NearEdge, ReadSurface};
 /// file or its unit. A larger value loses digits; with a smaller one large plants are refused.
 pub(crate) const MAX_COORDINATE_MM: f64 = 1e9;
 
-/// Maximum nesting depth of geometry (an offset of a trimmed extrusion of a composite curve …).
+/// Maximum nesting depth of geometry (an offset of a trimmed extrusion of a composite curve …). A larger
+/// value may overflow the stack.
 const MAX_DEPTH: u32 = 24;
 
 /// Remark about inexact or irregular geometry.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub(crate) entity: u64,
-    /// Face or edge that was read at the time.
+    /// Entity id of the face or edge that was being read.
     pub(crate) part: Option<u64>,
     pub(crate) message: String,
 }
@@ -40,13 +41,13 @@ pub(crate) struct Note {
 pub(crate) struct Geometry<'a> {
     pub(crate) entities: &'a Entities,
     pub(crate) units: Units,
-    /// Remarks about inexact or irregular geometry.
+    /// Remarks about inexact or irregular geometry, in the order of reading.
     pub(crate) notes: Vec<Note>,
-    /// Face or edge that is being read.
+    /// Entity id of the face or edge that is being read.
     pub(crate) part: Option<u64>,
     depth: u32,
-    /// Cache of offset surfaces of splines with their deviations, because many edges refer to one of
-    /// them.
+    /// Cache of offset surfaces of splines with their deviations, by the id of the basis surface and the
+    /// distance, because many edges refer to the same offset surface.
     offsets: HashMap<u64, (BezierSurface, f64)>,
 }
 
@@ -71,7 +72,7 @@ impl<'a> Geometry<'a> {
         result
     }
 
-    /// Returns a length attribute (mm).
+    /// Returns attribute `i` of `r` as a length (mm); `what` is its name in error messages.
     pub(crate) fn length(&self, r: &Record<'_>, i: usize, what: &str) -> Res<f64> {
         let x = r.real(i, what)? * self.units.mm;
         if x.abs() <= MAX_COORDINATE_MM {
@@ -81,7 +82,7 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// Returns a length attribute that must be positive (mm).
+    /// Returns attribute `i` of `r` as a length (mm) that must be positive.
     pub(crate) fn positive_length(&self, r: &Record<'_>, i: usize, what: &str) -> Res<f64> {
         let x = self.length(r, i, what)?;
         if x > 0.0 { Ok(x) } else { bad(r.id, format!("{}: {what} is {x}; it must be positive", r.name)) }
@@ -107,7 +108,7 @@ impl<'a> Geometry<'a> {
                 );
             }
         };
-        // NaN is rejected, too.
+        // NaN fails this test as well.
         if p.iter().all(|x| x.abs() <= MAX_COORDINATE_MM) {
             Ok(p)
         } else {
@@ -115,7 +116,7 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// Reads a `DIRECTION`, scaled but not normalised.
+    /// Reads a `DIRECTION`, scaled to a safe magnitude but not normalised.
     pub(crate) fn direction(&self, id: u64, by: u64) -> Res<V3> {
         let r = self.entities.get(id, by)?.flattened();
         if r.name != "DIRECTION" {

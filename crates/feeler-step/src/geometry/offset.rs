@@ -1,4 +1,4 @@
-//! Approximates parallel surfaces of free-form surfaces, which have no exact rational form.
+//! Approximates parallel surfaces of splines, which have no exact rational form.
 //!
 //! # Source
 //! Piecewise biquintic Hermite interpolation of `S + d n`, whose first derivatives follow from the second
@@ -10,25 +10,28 @@ use feeler_geom::{P2, SurfaceDerivs, V3};
 
 use crate::entities::{Res, bad};
 
-/// Target deviation (mm) while at most [`FEW_CELLS`] pieces are needed. A larger value gives less exact
-/// volumes; a smaller one more pieces.
+/// Target deviation (mm) of a parallel surface if at most [`FEW_CELLS`] pieces are needed. A larger
+/// value gives less exact volumes; a smaller one more pieces.
 const TARGET_DEVIATION: f64 = 1e-6;
-/// Target deviation (mm) if the former needs more pieces. A larger value gives less exact volumes; a smaller
-/// one more pieces.
+/// Target deviation (mm) of a parallel surface if [`TARGET_DEVIATION`] needs more than [`FEW_CELLS`]
+/// pieces. A larger value gives less exact volumes; a smaller one more pieces.
 const RELAXED_DEVIATION: f64 = 1e-4;
 /// Maximum accepted deviation (mm) within [`MAX_CELLS`] pieces. With a larger value volumes are inexact; with
 /// a smaller one surfaces are refused.
 const MAX_DEVIATION: f64 = 1e-2;
-/// Number of pieces beyond which the target is relaxed.
+/// Number of pieces beyond which [`RELAXED_DEVIATION`] replaces [`TARGET_DEVIATION`]. A larger value
+/// gives more pieces, a smaller one less exact surfaces.
 const FEW_CELLS: usize = 2_000;
-/// Maximum number of pieces.
+/// Maximum number of pieces of a parallel surface. A larger value takes more time and memory; a smaller
+/// one refuses more surfaces.
 const MAX_CELLS: usize = 16_000;
 
-/// Returns the parallel surface at distance `d` (mm) along the natural normal, and its measured deviation
-/// (mm) with a safety factor.
+/// Returns the parallel surface of `grid` at distance `d` (mm, positive along the natural normal), and
+/// an upper bound (mm) of its deviation, which is the measured one with a safety factor. `id` is the
+/// entity id for errors.
 pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurface, f64)> {
     let (n_u, n_v) = grid.n_patches();
-    // Number of pieces of every interval.
+    // Number of pieces into which each interval between breaks is divided.
     let (mut cuts_u, mut cuts_v) = (vec![1_usize; n_u], vec![1_usize; n_v]);
     let mut target = TARGET_DEVIATION;
     loop {
@@ -81,14 +84,16 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
                 v_periodic: false,
             };
             surface.detect_periodicity();
-            // Sampling between these samples also stays below twice the maximum.
+            // The deviation between the samples is assumed to be below twice the largest one at the
+            // samples.
             return Ok((surface, 2.0 * worst));
         }
         (cuts_u, cuts_v) = next;
     }
 }
 
-/// Doubles the pieces of intervals with larger errors (`i, j, error, along u, along v`).
+/// Doubles the numbers of pieces of intervals whose error exceeds `target` (mm). `errors` lists
+/// `i, j, error, error along u, error along v` of each patch.
 fn halved(
     errors: &[(usize, usize, f64, f64, f64)],
     cuts_u: &[usize],
@@ -97,7 +102,8 @@ fn halved(
 ) -> (Vec<usize>, Vec<usize>) {
     let (mut more_u, mut more_v) = (vec![false; cuts_u.len()], vec![false; cuts_v.len()]);
     for (i, j, _, along_u, along_v) in errors.iter().filter(|e| e.2 > target) {
-        // The error on the rim determines the direction; inside, the errors of both directions add up.
+        // The errors on the sides of the patch determine which direction is divided; inside, the errors
+        // of both directions add up.
         let neither = along_u.max(*along_v) <= 0.5 * target;
         more_u[*i] |= neither || *along_u > 0.5 * target;
         more_v[*j] |= neither || *along_v > 0.5 * target;
@@ -112,8 +118,8 @@ fn cells((u, v): &(Vec<usize>, Vec<usize>)) -> usize {
     u.iter().sum::<usize>() * v.iter().sum::<usize>()
 }
 
-/// Intervals between breaks, each cut into the given number of equal parts, with the index of the
-/// interval.
+/// Returns the intervals between breaks, each divided into the given number of equal parts, with the
+/// index of the original interval.
 #[expect(clippy::cast_precision_loss, reason = "the counts are small")]
 fn refined(breaks: &[f64], cuts: &[usize]) -> Vec<(usize, [f64; 2])> {
     let mut out = Vec::new();
@@ -124,8 +130,8 @@ fn refined(breaks: &[f64], cuts: &[usize]) -> Vec<(usize, [f64; 2])> {
     out
 }
 
-/// Maximum distance at equal parameters between a piece and the parallel surface: at all sample points,
-/// on the two sides along u, and on the two sides along v.
+/// Maximum distances (mm) at equal parameters between a piece and the parallel surface: at all sample
+/// points, on the two sides along u, and on the two sides along v.
 fn deviation(
     piece: &BezierSurface,
     u: &[f64; 2],
@@ -152,12 +158,13 @@ fn deviation(
     (worst, along_u, along_v)
 }
 
-/// Point, first derivatives and twist of the parallel surface, computed from one patch (extrapolated at
-/// its rim).
+/// Computes point, first derivatives and twist of the parallel surface at distance `d` (mm) from one
+/// patch, which is extrapolated at its rim.
 fn derivs(grid: &BezierSurface, patch: (usize, usize), uv: P2, d: f64) -> SurfaceDerivs {
     let (u, v) = (&grid.u_breaks[patch.0..=patch.0 + 1], &grid.v_breaks[patch.1..=patch.1 + 1]);
     let centre = P2::new(0.5 * (u[0] + u[1]), 0.5 * (v[0] + v[1]));
-    // At a singular point (a collapsed side) the limit from inside is approximated.
+    // At a singular point (a collapsed side), the limit from inside is approximated by a point slightly
+    // inside.
     let mut at = uv;
     let mut s = grid.patch_derivs(patch, at);
     if s.du.cross(&s.dv).norm() <= 1e-9 * (s.du.norm_squared() + s.dv.norm_squared()) {
@@ -172,7 +179,7 @@ fn derivs(grid: &BezierSurface, patch: (usize, usize), uv: P2, d: f64) -> Surfac
     SurfaceDerivs { p: s.p + n * d, du: s.du + n_u * d, dv: s.dv + n_v * d, duv: s.duv + n_uv * d, ..s }
 }
 
-/// Unit normal and its first derivatives.
+/// Computes the unit normal and its derivatives with respect to u and v.
 fn normal_derivs(s: &SurfaceDerivs) -> (V3, V3, V3) {
     let m = s.du.cross(&s.dv);
     let length = m.norm();

@@ -17,15 +17,15 @@ const TARGET_DEVIATION: f64 = 1e-7;
 /// Maximum accepted deviation (mm) if the target needs more than [`MAX_SAMPLES`]. A larger value admits
 /// inexact edges; a smaller one refuses more of them.
 const MAX_DEVIATION: f64 = 1e-3;
-/// Maximum number of samples of a PCURVE that is fitted in space. A larger value fits longer curves to the
-/// target, in more time.
+/// Maximum number of samples to which a PCURVE is fitted in space. A larger value fits longer curves to
+/// the target, in more time.
 const MAX_SAMPLES: u32 = 4096;
 /// Maximum distance by which a 3D curve may miss the ends of its edge, relative to the distance between
 /// them (or ten times the uncertainty of the file, if that is larger). With a larger value wrong curves
 /// are used; with a smaller one pcurves are fitted in vain.
 const MAX_END_GAP: f64 = 1e-3;
 
-/// Affine map from the surface parameters of the file to ours.
+/// Affine map from the parameters of a surface in the file to those of the surface as read.
 struct ParameterMap {
     scale: V2,
     shift: V2,
@@ -42,7 +42,8 @@ impl ParameterMap {
 }
 
 impl Geometry<'_> {
-    /// Reads the curve of an edge between two points.
+    /// Reads the curve of an edge between two points (mm). Among a 3D curve and pcurves, the one that
+    /// fits the points is returned.
     pub(crate) fn edge_curve(&mut self, id: u64, by: u64, ends: [P3; 2]) -> Res<ReadCurve> {
         let r = self.entities.get(id, by)?.flattened();
         match r.name {
@@ -64,8 +65,8 @@ impl Geometry<'_> {
         }
     }
 
-    /// Returns a pcurve fitted in space if the 3D curve misses the ends of the edge by more than the
-    /// allowed gap and the pcurve does not.
+    /// Returns a pcurve fitted in space if the 3D curve misses the ends of the edge by more than
+    /// [`MAX_END_GAP`] and the pcurve does not.
     fn better_pcurve(&mut self, r: &Record<'_>, read: &ReadCurve, ends: [P3; 2]) -> Option<ReadCurve> {
         let miss = miss(&read.curve, &ends);
         let allowed = (10.0 * self.units.uncertainty).max(MAX_END_GAP * (ends[1] - ends[0]).norm());
@@ -96,7 +97,8 @@ impl Geometry<'_> {
         let Some(curve_id) = holder.any_references(1).next() else {
             return bad(holder_id, "contains no curve for the PCURVE that refers to it");
         };
-        // Coordinates in the parameter plane have no length unit; that of the surface is applied below.
+        // Coordinates in the parameter plane have no length unit; that of the surface is applied after
+        // reading.
         let plain = Units { mm: 1.0, rad: self.units.rad, ..Units::default() };
         let mut plane = Geometry::new(self.entities, plain);
         let read = plane.curve(curve_id, holder_id)?;
@@ -137,7 +139,7 @@ impl Geometry<'_> {
                 })
                 .fold(0.0, |worst, d| if d <= worst { worst } else { d });
             if deviation <= TARGET_DEVIATION || n >= MAX_SAMPLES {
-                // NaN is refused, too.
+                // NaN is refused as well.
                 if !matches!(deviation.partial_cmp(&MAX_DEVIATION), Some(std::cmp::Ordering::Less)) {
                     return bad(
                         r.id,
@@ -163,7 +165,8 @@ impl Geometry<'_> {
         }
     }
 
-    /// Returns a surface and the map from the parameters of the file to ours.
+    /// Reads a surface for a face around the points `near`, and returns it with the map from the
+    /// parameters of the file to its own.
     fn parametrised(&mut self, id: u64, by: u64, near: &[P3]) -> Res<(Surface, ParameterMap)> {
         let read = self.surface(id, by, Near { points: near, margin: 0.0, edges: &[], surface: id })?;
         let (mm, rad) = (self.units.mm, self.units.rad);
@@ -206,13 +209,14 @@ impl Geometry<'_> {
     }
 }
 
-/// Maximum distance of the ends of an edge from its curve (mm).
+/// Maximum distance (mm) of the two ends of an edge from the curve.
 fn miss(curve: &Curve, ends: &[P3; 2]) -> f64 {
     let off = |p: &P3| (curve.point(super::curves::parameter_near(curve, p)) - p).norm();
     off(&ends[0]).max(off(&ends[1]))
 }
 
-/// Parameters of a line or conic in a parameter plane at the ends of its edge.
+/// Returns the parameters, on a line or conic in a parameter plane, of the ends of its edge (mm, in
+/// space).
 fn parameters_at(surface: &Surface, map: &ParameterMap, curve: &Curve, ends: [P3; 2]) -> (f64, f64) {
     let periods = [surface.u_period(), surface.v_period()];
     let shifts = |period: Option<f64>| period.map_or(vec![0.0], |p| vec![0.0, -p, p]);
@@ -237,7 +241,7 @@ fn parameters_at(surface: &Surface, map: &ParameterMap, curve: &Curve, ends: [P3
     if ends[0] == ends[1]
         && let Curve::Line { dir, .. } = curve
     {
-        // The line covers one period.
+        // The line of a closed edge covers one period.
         let along = map.apply_vector(dir);
         let [u, v] = periods.map(|p| p.unwrap_or(f64::INFINITY));
         t1 = t0 + (u / along.x.abs()).min(v / along.y.abs());

@@ -1,10 +1,11 @@
-//! Selects the part of a profile that crosses its axis of revolution.
+//! Selects the part of a profile that generates a face, if the profile crosses its axis of revolution.
 //!
 //! ISO 10303-42 does not allow such profiles, but some writers drop the trims of arcs: a whole ellipse
 //! revolved about its own axis covers the ellipsoid twice. The profile is cut where it crosses the axis,
-//! and the part on which the face lies is kept. If two halves are mirror images, the face lies on both,
-//! and they differ in the side of the normal. The half is then the one in whose parameters the file gives
-//! the edges of the face, or else the one that contains an edge in the plane of the profile (a seam).
+//! and the part on which the face lies is kept. If two halves are mirror images, the face lies on the
+//! surfaces of both, which differ in the side of the normal. The selected half is then the one in whose
+//! parameters the file gives the edges of the face, or else the one that contains an edge in the plane
+//! of the profile (a seam).
 
 use std::f64::consts::TAU;
 
@@ -20,32 +21,33 @@ use crate::units::Units;
 /// Tolerance of lengths, relative to the size of the profile. With a larger value half profiles are
 /// mistaken for whole ones; with a smaller one halves of conics are not distinguished.
 const LENGTH_TOL: f64 = 1e-6;
-/// Number of samples per piece of a profile between which crossings of the axis are searched for.
+/// Number of intervals per piece of a profile at whose ends crossings of the axis are detected. A larger
+/// value takes more time; a smaller one misses double crossings.
 const SAMPLES: u32 = 16;
 
-/// Profile in one plane with its axis.
+/// The plane that contains a profile and its axis of revolution.
 struct Plane<'a> {
     profile: &'a ReadCurve,
     origin: P3,
     axis: V3,
-    /// Unit vector away from the axis.
+    /// Unit vector in the plane, normal to the axis, towards the profile point that is farthest from it.
     across: V3,
     size: f64,
 }
 
-/// Part of the profile on one side of the axis.
+/// Part of the profile on one side of the axis, from parameter `t0` to `t1`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) t0: f64,
     pub(super) t1: f64,
-    /// Sign of the side: 1 or −1, a factor of `Plane::across`.
+    /// Side of the axis: 1 for the side of `Plane::across`, −1 for the other one.
     side: f64,
-    /// Whether another part fits as well.
+    /// Whether another part fits the file as well.
     pub(super) is_guess: bool,
 }
 
 impl<'a> Plane<'a> {
-    /// Returns `None` if the profile is not in one plane with the axis.
+    /// Returns `None` if the profile is not in one plane with the axis. `range` is its parameter range.
     fn new(profile: &'a ReadCurve, range: (f64, f64), origin: &P3, axis: &V3) -> Option<Self> {
         let radial = |p: &P3| (p - origin) - axis * (p - origin).dot(axis);
         let points: Vec<P3> = samples(&profile.curve, range).map(|t| profile.curve.point(t)).collect();
@@ -57,12 +59,13 @@ impl<'a> Plane<'a> {
         flat.then_some(Self { profile, origin: *origin, axis: *axis, across, size })
     }
 
-    /// Signed distance from the axis along `across` (mm).
+    /// Signed distance (mm) of the profile point at `t` from the axis, positive towards `across`.
     fn offset(&self, t: f64) -> f64 {
         (self.profile.curve.point(t) - self.origin).dot(&self.across)
     }
 
-    /// Parts between crossings of the axis; empty if there are no crossings.
+    /// Returns the parts of the profile between its crossings of the axis; empty if there are no
+    /// crossings.
     fn parts(&self, range: (f64, f64)) -> Vec<Part> {
         let mut cuts = vec![];
         let mut last: Option<(f64, f64)> = None;
@@ -102,7 +105,7 @@ impl<'a> Plane<'a> {
 
     fn crossing(&self, mut a: f64, mut b: f64) -> f64 {
         let at_a = self.offset(a) > 0.0;
-        // 60 halvings exhaust the digits of the parameter.
+        // 60 halvings exhaust the digits of a parameter.
         for _ in 0..60 {
             let m = 0.5 * (a + b);
             if (self.offset(m) > 0.0) == at_a { a = m } else { b = m }
@@ -110,7 +113,7 @@ impl<'a> Plane<'a> {
         0.5 * (a + b)
     }
 
-    /// Keeps the part on which the trimmed profile lies; all parts if it lies on several.
+    /// Removes the parts on which the trimmed profile does not lie, unless it lies on several parts.
     fn keep_trimmed(&self, parts: &mut Vec<Part>, trim: &BezierSpline) {
         let (t0, t1) = trim.range();
         let mut hits = vec![0_u32; parts.len()];
@@ -122,7 +125,7 @@ impl<'a> Plane<'a> {
             let nearest = (0..parts.len()).min_by(|i, j| off(&parts[*i]).total_cmp(&off(&parts[*j])));
             nearest.into_iter().for_each(|i| hits[i] += 1);
         }
-        // Rounding can extend a trim beyond the axis.
+        // By rounding, a trimmed profile can extend slightly beyond the axis.
         let most = hits.iter().copied().max().unwrap_or(0);
         if hits.iter().sum::<u32>() - most <= 1 {
             let mut hits = hits.into_iter();
@@ -138,8 +141,8 @@ impl<'a> Plane<'a> {
         })
     }
 
-    /// Returns the parameter of the profile point from which `p` was revolved, and the remaining distance
-    /// (mm).
+    /// Returns the parameter of the point of `part` from which `p` was revolved, and the remaining
+    /// distance (mm).
     fn foot(&self, part: &Part, p: &P3) -> (f64, f64) {
         let height = (p - self.origin).dot(&self.axis);
         let radius = (p - self.origin - self.axis * height).norm();
@@ -149,7 +152,7 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// Sample parameters over the whole curve, including its ends.
+/// Iterates over sample parameters of the whole curve, including its ends.
 fn samples(curve: &Curve, (t0, t1): (f64, f64)) -> impl Iterator<Item = f64> + use<> {
     let mut ends = vec![t0];
     ends.extend(curve.breaks(t0, t1));
@@ -162,9 +165,10 @@ fn samples(curve: &Curve, (t0, t1): (f64, f64)) -> impl Iterator<Item = f64> + u
 }
 
 impl Geometry<'_> {
-    /// Returns the part of the profile that is revolved, if the profile crosses the axis within `range`.
+    /// Returns the part of the profile that generates the face, if the profile crosses the axis
+    /// (`origin`, direction) within `range`; otherwise `None`.
     ///
-    /// `trim` is the trimmed profile, `surface` the entity id of the surface of revolution.
+    /// `trim` is the trimmed profile of the file, `surface` the entity id of the surface of revolution.
     ///
     /// # Errors
     /// The surface intersects itself, and the file does not determine which part contains the face.
@@ -207,8 +211,9 @@ impl Geometry<'_> {
         let seams: Vec<&NearEdge<'_>> = near.edges.iter().filter(|e| is_seam(e, near)).collect();
         let (of_seams, of_edges) =
             (plane.side_of(&seams), plane.side_of(&near.edges.iter().collect::<Vec<_>>()));
-        // Without evidence, the side on which writers usually begin is used: that of the first axis of the
-        // conic if it points across, or else that along which the curve rises; a line begins at its point.
+        // Without evidence, the side on which writers usually start is used. For a conic, it is the side
+        // of its first axis if that axis points away from the axis of revolution, or else the side along
+        // which the curve rises; a line starts at its point.
         let begins = match &profile.curve {
             Curve::Ellipse { frame, .. } | Curve::Circle { frame, .. }
                 if frame.x.dot(&plane.across).abs() > 0.5 =>
@@ -250,9 +255,10 @@ impl Geometry<'_> {
                 if radius <= LENGTH_TOL * plane.size {
                     continue;
                 }
-                // The angle is zero on the profile as written.
+                // The angle u is zero on the profile as written.
                 let u = math::atan2(radial.dot(&plane.axis.cross(&profile_side)), radial.dot(&profile_side));
-                // Factors from the parameters of the file to ours, and to lengths.
+                // Factors from the parameters of the file to those of the surface, and from these to
+                // lengths.
                 let scale = V2::new(self.units.rad, plane.profile.parameter_scale);
                 let lengths = scale.component_mul(&V2::new(radius, speed));
                 let period = V2::new(TAU, plane.profile.curve.period().unwrap_or(0.0)).component_div(&scale);
@@ -265,7 +271,8 @@ impl Geometry<'_> {
         sum
     }
 
-    /// Pcurves that the file gives for an edge on one of these surfaces; unreadable ones are skipped.
+    /// Returns the pcurves that the file gives for an edge on one of the surfaces (entity ids);
+    /// unreadable ones are skipped.
     fn parameter_curves(&self, edge: u64, surfaces: &[u64]) -> Vec<Curve> {
         let read = |pcurve: u64| {
             let r = self.entities.find(pcurve)?.flattened();
@@ -285,8 +292,8 @@ impl Geometry<'_> {
     }
 }
 
-/// Distance (mm) of a point of a parameter plane, shifted by up to two periods, from a curve; `lengths`
-/// (mm) are those of one unit of each parameter.
+/// Minimum distance (mm) from a curve in a parameter plane to the point `at`, which may be shifted by up
+/// to two periods; `lengths` are the lengths (mm) of one unit of each parameter.
 fn off_curve(curve: &Curve, at: V2, period: V2, lengths: V2) -> f64 {
     let turns = [-2.0, -1.0, 0.0, 1.0, 2.0];
     let mut min_distance = f64::INFINITY;
@@ -298,14 +305,14 @@ fn off_curve(curve: &Curve, at: V2, period: V2, lengths: V2) -> f64 {
     min_distance
 }
 
-/// Returns whether the loops of the face use an edge twice.
+/// Returns whether the loops of the face use the edge twice.
 fn is_seam(edge: &NearEdge<'_>, near: Near<'_>) -> bool {
     near.edges.iter().filter(|e| e.id == edge.id).count() > 1
 }
 
 impl Plane<'_> {
-    /// Side of the axis on which edges in the plane of the profile lie: the sum of their signed distances, or
-    /// 0 if there are none or both sides balance.
+    /// Side of the axis on which those of `edges` lie that are in the plane of the profile: the sum of
+    /// their signed distances (mm), or 0 if there are none or both sides balance.
     fn side_of(&self, edges: &[&NearEdge<'_>]) -> f64 {
         let normal = self.axis.cross(&self.across);
         let mut sum = 0.0;

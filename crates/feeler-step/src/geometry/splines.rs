@@ -7,7 +7,8 @@ use feeler_geom::nurbs::{NurbsCurve, NurbsError, NurbsSurface};
 use super::Geometry;
 use crate::entities::{Bad, Record, Res, bad};
 
-/// Type names of the B-spline curves or surfaces, and the number of attributes of their common supertype.
+/// Type names of all kinds of B-spline curves, or surfaces, and the number of attributes of their common
+/// supertype.
 struct Family {
     base: &'static str,
     n_base: usize,
@@ -160,7 +161,7 @@ fn repeated(id: u64, knots: &[f64], multiplicities: &[f64]) -> Res<Vec<f64>> {
     Ok(out)
 }
 
-/// Knots implied by the type (ISO 10303-42, `knot_type`).
+/// Returns the knots implied by the type of the spline (ISO 10303-42, `knot_type`).
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
 fn implied_knots(family: &Family, r: &Record<'_>, degree: u32, n_points: usize) -> Res<Vec<f64>> {
     let d = degree as usize;
@@ -194,7 +195,8 @@ fn implied_knots(family: &Family, r: &Record<'_>, degree: u32, n_points: usize) 
     Ok(knots)
 }
 
-/// Makes weights positive. They are homogeneous, so that weights that are all negative mean the same.
+/// Makes all weights positive. Weights are homogeneous, so that all negative ones define the same curve
+/// as their absolute values.
 fn positive(mut weights: Vec<f64>) -> Vec<f64> {
     if !weights.is_empty() && weights.iter().all(|w| *w < 0.0) {
         weights.iter_mut().for_each(|w| *w = -*w);

@@ -1,7 +1,7 @@
 //! Reads surfaces of every kind.
 //!
-//! A surface is read for one face, whose location determines what the surface alone leaves open: the
-//! nappe of a cone, or the part of an unbounded extrusion.
+//! A surface is read for one face, because the location of the face selects the nappe of a cone, or the
+//! part of an unbounded extrusion.
 
 use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
@@ -13,23 +13,23 @@ use crate::entities::{Record, Res, bad};
 /// larger value changes shapes; a smaller one gives apices at infinity.
 const MIN_HALF_ANGLE: f64 = 1e-12;
 
-/// Location of a face.
+/// Location of the face for which a surface is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near<'a> {
-    /// Points around the face.
+    /// Points (mm) whose hull roughly contains the face.
     pub(crate) points: &'a [P3],
-    /// Distance (mm) by which the face may extend beyond these points.
+    /// Distance (mm) by which the face may extend beyond the hull of the points.
     pub(crate) margin: f64,
-    /// Edges of the face.
+    /// Edges of the loops of the face.
     pub(crate) edges: &'a [NearEdge<'a>],
     /// Entity id of the surface of the face; 0 if unknown.
     pub(crate) surface: u64,
 }
 
 impl Near<'_> {
-    /// Returns whether the face is below `apex` along `axis`: on the second nappe of a cone. The edges
-    /// decide, not the points around the face: those include the boxes of whole circles, which can reach
-    /// farther beyond the apex than the face does on its own side.
+    /// Returns whether the face is on the nappe of a cone below `apex` along `axis`. The edges decide
+    /// rather than the points around the face: those include the boxes of whole circles, which can
+    /// extend farther beyond the apex than the face does on its own side.
     pub(super) fn is_below(&self, apex: &P3, axis: &V3) -> bool {
         let height = |p: &P3| (p - apex).dot(axis);
         let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
@@ -39,13 +39,13 @@ impl Near<'_> {
     }
 }
 
-/// Edge of a face.
+/// An edge of a face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearEdge<'a> {
     /// Entity id.
     pub(crate) id: u64,
     pub(crate) curve: &'a Curve,
-    /// Start and end point.
+    /// Start and end point (mm).
     pub(crate) ends: [P3; 2],
     /// Whether the edge runs in the direction of its curve.
     pub(crate) along: bool,
@@ -57,7 +57,7 @@ impl NearEdge<'_> {
         let [start, end] = self.ends.map(|p| parameter_near(self.curve, &p));
         let (a, b) = if self.along { (start, end) } else { (end, start) };
         let span = match self.curve.period() {
-            // An edge that ends where it starts covers the whole period.
+            // An edge with coincident ends covers the whole period.
             Some(period) => match math::wrap(b - a, 0.0, period) {
                 span if span <= 1e-9 * period => period,
                 span => span,
@@ -73,14 +73,15 @@ impl NearEdge<'_> {
 pub(crate) struct ReadSurface {
     /// Surface (mm).
     pub(crate) surface: Surface,
-    /// Whether its natural normal is that of the surface in the file.
+    /// Whether the natural normal of `surface` has the direction of the normal of the surface in the
+    /// file.
     pub(crate) same_normal: bool,
-    /// Maximum distance from the surface in the file (mm); 0 if exact.
+    /// Maximum distance (mm) from the surface in the file; 0 if `surface` is exact.
     pub(crate) deviation: f64,
     /// Whether the file leaves open which half of a profile that crosses its axis is revolved, so that
     /// the normal can be the opposite one.
     pub(crate) either_way: bool,
-    /// Whether a spindle torus is its outer sheet; `None` for other surfaces.
+    /// Whether the face is on the outer sheet of a spindle torus; `None` for other surfaces.
     pub(crate) outer_sheet: Option<bool>,
 }
 
@@ -95,7 +96,7 @@ impl ReadSurface {
 }
 
 impl Geometry<'_> {
-    /// Reads the surface `id` for a face around the points `near`.
+    /// Reads the surface `id`, to which the entity `by` refers, for a face around the points `near`.
     pub(crate) fn surface(&mut self, id: u64, by: u64, near: Near<'_>) -> Res<ReadSurface> {
         self.deeper(id, |g| g.surface_here(id, by, near))
     }
@@ -237,16 +238,17 @@ impl Geometry<'_> {
     }
 }
 
-/// Returns the absolute value of a radius and whether it was positive: through zero the surface turns
-/// inside out. `None` for zero.
+/// Returns the absolute value of a radius and whether the radius is positive; a negative radius turns
+/// the surface inside out. `None` for zero.
 fn signed(radius: f64) -> Option<(f64, bool)> {
     (radius != 0.0).then_some((radius.abs(), radius > 0.0))
 }
 
-/// Converts a cone. That of ISO 10303-42 has a radius at its placement; ours has its apex there and
-/// consists of the nappe with the face.
+/// Converts a cone. A cone of ISO 10303-42 has `radius` (mm) at the origin of its placement. In this
+/// program the origin of a cone is its apex, and the cone consists of the one nappe that contains the
+/// face.
 fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) -> Res<ReadSurface> {
-    // A negative angle opens in the opposite direction.
+    // A cone with a negative angle opens in the opposite direction.
     let flip = half_angle < 0.0;
     let angle = half_angle.abs();
     if angle < MIN_HALF_ANGLE {
@@ -273,7 +275,7 @@ fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) ->
     Ok(ReadSurface::exact(Surface::Cone { frame, half_angle: angle }))
 }
 
-/// Frame rotated by half a turn about its x axis.
+/// Returns the frame rotated by half a turn about its x axis.
 fn turned_over(f: &Frame) -> Frame {
     Frame { origin: f.origin, x: f.x, y: -f.y, z: -f.z }
 }
@@ -283,7 +285,7 @@ mod tests {
     use super::*;
     use feeler_geom::V3;
 
-    /// Arcs on one nappe of a cone whose full circles reach beyond the apex, or not.
+    /// Arcs on one nappe of a cone, whose full circles extend beyond the apex in some cases.
     #[test]
     fn edges_choose_the_nappe() {
         let mut seed = 3_u64;
@@ -300,10 +302,11 @@ mod tests {
             let (axis, ring_axis, at) = (unit(), unit(), unit());
             let apex = P3::origin() + at * 5.0;
             let half_angle = (1.0 + 88.0 * random()).to_radians();
-            // An arc in any plane, of 0.1 to 10 times its distance from the apex, of 1° to 350°.
+            // An arc in an arbitrary plane, with a radius of 0.1 to 10 times its distance from the apex,
+            // and of 1° to 350°.
             let distance = 0.1 + random();
             let radius = distance * math::powf(10.0, 2.0 * random() - 1.0);
-            // Its centre is on either side of the apex.
+            // Its centre is on either side of the apex along the axis.
             let beside = axis.cross(&ring_axis) * (distance * random());
             let centre = apex + axis * (distance * (2.0 * random() - 1.0)) + beside;
             let Some(frame) = Frame::from_z(centre, ring_axis, None) else { continue };
@@ -328,7 +331,7 @@ mod tests {
             let edge = NearEdge { id: 1, curve: &curve, ends, along };
             let near = Near { points: &around, margin: 0.0, edges: &[edge], surface: 0 };
             for (z, tan) in [(axis, half_angle), (-axis, half_angle), (axis, -half_angle)] {
-                // The placement is anywhere on the axis, with the radius there.
+                // The placement is anywhere on the axis, and has the radius of the cone there.
                 let height = random();
                 let origin = if tan > 0.0 { apex + z * height } else { apex - z * height };
                 let placement = Frame::from_z(origin, z, None).unwrap_or_else(Frame::identity);

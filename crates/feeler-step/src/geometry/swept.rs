@@ -1,7 +1,8 @@
-//! Extrusions and surfaces of revolution: canonical where they are, exact Bézier patches otherwise.
+//! Reads extrusions and surfaces of revolution: as canonical surfaces if possible, otherwise as exact
+//! Bézier patches.
 //!
 //! # Source
-//! ISO 10303-42 (parametrisations); BREP §2.1 (canonical where it can be).
+//! ISO 10303-42 (parametrisations); BREP §2.1 (canonical surfaces).
 
 use std::f64::consts::TAU;
 
@@ -13,9 +14,12 @@ use super::curves::ReadCurve;
 use super::surfaces::{Near, ReadSurface};
 use crate::entities::{Record, Res, bad};
 
-/// Directions are parallel (and points on an axis) within this: a file's 12 to 15 digits leave 1e-12 or so.
+/// Maximum sine of the angle between directions that count as parallel. The 12 to 15 digits of a file
+/// leave errors of 1e-12 or so. A larger value changes shapes; with a smaller one canonical surfaces
+/// become splines.
 const PARALLEL: f64 = 1e-10;
-/// Lengths agree within this (mm).
+/// Maximum difference (mm) of lengths that count as equal. A larger value changes shapes; with a smaller
+/// one canonical surfaces become splines.
 const COINCIDENT: f64 = 1e-8;
 
 impl Geometry<'_> {
@@ -34,7 +38,7 @@ impl Geometry<'_> {
         let profile = self.curve(profile_id, r.id)?;
         let axis = self.placement(r.reference(2, "axis_position")?, r.id)?;
         let (origin, z) = (&axis.origin, &axis.z);
-        // On which side of the axis the profile is: a bounded one says so itself.
+        // A bounded profile determines the side of the axis on which it lies.
         let trim = match self.entities.get(profile_id, r.id)?.name {
             "TRIMMED_CURVE" => self.bounded(profile_id, r.id).ok(),
             _ => None,
@@ -52,7 +56,7 @@ impl Geometry<'_> {
         let either_way = part.is_some_and(|p| p.is_guess);
         let at = part.map(|p| 0.5 * (p.t0 + p.t1));
         let canonical = canonical.filter(|surface| {
-            // Only an edge distinguishes the inner sheet of a canonical spindle torus from the outer one.
+            // Only an edge distinguishes the inner sheet of a spindle torus from the outer one.
             let is_inner = |p: P3| match surface {
                 Surface::Torus { frame, major, .. } => (p - frame.origin).dot(&frame.x) * major < 0.0,
                 _ => false,
@@ -64,7 +68,7 @@ impl Geometry<'_> {
                 return bad(r.id, "is a surface of revolution whose profile lies on the axis");
             };
             let own = surface.normal(surface.invert(&m, None, None));
-            // The file's normal is (axis × (λ - o)) × λ'.
+            // The normal of the surface in the file is (axis × (λ - o)) × λ'.
             let file = z.cross(&(m - origin)).cross(&tangent);
             let same = (file.dot(&own) > 0.0) == profile.forward;
             return Ok(ReadSurface { either_way, ..ReadSurface::with_normal(surface, same) });
@@ -77,7 +81,7 @@ impl Geometry<'_> {
     }
 }
 
-/// `λ(u) + v dir`, normal `λ' × dir`; `None` when it has no area.
+/// Converts the surface `λ(u) + v dir` with normal `λ' × dir`; `None` if it has no area.
 fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurface> {
     match &profile.curve {
         Curve::Line { origin, dir: along } => {
@@ -100,7 +104,7 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurfac
     }
 
     let (t0, t1) = finite_range(&profile.curve, |frame| {
-        // Along the extrusion onto the plane of the conic.
+        // The conic is projected along the extrusion direction onto the plane normal to it.
         let slope = frame.z.dot(dir);
         near.points
             .iter()
@@ -125,9 +129,10 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurfac
     Some(ReadSurface::with_normal(Surface::Bezier(grid), profile.forward))
 }
 
-/// The part of a profile within reach of a face on its surface of revolution.
+/// Returns the parameter range of a profile that contains the points from which a face is revolved.
 fn turned_range(profile: &Curve, origin: &P3, near: Near<'_>) -> (f64, f64) {
-    // Every point of the surface is as far from a point of the axis as the profile's point it came from.
+    // A point of the surface has the same distance from any point of the axis as the profile point that
+    // generates it.
     let reach = near.points.iter().map(|p| (p - origin).norm()).fold(0.0, f64::max) + near.margin;
     match profile {
         Curve::Line { origin: p, dir } => {
@@ -139,8 +144,8 @@ fn turned_range(profile: &Curve, origin: &P3, near: Near<'_>) -> (f64, f64) {
     }
 }
 
-/// A line turned about an axis in one plane with it: cylinder, plane or cone. Outer `None`: no area; inner
-/// `None`: the line is askew.
+/// Returns the surface of a line revolved about an axis in the same plane: a cylinder, plane or cone.
+/// The outer `None` means that the surface has no area, the inner one that the line is skew to the axis.
 #[expect(clippy::option_option, reason = "two different ways of not being canonical")]
 fn revolved_line(p: &P3, dir: &V3, origin: &P3, axis: &V3, near: Near<'_>) -> Option<Option<Surface>> {
     let offset = p - origin;
@@ -160,7 +165,8 @@ fn revolved_line(p: &P3, dir: &V3, origin: &P3, axis: &V3, near: Near<'_>) -> Op
         let frame = Frame::from_z(origin + axis * height, *axis, Some(across))?;
         return Some(Some(Surface::Plane { frame }));
     }
-    // The line meets the axis when the radial offset is along the line's own radial direction.
+    // The line intersects the axis if its radial offset is parallel to the radial component of its
+    // direction.
     let across_unit = across / across.norm();
     let miss = radial - across_unit * radial.dot(&across_unit);
     if miss.norm() > COINCIDENT {
@@ -172,7 +178,8 @@ fn revolved_line(p: &P3, dir: &V3, origin: &P3, axis: &V3, near: Near<'_>) -> Op
     Some(Some(Surface::Cone { frame, half_angle: math::atan2(across.norm(), cos.abs()) }))
 }
 
-/// A circle turned about an axis in its plane: torus, or sphere when its centre is on the axis.
+/// Returns the surface of a circle revolved about an axis in its plane: a torus, or a sphere if the
+/// centre is on the axis. `None` if the axis is not in the plane of the circle.
 fn revolved_circle(circle: &Frame, radius: f64, origin: &P3, axis: &V3) -> Option<Surface> {
     let offset = circle.origin - origin;
     let height = offset.dot(axis);
@@ -190,8 +197,8 @@ fn revolved_circle(circle: &Frame, radius: f64, origin: &P3, axis: &V3) -> Optio
     Some(Surface::Sphere { frame, radius })
 }
 
-/// A point of a line or circle off the axis, and the tangent there; `at` is its parameter, if the face is on
-/// one part of a profile that crosses the axis.
+/// Returns a point of a line or circle that is not on the axis, and the tangent there. `at` is the
+/// parameter to use, if the face is on one part of a profile that crosses the axis.
 fn profile_point(curve: &Curve, at: Option<f64>, origin: &P3, axis: &V3) -> Option<(P3, V3)> {
     if let Some(t) = at {
         let d = curve.derivs(t);
@@ -211,7 +218,8 @@ fn profile_point(curve: &Curve, at: Option<f64>, origin: &P3, axis: &V3) -> Opti
     }
 }
 
-/// All of a profile. A parabola or hyperbola is cut where its local `|y|` passes `reach` of its frame.
+/// Returns the parameter range of a whole profile. A parabola or hyperbola is cut where its local `|y|`
+/// exceeds `reach` (mm) of its frame.
 fn finite_range(curve: &Curve, reach: impl Fn(&Frame) -> f64) -> (f64, f64) {
     match curve {
         Curve::Parabola { frame, focal } => {

@@ -49,7 +49,8 @@ const MARKS: [&[u8]; 2] = [b"ISO-10303-21", b"END-ISO-10303-21"];
 pub(super) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
-    /// A quote closes a text only where the text may end: single apostrophes within texts are letters.
+    /// Whether single apostrophes within strings are letters: a quote then closes a string only where
+    /// the string may end.
     lenient: bool,
 }
 
@@ -58,23 +59,24 @@ impl<'a> Lexer<'a> {
         Self { text, at: 0, lenient: false }
     }
 
-    /// Lexer of the record that begins at `start`, in which single apostrophes are letters.
+    /// Returns a lexer of the record that begins at `start`, in which single apostrophes are letters.
     pub(super) fn leniently(&self, start: usize) -> Self {
         Self { text: &self.text[..self.record_end(start)], at: start, lenient: true }
     }
 
-    /// Lexer that continues after the record that begins at `start`, whatever it contains.
+    /// Returns a lexer that continues after the record that begins at `start`, whatever the record
+    /// contains.
     pub(super) fn behind_record(&self, start: usize) -> Self {
         Self { at: self.record_end(start), ..self.clone() }
     }
 
-    /// Lexer of the whole text that continues where `part`, a lexer of one record, stopped.
+    /// Returns a lexer of the whole text that continues where `part`, a lexer of one record, stopped.
     pub(super) fn continued(&self, part: &Self) -> Self {
         Self { at: part.at, ..self.clone() }
     }
 
-    /// Position after the first semicolon that another record or the end of the section follows. Quotes
-    /// are ignored.
+    /// Position after the first semicolon from `start` on that is followed by another record or by the
+    /// end of the section. Quotes are ignored.
     fn record_end(&self, start: usize) -> usize {
         let semicolons = (start..self.text.len()).filter(|i| self.text[*i] == b';');
         let begins = |i: &usize| {
@@ -192,8 +194,8 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Returns the content between the quote at the current position and the closing one, and moves
-    /// behind it.
+    /// Returns the text between the quote at the current position and the closing one, and moves behind
+    /// the closing one; `None` if the string is not closed.
     fn quoted(&mut self) -> Option<&'a [u8]> {
         let start = self.at + 1;
         let mut end = start;
@@ -246,8 +248,8 @@ impl<'a> Lexer<'a> {
         &rest[..rest.len() - (self.text.len() - self.at)]
     }
 
-    /// Reads a number: a sign, digits, and for a real a point with more digits and an exponent. The point
-    /// may be missing before an exponent, and the digits before the point.
+    /// Reads a number: a sign, digits, and for a real a point with more digits and an exponent. The
+    /// point before an exponent and the digits before the point may be missing.
     fn number(&mut self) -> Option<Token<'a>> {
         let start = self.at;
         let sign = usize::from(matches!(self.text[start], b'+' | b'-'));

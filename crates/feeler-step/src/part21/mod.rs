@@ -40,7 +40,7 @@ pub(crate) enum Attribute {
     /// Binary value, which no geometry uses.
     Binary,
     Reference(u64),
-    /// `$`, or blank.
+    /// `$`, or an empty value.
     Unset,
     /// `*`: derived from other attributes.
     Derived,
@@ -75,9 +75,9 @@ pub(crate) struct Graph {
     pub(crate) schema: Vec<String>,
     /// Entities by number.
     pub(crate) entities: BTreeMap<u64, Instance>,
-    /// Count of entity numbers that a REFERENCE section assigns to other files.
+    /// Number of entity numbers that a REFERENCE section assigns to other files.
     pub(crate) external: usize,
-    /// Remarks on single positions, with their lines.
+    /// Remarks on irregular positions of the file, with line numbers.
     pub(crate) oddities: Vec<String>,
     /// Remarks on the file as a whole.
     pub(crate) remarks: Vec<String>,
@@ -86,12 +86,12 @@ pub(crate) struct Graph {
 /// Reason why a text cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// Line number, starting at 1.
+    /// Line number of the fault, starting at 1.
     line: usize,
-    /// Entity that contains the fault.
+    /// Number of the entity that contains the fault.
     entity: Option<u64>,
     what: String,
-    /// Whether the text ends where more is expected.
+    /// Whether the text ends at the fault although more is expected.
     pub(crate) at_end: bool,
 }
 

@@ -4,7 +4,8 @@ use super::lexer::{Lexer, Token};
 use super::{Attribute, Fault, Graph, Instance, Name, Part, strings};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Maximum nesting depth of lists and typed values; real files nest them three or four times.
+/// Maximum nesting depth of lists and typed values; real files nest them three or four times. A larger
+/// value may overflow the stack.
 const MAX_DEPTH: u32 = 64;
 /// Maximum number of remarks on single positions; further ones are only counted.
 const MAX_ODDITIES: usize = 1000;
@@ -12,18 +13,18 @@ const MAX_ODDITIES: usize = 1000;
 /// Entities that a header must contain.
 const HEADER: [&str; 3] = ["FILE_DESCRIPTION", "FILE_NAME", "FILE_SCHEMA"];
 
-/// Parts of the names of entities that have an effect without a reference to them.
+/// Substrings of the names of entities that have an effect without a reference to them.
 const ROOTS: [&str; 8] =
     ["REPRESENTATION", "ASSEMBLY", "PRODUCT", "BREP", "SOLID", "SHELL", "SURFACE_MODEL", "DOCUMENT"];
 
 /// Position of a statement in the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Section {
-    /// Before the end of the header.
+    /// Before the end of the HEADER section.
     Header,
-    /// Before the data, or in a section of the third edition.
+    /// Between the header and the data, or after a section of the third edition.
     Between,
-    /// After a DATA section.
+    /// After at least one DATA section.
     After,
 }
 
@@ -55,22 +56,22 @@ pub(crate) fn read(text: &[u8]) -> Result<Graph, Fault> {
 struct Parser<'a> {
     text: &'a [u8],
     lexer: Lexer<'a>,
-    /// Current token and its position.
+    /// Current token and its position in the text.
     token: Token<'a>,
     start: usize,
-    /// Entity that is being parsed.
+    /// Number of the entity that is being parsed.
     entity: Option<u64>,
     depth: u32,
-    /// Shared type names.
+    /// Type names by their text, shared by all entities.
     names: HashMap<&'a [u8], Name>,
-    /// Entities in the order of the file, each with its position.
+    /// Entities in the order of the file: number, position and content.
     found: Vec<(u64, usize, Instance)>,
     external: BTreeSet<u64>,
-    /// Records that cannot be parsed, each with its fault.
+    /// Numbers of records that cannot be parsed, each with its fault.
     bad: Vec<(u64, Fault)>,
     graph: Graph,
     n_oddities: usize,
-    /// Position up to which lines were counted, and its line.
+    /// Position up to which lines were counted, and the line number there.
     counted: (usize, usize),
 }
 
@@ -95,7 +96,7 @@ impl<'a> Parser<'a> {
         Fault { line, entity: self.entity, what, at_end: false }
     }
 
-    /// Error: the current token is not what is expected.
+    /// Returns the error that the current token is not what is `expected`.
     fn unexpected<T>(&self, expected: &str) -> Read<T> {
         let fault = self.fault(format!("expected {expected}, found {}", self.token.shown()));
         Err(Fault { at_end: self.token == Token::End, ..fault })
@@ -291,8 +292,9 @@ impl<'a> Parser<'a> {
         if self.is_word("END-ISO-10303-21") { Ok(true) } else { self.unexpected("an entity or ENDSEC") }
     }
 
-    /// Parses an entity. If that fails, it is parsed again with single apostrophes as letters of its strings.
-    /// If that fails too, it is skipped, unless it may be needed.
+    /// Parses an entity. If that fails, the entity is parsed again with single apostrophes as letters of
+    /// its strings. If that fails too, the entity is skipped, unless it may have an effect without a
+    /// reference to it.
     fn record(&mut self) -> Read<()> {
         let (start, whole) = (self.start, self.lexer.clone());
         let Err(fault) = self.instance() else { return Ok(()) };
@@ -317,8 +319,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Returns whether an unreadable entity may have an effect without a reference to it: assembly structure,
-    /// representations and solids.
+    /// Returns whether the unreadable entity at `start` may have an effect without a reference to it,
+    /// like assembly structure, representations and solids.
     fn may_be_a_root(&self, start: usize) -> bool {
         let text = &self.text[start..];
         let Some(equals) = text.iter().position(|b| *b == b'=') else { return true };
@@ -379,7 +381,7 @@ impl<'a> Parser<'a> {
         Ok(values)
     }
 
-    /// Parses the values between brackets.
+    /// Parses the values between parentheses.
     fn values(&mut self) -> Read<Vec<Attribute>> {
         let mut values = Vec::new();
         if self.token == Token::Sign(b')') {
@@ -433,7 +435,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Parses one level deeper. The depth is limited because the stack is.
+    /// Parses a value one nesting level deeper. The depth is limited because the stack is limited.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Read<Attribute>) -> Read<Attribute> {
         if self.depth >= MAX_DEPTH {
             return Err(self.fault(format!("values are nested more than {MAX_DEPTH} levels deep")));
@@ -444,7 +446,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Sorts the entities by number; a number that is defined twice is an error.
+    /// Sorts the entities by number; a number with two different definitions is an error.
     fn finish(mut self) -> Read<Graph> {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|(id, start, _)| (*id, *start));
@@ -494,7 +496,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The entities that an instance refers to.
+/// Adds the numbers of the entities that an instance refers to.
 fn references(instance: &Instance, out: &mut BTreeSet<u64>) {
     fn of(value: &Attribute, out: &mut BTreeSet<u64>) {
         match value {

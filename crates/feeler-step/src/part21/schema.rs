@@ -13,7 +13,7 @@ const WORDS: [&str; 5] = [
 /// schemas: the protocols, and the modules of AP203 and AP242.
 const PARTS: [&str; 4] = ["203", "214", "403", "442"];
 
-/// Returns whether one of the names is that of a supported schema.
+/// Returns whether one of the names of a file's schema is that of a supported one.
 pub(crate) fn is_known(names: &[String]) -> bool {
     names.iter().any(|n| {
         let n = n.to_uppercase();
@@ -21,7 +21,8 @@ pub(crate) fn is_known(names: &[String]) -> bool {
     })
 }
 
-/// Returns the part of ISO 10303 that an object identifier in braces names.
+/// Returns the number of the part of ISO 10303 that an object identifier in braces names; `None` if
+/// `name` is not one.
 fn part(name: &str) -> Option<&str> {
     let (_, inside) = name.split_once('{')?;
     let (inside, _) = inside.split_once('}')?;

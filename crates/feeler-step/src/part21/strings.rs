@@ -40,8 +40,8 @@ pub(super) fn decoded(raw: &[u8]) -> (String, bool) {
     (String::from_utf8_lossy(&out).into_owned(), is_odd)
 }
 
-/// Returns the text of the escape at the beginning of `rest`, and its length. `page` is the encoding
-/// whose upper half `\S\` selects; `None` is ISO 8859-1.
+/// Returns the text of the escape at the beginning of `rest`, and the length of the escape in bytes;
+/// `None` if it is invalid. `page` is the encoding whose upper half `\S\` selects; `None` is ISO 8859-1.
 fn escape(rest: &[u8], page: &mut Option<&'static Encoding>) -> Option<(String, usize)> {
     match rest {
         [_, b'\\', ..] => Some(("\\".to_owned(), 2)),

@@ -67,7 +67,7 @@ fn may_be_other(text: &[u8]) -> bool {
     }
 }
 
-/// Guesses the encoding of texts.
+/// Guesses the encoding of strings that are not UTF-8.
 fn encoding_of(texts: &[&[u8]]) -> &'static Encoding {
     let guess = |texts: &[&[u8]]| {
         let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -91,8 +91,8 @@ fn encoding_of(texts: &[&[u8]]) -> &'static Encoding {
     if !first.is_single_byte() {
         return first;
     }
-    // A few texts that are cut within a character would exclude the right encoding, so that up to a third
-    // of the texts may be invalid.
+    // A few texts that are cut within a character would exclude the right encoding, so up to a third of
+    // the texts may be invalid.
     let but_for_a_few = |encoding: &'static Encoding| {
         let is_valid = |t: &&&[u8]| !encoding.decode_without_bom_handling(t).1;
         let valid: Vec<&[u8]> = texts.iter().filter(is_valid).copied().collect();
@@ -106,8 +106,8 @@ fn has_hanja(run: &[u8]) -> bool {
     run[0] >= 0x80 && run.chunks(2).any(|c| c[0] >= 0xca)
 }
 
-/// Appends bytes outside strings, or valid strings. Invalid bytes, which are in comments, become question
-/// marks.
+/// Appends bytes outside strings, or valid strings. Invalid bytes, which occur only in comments, are
+/// replaced by question marks.
 fn plain(bytes: &[u8], out: &mut Vec<u8>) {
     for chunk in bytes.utf8_chunks() {
         out.extend_from_slice(chunk.valid().as_bytes());
@@ -136,7 +136,8 @@ fn decoded(text: &[u8], encoding: &'static Encoding, out: &mut Vec<u8>) -> bool 
     false
 }
 
-/// Ranges between quotes, outside comments. A doubled quote ends one range and begins the next.
+/// Returns the byte ranges between quotes, outside comments. A doubled quote ends one range and begins
+/// the next.
 fn strings(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut at = 0;

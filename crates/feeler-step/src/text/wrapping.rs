@@ -16,12 +16,13 @@ use zip::ZipArchive;
 use crate::error::StepError;
 
 /// Maximum size (bytes) to which one file is unpacked; larger files are refused. A larger value admits
-/// files that exhaust the memory.
+/// files that exhaust the memory; a smaller one refuses large models.
 pub const MAX_UNPACKED: u64 = 2 << 30;
 
-/// Maximum number of nested compressions.
+/// Maximum number of nested compressions (a gzip file in a ZIP archive). A larger value admits archives
+/// that unpack without end.
 const MAX_LAYERS: usize = 2;
-/// Maximum number of file names of an archive that a message shows.
+/// Maximum number of file names of an archive that a message shows; more would hide its text.
 const SHOWN: usize = 5;
 /// File name extensions of STEP files.
 const ENDINGS: [&str; 6] = [".step", ".stp", ".p21", ".stpz", ".step.gz", ".stp.gz"];
@@ -47,7 +48,8 @@ pub(crate) fn unpacked<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>,
     Ok(out)
 }
 
-/// Reads everything, unless there are more than `max_bytes`. The inner error is that of the reader.
+/// Reads at most `max_bytes`. The outer error contains `Ok` with a message if there are more bytes,
+/// `Err` if the reader fails.
 fn limited(reader: impl Read, max_bytes: u64) -> Result<Vec<u8>, Result<String, std::io::Error>> {
     let mut out = Vec::new();
     reader.take(max_bytes + 1).read_to_end(&mut out).map_err(Err)?;

@@ -4,7 +4,7 @@ use crate::geometry::NearEdge;
 use feeler_brep::source::{EdgeSource, LoopSource, VertexSource};
 use feeler_geom::{Curve, Frame, P3, V3};
 
-/// Edges of the loops of a face.
+/// Iterates over the edges of the loops of a face.
 pub(super) fn edges_of<'a>(
     loops: &[LoopSource],
     edges: &'a [EdgeSource],
@@ -19,7 +19,7 @@ pub(super) fn edges_of<'a>(
     uses.flatten().map(near).collect()
 }
 
-/// Adds points whose hull roughly contains the curve, except the ends of unbounded ones.
+/// Adds points whose hull roughly contains the curve, except the ends of unbounded curves.
 pub(crate) fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
     let mut box_of = |f: &Frame, a: f64, b: f64| {
         points.extend([(a, b), (-a, b), (-a, -b), (a, -b)].map(|(x, y)| f.point(x, y, 0.0)));
@@ -28,7 +28,7 @@ pub(crate) fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
         Curve::Line { .. } => {}
         Curve::Circle { frame, radius } => box_of(frame, *radius, *radius),
         Curve::Ellipse { frame, semi_x, semi_y } => box_of(frame, *semi_x, *semi_y),
-        // The ends of the edge and the vertex of the conic bound such a curve well enough.
+        // The ends of the edge and the vertex of the conic bound the curve well enough.
         Curve::Parabola { frame, .. } => points.push(frame.origin),
         Curve::Hyperbola { frame, semi, .. } => points.push(frame.origin + frame.x * *semi),
         Curve::Bezier(spline) => points.extend(spline.points()),
@@ -43,7 +43,8 @@ pub(super) fn reversed(l: LoopSource) -> LoopSource {
     }
 }
 
-/// Plane around which polygons run counter-clockwise and holes clockwise.
+/// Returns a plane about whose normal outer polygons run counter-clockwise and holes clockwise; `None`
+/// if the polygons have no area.
 pub(super) fn plane_of_polygons(polygons: &[Vec<P3>]) -> Option<Frame> {
     let origin = *polygons.first()?.first()?;
     let mut normal = V3::zeros();

@@ -1,9 +1,10 @@
-//! Repair of loops whose edges do not connect with the orientation flags of the file.
+//! Repair of loops whose edges do not connect with the orientation flags of the file. An orientation
+//! flag says whether a loop follows an edge from its start to its end vertex.
 //!
 //! Three faults are distinguished, in this order. (1) The edges of a loop are listed in the wrong order:
-//! their flags connect them in exactly one other order. (2) The vertices of an edge are swapped: its flag
-//! does not connect in any of its loops, and inverting the flags would reverse arcs. (3) In all other cases,
-//! the flags of one loop are wrong and are inverted.
+//! their flags connect them in exactly one other order. (2) The vertices of an edge are swapped: the
+//! edge does not connect in any of its loops, and inverting its flags would reverse arcs. (3) In all
+//! other cases, the flags of one loop are wrong and are inverted.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +17,14 @@ type Walk = Vec<(u32, bool)>;
 pub(super) struct Repaired {
     /// Indices of edges whose vertices were swapped.
     pub(super) swapped: Vec<u32>,
-    /// Numbers, over all faces, of loops whose edges were put in order.
+    /// Numbers of the loops, counted over all faces, whose edges were reordered.
     pub(super) ordered: Vec<usize>,
-    /// Numbers of loops in which flags were turned.
+    /// Numbers of the loops, counted over all faces, in which flags were inverted.
     pub(super) turned: Vec<usize>,
 }
 
-/// Connects the loops of all faces. `same` decides whether two vertices coincide.
+/// Repairs the loops of all faces so that consecutive edges share a vertex. `same` decides whether two
+/// vertices coincide.
 pub(super) fn repair(
     faces: &mut [FaceSource],
     edges: &mut [EdgeSource],
@@ -52,7 +54,8 @@ pub(super) fn repair(
             out.swapped.extend(&seams);
             continue;
         }
-        // Backwards is also how a loop connects whose edges all have their vertices swapped.
+        // A loop whose edges all have swapped vertices also connects in the reverse order, so that order
+        // does not count.
         if let Some(walk) = &mut walks[i]
             && let Some(ordered) = in_order(walk, edges, same).filter(|o| !is_backwards(walk, o))
         {
@@ -60,12 +63,13 @@ pub(super) fn repair(
             out.ordered.push(i);
         }
     }
-    // For each edge, the numbers of its uses and of those whose flag does not connect; ambiguous loops do not
-    // count.
+    // For each edge, the number of its uses and the number of those that do not connect with their flag.
+    // Ambiguous loops do not count.
     let mut votes: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     let open = broken(&walks, edges);
     for (i, walk) in walks.iter().enumerate() {
-        // Two edges between the same vertices connect with both of them swapped as well.
+        // A loop of two edges between the same vertices also connects if the vertices of both edges are
+        // swapped.
         let Some(walk) = walk.as_ref().filter(|w| w.len() > 2) else { continue };
         let turned = if open.contains(&i) {
             let Some(turned) = turned_to_connect(walk, edges, same) else { continue };
@@ -99,12 +103,13 @@ pub(super) fn repair(
     out
 }
 
-/// Whether an order of a loop, which begins with the same edge, is that of its list backwards.
+/// Returns whether `order`, which begins with the same edge as the loop, is the order of the loop
+/// backwards.
 fn is_backwards(walk: &[(u32, bool)], order: &[(u32, bool)]) -> bool {
     walk.len() > 2 && walk[1..].iter().rev().eq(&order[1..])
 }
 
-/// Start and end vertex of an edge as a loop walks it.
+/// Returns the start and the end vertex of an edge in the direction in which a loop uses it.
 fn ends(edges: &[EdgeSource], (e, forward): (u32, bool)) -> (u32, u32) {
     let edge = &edges[e as usize];
     if forward { (edge.start, edge.end) } else { (edge.end, edge.start) }
@@ -115,9 +120,9 @@ fn connected(walk: &[(u32, bool)], edges: &[EdgeSource], same: &dyn Fn(u32, u32)
     walk.iter().zip(next).all(|(a, b)| same(ends(edges, *a).1, ends(edges, *b).0))
 }
 
-/// Edges that the loop walks to and fro whose vertices are swapped: with these exchanged, the loop connects
-/// as it is listed. Another order would connect it as well, and lead arcs the other way round. The edges are
-/// left exchanged.
+/// Exchanges the vertices of edges that the loop uses in both directions, such that the loop connects in
+/// the listed order. Returns these edges; `None`, without a change, if that is impossible. Another order
+/// would connect the loop as well, but lead arcs the other way round.
 fn swapped_seams(
     walk: &[(u32, bool)],
     edges: &mut [EdgeSource],
@@ -143,8 +148,8 @@ fn swapped_seams(
     None
 }
 
-/// The loop's edges in the one order in which their flags connect them; `None` if there is no such order, or
-/// more than one.
+/// Returns the loop's edges in the only order in which their flags connect them; `None` if there is no
+/// such order, or more than one.
 fn in_order(walk: &[(u32, bool)], edges: &[EdgeSource], same: &dyn Fn(u32, u32) -> bool) -> Option<Walk> {
     let mut out = vec![*walk.first()?];
     let mut taken = vec![false; walk.len()];
@@ -153,7 +158,7 @@ fn in_order(walk: &[(u32, bool)], edges: &[EdgeSource], same: &dyn Fn(u32, u32) 
         let at = ends(edges, out[out.len() - 1]).1;
         let leaves = |k: &usize| !taken[*k] && same(at, ends(edges, walk[*k]).0);
         let next: Vec<usize> = (0..walk.len()).filter(leaves).collect();
-        // A closed edge is walked before its vertex is left.
+        // A closed edge comes before other edges that leave its vertex.
         let is_closed = |k: &&usize| same(at, ends(edges, walk[**k]).1);
         let only = match (&next[..], next.iter().find(is_closed)) {
             ([only], _) | (_, Some(only)) => *only,
@@ -165,9 +170,9 @@ fn in_order(walk: &[(u32, bool)], edges: &[EdgeSource], same: &dyn Fn(u32, u32) 
     connected(&out, edges, same).then_some(out)
 }
 
-/// The loop with its edges turned so that each begins where the one before ends, in the order of the list:
-/// some writers get the flags of single edges wrong. `None` when that makes no closed loop either, or leaves
-/// a choice.
+/// Returns the loop in its listed order, with flags inverted such that each edge begins where the
+/// previous one ends; some writers use wrong flags for single edges. Returns `None` if that does not
+/// close the loop, or if the flags are ambiguous.
 fn turned_to_connect(
     walk: &[(u32, bool)],
     edges: &[EdgeSource],

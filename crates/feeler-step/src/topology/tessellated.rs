@@ -24,7 +24,8 @@ pub(crate) fn is_tessellated(entities: &Entities, r: &Record<'_>) -> bool {
     r.is(SOLID) || entities.open_shells() && r.is(SHELL)
 }
 
-/// Returns the exact solid or face that a tessellated solid is said to approximate, if any.
+/// Returns the entity id of the exact solid or face that a tessellated solid refers to as its original,
+/// if any.
 pub(crate) fn exact_counterpart(entities: &Entities, r: &Record<'_>) -> Option<u64> {
     let own = r.own(SOLID, 1).or_else(|| r.own(SHELL, 1))?;
     let existing = |id: &u64| entities.find(*id).is_some();
@@ -49,7 +50,7 @@ pub(super) fn convert(entities: &Entities, r: &Record<'_>, units: Units) -> Resu
         return Err(failed);
     }
     let unusable = |e: &dyn std::fmt::Display| vec![Bad { id, message: format!("cannot be used: {e}") }];
-    // Display meshes have single precision.
+    // Display meshes are written in single precision.
     let farthest = reader.points.iter().flat_map(|p| p.iter()).fold(0.0, |m: f64, x| m.max(x.abs()));
     let rounding = f64::from(f32::EPSILON) * 0.5 * farthest;
     let options = MeshOptions { open_shells: entities.open_shells(), rounding };
@@ -64,7 +65,7 @@ pub(super) fn convert(entities: &Entities, r: &Record<'_>, units: Units) -> Resu
     let open: usize = found.iter().map(|s| s.open_edges).sum();
     if open > 0 {
         let message = format!(
-            "is a tessellated surface with {open} open edges; it is prepared as a sheet without thickness, \
+            "is a tessellated surface with open edges ({open}); it is prepared as a sheet without thickness, \
             with a front and a back"
         );
         reader.geometry.note(id, message);
@@ -77,9 +78,9 @@ struct Reader<'a> {
     geometry: Geometry<'a>,
     points: Vec<P3>,
     triangles: Vec<[u32; 3]>,
-    /// Entity id of the face of each triangle.
+    /// Entity id of the face that contains each triangle.
     faces: Vec<u64>,
-    /// Index of the first point of each list of coordinates, and their number.
+    /// Index of the first point, and the number of points, of each list of coordinates with a placement.
     from: HashMap<(u64, Option<u64>), (usize, usize)>,
 }
 
@@ -116,7 +117,7 @@ impl Reader<'_> {
             );
         };
         let list = face.reference(0, "coordinates")?;
-        // Either the solid or its face can be moved.
+        // The solid or the face can have a placement of its own.
         let moved = [&r, of].into_iter().find_map(|r| r.own("REPOSITIONED_TESSELLATED_ITEM", 0));
         let moved = moved.map(|m| m.reference(0, "location")).transpose()?;
         let (from, count) = self.coordinates(list, id, moved)?;
@@ -156,7 +157,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a list of coordinates once for each placement of it.
+    /// Reads a list of coordinates (once for each placement), and returns the index of its first point
+    /// and the number of points.
     fn coordinates(&mut self, list: u64, by: u64, placement: Option<u64>) -> Res<(usize, usize)> {
         if let Some(known) = self.from.get(&(list, placement)) {
             return Ok(*known);
@@ -183,7 +185,8 @@ impl Reader<'_> {
         Ok((from, count))
     }
 
-    /// Gives a solid the entity ids of the file: its faces those of the faces that their triangles are of.
+    /// Assigns entity ids of the file to a solid: its faces get the ids of the faces that contain their
+    /// triangles, edges and vertices the id of the solid.
     fn named(&self, mut solid: SolidSource, id: u64, units: Units) -> SolidSource {
         solid.id = id;
         solid.uncertainty = units.uncertainty;
@@ -198,7 +201,8 @@ impl Reader<'_> {
 }
 
 impl<'a> Record<'a> {
-    /// Attributes of a face of triangles: coordinates, number of points, normals, exact counterpart.
+    /// Returns the attributes of a face of triangles: coordinates, number of points, normals, exact
+    /// counterpart. `None` if the entity is not such a face.
     fn own_face(&self) -> Option<Record<'a>> {
         let plain = |kind| self.own(kind, 1);
         plain("TESSELLATED_FACE")
@@ -206,7 +210,8 @@ impl<'a> Record<'a> {
             .or_else(|| plain("COMPLEX_TRIANGULATED_FACE"))
     }
 
-    /// Indices of points and triangles of a face, and whether these are strips and fans.
+    /// Returns the attributes of a face with the indices of its points and triangles, and whether the
+    /// triangles are strips and fans.
     fn own_triangles(&self) -> Option<(Record<'a>, bool)> {
         let plain = self.own("TRIANGULATED_FACE", 5).map(|r| (r, false));
         plain.or_else(|| self.own("COMPLEX_TRIANGULATED_FACE", 5).map(|r| (r, true)))

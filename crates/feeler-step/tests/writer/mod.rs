@@ -3,14 +3,14 @@
 
 use std::fmt::Write as _;
 
-/// STEP file under construction.
+/// A STEP file under construction.
 #[derive(Default)]
 pub struct File {
     body: String,
     last: u64,
 }
 
-/// Length unit.
+/// Length unit of a file.
 #[derive(Clone, Copy)]
 pub enum Length {
     Millimetre,
@@ -41,7 +41,7 @@ impl File {
         self.last
     }
 
-    /// Text of the file.
+    /// Returns the text of the complete file.
     pub fn text(&self) -> String {
         format!(
             "ISO-10303-21;\nHEADER;\nFILE_DESCRIPTION((''),'2;1');\n\
@@ -81,7 +81,7 @@ impl File {
         self.add(format!("EDGE_CURVE('',#{a},#{b},#{curve},.T.)"))
     }
 
-    /// Adds a loop of edges with their directions.
+    /// Adds a loop of edges, each with its orientation flag.
     pub fn edge_loop(&mut self, edges: &[(u64, bool)]) -> u64 {
         let ids: Vec<u64> = edges
             .iter()
@@ -102,7 +102,8 @@ impl File {
         self.add(format!("CLOSED_SHELL('',{})", refs(faces)))
     }
 
-    /// Adds the faces of a box with the given corners; the planes face outward.
+    /// Adds the faces of a box with the corners `lo` and `hi` (minimum and maximum coordinates); the
+    /// planes face outward.
     pub fn block(&mut self, lo: [f64; 3], hi: [f64; 3]) -> Vec<u64> {
         let corner = |i: usize| [0, 1, 2].map(|k| if i >> k & 1 == 1 { hi[k] } else { lo[k] });
         let vertices: Vec<u64> = (0..8).map(|i| self.vertex(corner(i))).collect();
@@ -138,8 +139,8 @@ impl File {
             .collect()
     }
 
-    /// Adds the faces of a body of revolution about the world z axis between two circles. Its side lies
-    /// on `side`, with a seam at y = 0.
+    /// Adds the faces of a body of revolution about the world z axis between circles of radius `r0` at
+    /// height `z0` and `r1` at `z1`. Its side lies on the surface `side`, with a seam at y = 0.
     pub fn turned(&mut self, r0: f64, z0: f64, r1: f64, z1: f64, side: u64, side_sense: bool) -> Vec<u64> {
         let (v0, v1) = (self.vertex([r0, 0., z0]), self.vertex([r1, 0., z1]));
         let ring = |f: &mut Self, v: u64, r: f64, z: f64| {

@@ -8,12 +8,12 @@ use crate::build::host::push;
 /// A sample to which a cubic is fitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
-    /// Parameter of the point on the cubic that is nearest to the sample.
+    /// Parameter (0 to 1) of the cubic's point that is nearest to the sample.
     pub(super) s: f64,
-    /// Fraction of the span at which the sample is.
+    /// Fraction of the curve-parameter interval at which the sample is.
     pub(super) fraction: f64,
     pub(super) uv: P2,
-    /// Point of the surface.
+    /// Nearest surface point of the sample.
     pub(super) p: P3,
     pub(super) jacobian: (V3, V3),
 }
@@ -30,7 +30,8 @@ impl Default for Sample {
     }
 }
 
-/// Ends of a cubic, its tangents (a third of the velocities) and the largest factors of their lengths.
+/// End points of a cubic, its tangents there (a third of the velocities) and the maximum factors by
+/// which the tangents may be multiplied.
 pub(super) struct Tangents {
     pub(super) a: P2,
     pub(super) b: P2,
@@ -39,9 +40,9 @@ pub(super) struct Tangents {
     pub(super) most: [f64; 2],
 }
 
-/// Adjusts the tangent lengths of a Hermite cubic to its samples. Returns the cubic and the remaining
-/// error, measured in space across the curve; `s` of the samples is that of the cubic. Control points stay
-/// in the rectangle `inside`; `tol` (mm) is the tolerance of the fit.
+/// Adjusts the tangent lengths of a Hermite cubic to its samples. Returns the cubic and the largest
+/// remaining distance (mm, in space) of the samples across the curve; `s` of the samples is updated.
+/// Control points stay in the parameter rectangle `inside`; `tol` (mm) is the tolerance of the fit.
 pub(super) fn adjust(
     &Tangents { a, b, va, vb, most }: &Tangents,
     inside: &Rect,
@@ -49,7 +50,7 @@ pub(super) fn adjust(
     samples: &mut [Sample; 5],
 ) -> ([P2; 4], f64) {
     let with_lengths = |x: f64, y: f64| [a, inside.clamp(a + va * x), inside.clamp(b - vb * y), b];
-    // A tangent that would leave the span starts at half of the span.
+    // A tangent that would leave the range of the samples starts with half of the maximum length.
     let [(mut x, x_range), (mut y, y_range)] = most.map(|most| {
         let usual = if most < 1.0 { 0.25 * most } else { 1.0 };
         (usual, (0.3 * usual, (3.0 * usual).min(most)))

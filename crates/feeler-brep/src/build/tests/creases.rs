@@ -3,7 +3,7 @@
 use super::*;
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 
-/// Parametrisation of a rectangle.
+/// Parametrisation of a rectangle by a graph surface.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     /// Whether u runs along y instead of x.
@@ -19,8 +19,8 @@ const WAYS: [Way; 4] = [
     Way { swapped: true, reversed: true },
 ];
 
-/// Returns the graph of a function that is bilinear between given x and y, and whether its natural normal
-/// points up.
+/// Returns the graph of a function that is bilinear between the given values of x and y, as one surface
+/// with the parametrisation `way`, and whether its natural normal points up.
 fn graph(xs: &[f64], ys: &[f64], z: &dyn Fn(f64, f64) -> f64, way: Way) -> (Surface, bool) {
     let (mut us, vs) = if way.swapped { (ys.to_vec(), xs.to_vec()) } else { (xs.to_vec(), ys.to_vec()) };
     if way.reversed {
@@ -141,7 +141,7 @@ fn a_hole_leaves_two_chords_of_a_crease() {
     }
 }
 
-/// A polyline revolved about the z axis: one surface, periodic in u.
+/// Surface of a polyline `[radius, z]` revolved about the z axis: one surface, periodic in u.
 fn turned(profile: &[[f64; 2]]) -> BezierSurface {
     let control = profile
         .windows(2)
@@ -157,7 +157,8 @@ fn level(z: f64) -> Frame {
     Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() }
 }
 
-/// A solid of revolution between two discs, whose side is one face, with or without a seam edge.
+/// A solid of revolution between two discs, whose side (the revolved profile `[radius, z]`) is one face,
+/// with or without a seam edge.
 fn bottle(profile: &[[f64; 2]], seam: bool) -> SolidSource {
     let mut b = SourceBuilder::new();
     let (first, last) = (profile[0], profile[profile.len() - 1]);
@@ -199,7 +200,8 @@ fn creases_around_a_turned_solid_close() {
 
 #[test]
 fn creases_of_a_closed_surface_cut_it_open() {
-    // A square about the axis, from the middle of its outer side: no loops, no vertices, four creases.
+    // A square `[radius, z]` revolved about the axis, starting in the middle of its outer side: no
+    // loops, no vertices, four creases.
     let profile = [[5.0, 0.0], [5.0, 1.0], [3.0, 1.0], [3.0, -1.0], [5.0, -1.0], [5.0, 0.0]];
     let mut surface = turned(&profile);
     surface.v_periodic = true;
@@ -212,8 +214,8 @@ fn creases_of_a_closed_surface_cut_it_open() {
     assert_eq!(statuses(&solid), [4, 0, 0, 0]);
 }
 
-/// A polygon extruded upwards as one face. Its outline is one spline that starts at a corner, or at the
-/// given fraction of the last side.
+/// A polygon extruded upwards as one face. Its outline is one spline that starts at the fraction `start`
+/// of the last side, or with 0 at a corner.
 fn one_face_prism(polygon: &[[f64; 2]], height: f64, start: f64) -> SolidSource {
     let n = polygon.len();
     let mix = |a: [f64; 2], b: [f64; 2]| [0, 1].map(|k| a[k] + (b[k] - a[k]) * start);
@@ -245,7 +247,7 @@ fn one_face_prism(polygon: &[[f64; 2]], height: f64, start: f64) -> SolidSource 
     b.finish("one face prism")
 }
 
-/// An L-shape, then star-shaped polygons with random corners.
+/// Polygons for prisms: an L-shape, then star-shaped polygons with random corners.
 fn polygons() -> Vec<Vec<[f64; 2]>> {
     let mut rng = SmallRng::seed_from_u64(45);
     let random = (0..30).map(|_| {
@@ -261,7 +263,7 @@ fn polygons() -> Vec<Vec<[f64; 2]>> {
     std::iter::once(l_shape).chain(random).collect()
 }
 
-/// The prism with one face for each side is the reference.
+/// A prism whose side is one face equals the prism with one face for each side.
 #[test]
 fn a_prism_of_one_face_is_that_of_many() {
     for polygon in polygons() {

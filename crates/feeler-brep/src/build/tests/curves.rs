@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Returns the largest distance from dense samples of a pcurve to the edge's curve, by brute force.
+/// Returns the largest distance (mm) from dense samples of a pcurve, mapped to the surface, to the
+/// edge's curve, by brute force.
 fn sampled_deviation(solid: &Solid, edge: usize, side: &EdgeSide) -> f64 {
     let curve = &solid.shell.edges[edge].curve;
     let surface = &solid.shell.faces[side.face as usize].surface;

@@ -59,7 +59,7 @@ fn broken_solids_are_refused_with_all_their_problems() {
 fn a_loop_that_runs_the_wrong_way_is_turned_round() {
     let mut source = fixtures::block_with_hole(3.0, 4.0, 1.0);
     let reference = built(&source);
-    // The hole in the top.
+    // The loop of the hole in the top.
     let LoopSource::Edges(walk) = &mut source.faces[5].loops[1] else { unreachable!("edges") };
     walk[0].1 = !walk[0].1;
     let solid = built(&source);
@@ -95,7 +95,7 @@ fn a_solid_inside_out_is_turned_round() {
 
 #[test]
 fn faces_that_run_against_their_neighbours_are_turned_round() {
-    // One side of a block is given from behind.
+    // One side of a block has the opposite outward normal, and loops that agree with it.
     let mut source = fixtures::block([0.0; 3], [1.0, 2.0, 3.0]);
     let f = &mut source.faces[2];
     f.outward = !f.outward;

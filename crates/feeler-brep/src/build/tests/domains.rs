@@ -1,10 +1,10 @@
-//! Evidence that distinguishes the two domains of a face; vector areas of faces compared with those of their
-//! edges.
+//! Tests of the evidence that distinguishes the two domains of a face, and of the vector areas of faces
+//! and of their edges.
 
 use super::*;
 use feeler_geom::mass;
 
-/// The draft of a source with assembled loops, and its tolerances.
+/// Returns the draft of a source with assembled loops, and its tolerances.
 fn drafted(source: &SolidSource) -> (Draft, Tolerances) {
     let (options, mut report) = (BuildOptions::default(), Report::default());
     let mut draft = edges::draft(source, &BTreeSet::new(), &options, &mut report).unwrap();
@@ -38,7 +38,7 @@ fn vector_areas_are_those_of_the_edges() {
             let d = domain::domain(f, &loops::host(&draft, f));
             let wrong = evidence::vector_area(&draft, f, &d, &tol);
             assert!(wrong.is_none(), "{}: {wrong:?}", source.name);
-            // With the other normal, the face is another one.
+            // With the opposite normal and the same domain, the vector area changes its sign.
             let mut moved = f.clone();
             moved.outward = !moved.outward;
             let expected = evidence::vector_area(&draft, &moved, &d, &tol).is_some();

@@ -1,10 +1,10 @@
-//! Tests of horn tori: a tube about a circle of its own radius meets itself in one point, at which the
-//! parameters turn over.
+//! Tests of horn tori. Their tube, about a circle of the tube's own radius, touches itself in one point,
+//! at which the longitude changes by half a turn.
 
 use super::*;
 
-/// Relative differences of radii that are equal except for rounding of either sign, or for the digits of
-/// a file.
+/// Relative differences of the two radii, which are equal except for rounding of either sign, or for the
+/// digits of a file.
 const DIFFERENCES: [f64; 4] = [0.0, 4e-16, -4e-16, -1e-10];
 
 #[test]

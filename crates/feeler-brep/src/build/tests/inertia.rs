@@ -7,7 +7,7 @@ use feeler_geom::{P3, Pose, V3, math};
 use nalgebra::{Matrix3, Translation3, UnitQuaternion};
 use std::f64::consts::PI;
 
-/// Volume, `∫ x dV` and `∫ x xᵀ dV` about the origin.
+/// Volume, `∫ x dV` and `∫ x xᵀ dV` about the origin, in mm.
 #[derive(Clone, Copy)]
 struct Moments(f64, V3, Matrix3<f64>);
 
@@ -15,7 +15,8 @@ fn plus(a: Moments, b: Moments, sign: f64) -> Moments {
     Moments(a.0 + sign * b.0, a.1 + b.1 * sign, a.2 + b.2 * sign)
 }
 
-/// Moments of a body that is symmetric about the planes through its centre.
+/// Moments of a body that is symmetric about the three planes through its centre; `second` contains
+/// `∫ x² dV` about these planes.
 fn symmetric(volume: f64, center: V3, second: V3) -> Moments {
     let central = Matrix3::from_diagonal(&second);
     Moments(volume, center * volume, central + center * center.transpose() * volume)

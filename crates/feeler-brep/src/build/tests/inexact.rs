@@ -3,7 +3,8 @@
 use super::*;
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 
-/// A block whose planes are moved along their outward normals while its edges stay.
+/// A block with the given side lengths whose planes are moved by `by` (mm) along their outward normals,
+/// while its edges are unchanged.
 fn loose_block(lengths: [f64; 3], by: [f64; 6]) -> SolidSource {
     let mut source = fixtures::block([0.0; 3], lengths);
     for (f, by) in source.faces.iter_mut().zip(by) {
@@ -46,7 +47,7 @@ fn gaps_along_edges_are_closed_for_the_volume() {
     }
 }
 
-/// The circles are replaced by curves that leave their faces to either side many times, so the strips
+/// Circles are replaced by curves that leave their faces to either side many times, so that the strips
 /// beside them cancel.
 #[test]
 fn edges_that_wind_about_their_faces_add_nothing() {
@@ -82,8 +83,8 @@ fn edges_that_wind_about_their_faces_add_nothing() {
     assert!((solid.volume / volume - 1.0).abs() < 1e-9, "{} {volume}", solid.volume);
 }
 
-/// A prism over a pointed profile: a long straight edge, and a curved one that dips below it by `dip`
-/// near the tip.
+/// A prism over a pointed profile, which consists of a long straight edge and a curved one that extends
+/// below the straight one by `dip` (mm) near the tip.
 fn pointed_prism(dip: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let outline = [[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [3.0, 1.0]];
@@ -196,8 +197,8 @@ fn gaps_at_vertices_are_closed_with_a_warning() {
     assert!(block(1e-2, 0.0).is_err(), "gaps above a thousandth of the size are rejected");
 }
 
-/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch. One side of the patch has the
-/// length `side` at the first corner, where the file has one vertex and no edge.
+/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch. At the first corner, the patch
+/// has a side of length `side` (mm), for which the file has one vertex and no edge.
 fn under_a_collapsing_patch(side: f64) -> (SolidSource, BezierSurface) {
     let corner = |u: usize| P3::new(0.0, 0.5 * side * u as f64, 2.0);
     let far = |u: usize| P3::new(4.0 - 2.0 * u as f64, 1.5 * u as f64, if u == 1 { 2.8 } else { 2.0 });

@@ -89,8 +89,8 @@ fn drop_prism(close_smoothly: bool) -> SolidSource {
     b.finish("drop")
 }
 
-/// A cylinder of radius 1 between `z = 0` and the plane `z = 2 + slope x`. Its upper edge is displaced
-/// by `lift` along z from that plane.
+/// A cylinder of radius 1 between `z = 0` and the plane `z = 2 + slope x`. The curve of its upper edge
+/// is displaced by `lift` (mm) along z from that plane.
 fn oblique_cylinder(slope: f64, lift: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let level = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
@@ -134,8 +134,8 @@ fn random_directions(seed: u64, n: usize) -> Vec<V3> {
     out
 }
 
-/// A horn between the circles of radius 1 and 2 that touch at the origin, cut off at `x = 1`: a plate of
-/// height 1, or a hole in a square plate.
+/// A horn between the circles of radius 1 and 2 that touch at the origin, cut off at `x = 1`: as a plate
+/// of height 1, or as a hole in a square plate.
 fn horn(hole: bool) -> SolidSource {
     let mut b = SourceBuilder::new();
     let rim = |b: &mut SourceBuilder, z: f64| {

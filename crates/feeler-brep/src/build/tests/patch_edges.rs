@@ -1,12 +1,12 @@
-//! Edges beside tips, seams and borders of patches, and on spindle tori, whose projections are not smooth or
-//! not unique. Generated over their extents; the references are integrals in closed form, or the solid
-//! without deviations.
+//! Edges beside tips, seams and borders of patches, and on spindle tori, whose projections are not
+//! smooth or not unique. Cases are generated over the range of each deviation; the references are
+//! integrals in closed form, or the solid without deviations.
 
 use super::*;
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 use feeler_geom::trim::gauss_legendre;
 
-/// Control net with weights, `net[i][j]` with `i` along u.
+/// Control net of points with weights; `net[i][j]` has index `i` along u and `j` along v.
 type Net = Vec<Vec<(P3, f64)>>;
 
 /// Raises the degree of a row of homogeneous control points.
@@ -48,7 +48,7 @@ fn spline(row: &[(P3, f64)]) -> Curve {
     })
 }
 
-/// The volume between a patch and the plane z = 0.
+/// Volume (mm³) between a patch and the plane z = 0.
 fn volume_under(surface: &BezierSurface) -> f64 {
     let nodes = gauss_legendre(24);
     let mut sum = 0.0;
@@ -61,14 +61,15 @@ fn volume_under(surface: &BezierSurface) -> f64 {
     sum.abs()
 }
 
-/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch whose side at the first corner has
-/// the length `side` and is `beside` away from the vertex.
+/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch whose side at the first corner
+/// has the length `side` (mm) and is `beside` (mm) away from the vertex.
 struct Tip {
     side: f64,
     beside: f64,
     degree: usize,
     rational: bool,
-    /// Which side of the patch the tip is: transposed, and reversed along u and v.
+    /// Position of the tip on the patch: whether u and v are exchanged, and whether u and v are
+    /// reversed.
     place: [bool; 3],
 }
 
@@ -147,8 +148,8 @@ fn edges_end_at_tips_of_every_length() {
         );
         let (source, volume) = under_a_tip(&tip, &mut rng);
         let solid = build_solid(&source, &BuildOptions::default()).unwrap_or_else(|e| panic!("{what}: {e}"));
-        // The walls below the edges are up to this far from the border of the patch, a third of it on average,
-        // along 10 mm, and 3 mm high.
+        // The walls below the edges are up to `gap` (mm) from the border of the patch, a third of that
+        // on average, along 10 mm, and 3 mm high.
         let gap = side + tip.beside;
         let tolerance = 1e-7 * volume + 10.0 * gap;
         assert!((solid.volume - volume).abs() <= tolerance, "{what}: {} {volume}", solid.volume);
@@ -236,8 +237,8 @@ fn edges_that_wind_about_a_border_take_few_pieces() {
     }
 }
 
-/// A drop-shaped prism whose side is one patch that closes on itself without a period. Its seam is made of
-/// `n` splines that are up to `off` beside the seam of the patch.
+/// A drop-shaped prism whose side is one patch that closes on itself without a period. Its seam is made
+/// of `n` splines that are up to `off` (mm) away from the seam of the patch.
 fn drop_with_a_loose_seam(smooth: bool, n: usize, off: f64, in_v: bool, rng: &mut SmallRng) -> SolidSource {
     let mut source = drop_prism(smooth);
     for f in &mut source.faces {
@@ -324,7 +325,8 @@ fn edges_beside_the_seam_of_a_closed_patch_are_on_both_sides() {
     }
 }
 
-/// The part of an apple above a plane, whose circular edge is `off` inside the surface.
+/// The top of an apple (the outer sheet of a spindle torus), cut by a plane; its circular edge is `off`
+/// (mm) inside the surface.
 fn top_of_an_apple(major: f64, minor: f64, latitude: f64, off: f64) -> SolidSource {
     let (sin, cos) = math::sin_cos(latitude);
     let level = Frame { origin: P3::new(0.0, 0.0, minor * sin), ..Frame::identity() };

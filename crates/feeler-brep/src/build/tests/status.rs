@@ -34,7 +34,7 @@ fn edges_have_their_status() {
 fn vertices_have_their_kind() {
     for (source, expected) in [
         (fixtures::block([0.0; 3], [1.0; 3]), [8, 0, 0]),
-        // At the ends of a concave edge the polar is the normal of the third face.
+        // At the ends of a concave edge the polar consists of the normal of the third face.
         (fixtures::l_prism(3.0, 1.0, 2.0), [12, 0, 0]),
         (fixtures::notched_cube(2.0), [13, 0, 1]),
         (fixtures::cylinder(2.0, 5.0), [0, 2, 0]),
@@ -131,13 +131,13 @@ fn a_vertex_in_the_middle_of_a_plane_or_of_an_edge_is_kept() {
     }
 }
 
-/// Brute-force reference: `d` is in the polar of the material's tangent cone if it makes no acute angle
-/// with any direction that starts inside the material.
+/// Brute-force reference: a direction is in the polar of the material's tangent cone if it makes no
+/// acute angle with any direction that starts inside the material.
 #[test]
 fn polars_agree_with_the_tangent_cone_of_the_material() {
     type Inside = fn(&V3) -> bool;
     let cases: Vec<(SolidSource, [f64; 3], Inside)> = vec![
-        // Directions from the pit / from a rim vertex of the notch that start inside the material.
+        // Directions from the pit (or from a rim vertex) of the notch that start inside the material.
         (fixtures::notched_cube(2.0), [1.0, 1.0, 1.0], |d| d.x < 0.0 || d.y < 0.0 || d.z < 0.0),
         (fixtures::notched_cube(2.0), [2.0, 1.0, 1.0], |d| d.x < 0.0 && (d.y < 0.0 || d.z < 0.0)),
         (fixtures::notched_cube(2.0), [2.0, 2.0, 1.0], |d| d.x < 0.0 && d.y < 0.0 && d.z < 0.0),

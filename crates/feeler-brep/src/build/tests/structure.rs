@@ -1,14 +1,16 @@
-//! Tests of faces without area, loops that are right with a neighbour only, and gaps beyond the limit.
-//! Families of solids are generated over the extent of each fault; references are closed forms.
+//! Tests of faces without area, loops that are consistent only together with a neighbour, and gaps
+//! beyond the gap tolerance. Families of solids are generated over the range of each fault; references
+//! are closed forms.
 
 use super::*;
 use crate::source::{EdgeSource, FaceSource};
 
-/// A prism over a rectangle with a spur in its outline. Its caps are divided by an edge that reaches over the
-/// outline to the tip of the spur, so that the loop of one half runs around the corner beside the spur the
-/// wrong way.
+/// A prism over a rectangle with a spur in its outline. Its caps are divided by an edge that extends
+/// beyond the outline to the tip of the spur, so that the loop of one half runs around the corner beside
+/// the spur the wrong way.
 ///
-/// Width, height, depth, place of the division, and size of the lobe; `bow`: the spur is an arc.
+/// `w`, `h`, `d`: width, height and depth (mm); `at`: x of the division (mm); `lobe`: size of the spur
+/// (mm); `bow`: whether the spur is an arc.
 fn crossed_caps(w: f64, h: f64, d: f64, at: f64, lobe: f64, bow: bool) -> SolidSource {
     let mut b = SourceBuilder::new();
     let outline =
@@ -83,7 +85,7 @@ fn loops_that_cross_are_joined_with_the_face_that_continues_them() {
 
 #[test]
 fn a_crossed_loop_without_such_a_neighbour_is_refused() {
-    // The right half alone: its outline is a figure of eight.
+    // The right half alone, whose outline is a figure of eight.
     for lobe in [1.0, 0.3, 0.05] {
         let (at, h) = (3.0, 2.0);
         let source = fixtures::prism(&[[at, 0.0], [6.0, 0.0], [6.0, h], [at - lobe, h], [at, h + lobe]], 3.0);
@@ -106,7 +108,7 @@ fn faces_that_walk_their_edges_to_and_fro_are_left_out() {
     ] {
         let reference = built(&source);
         let mut with = source.clone();
-        // A chain of edges, there and back.
+        // A chain of edges that the loop walks to and fro.
         let line = |e: &EdgeSource| matches!(e.curve, Curve::Line { .. }) && e.start != e.end;
         let first = source.edges.iter().position(line).unwrap() as u32;
         let mut chain = vec![(first, true)];
@@ -151,7 +153,8 @@ fn faces_that_walk_their_edges_to_and_fro_are_left_out() {
     assert_close(whole.area, 16.0 * PI, "a sphere");
 }
 
-/// A block with a face of the given width between its top and its front: between a straight edge and an arc.
+/// A block with a narrow face of the given width (mm) between its top and its front, bounded by a
+/// straight edge and an arc.
 fn with_sliver(width: f64, uncertainty: f64) -> SolidSource {
     let mut source = fixtures::block([0.0; 3], [4.0, 3.0, 2.0]);
     let is_top_front = |e: &EdgeSource| {
@@ -163,7 +166,7 @@ fn with_sliver(width: f64, uncertainty: f64) -> SolidSource {
     let straight = source.edges.iter().position(is_top_front).unwrap();
     let mut arc = source.edges[straight].clone();
     let [p, q] = [arc.start, arc.end].map(|v| source.vertices[v as usize].point);
-    // An arc in the top, of that height.
+    // An arc in the top, whose height is the width of the narrow face.
     let half = 0.5 * (q - p).norm();
     let radius = (half * half + width * width) / (2.0 * width);
     let centre = P3::from((p.coords + q.coords) * 0.5) + V3::y() * (width - radius);
@@ -221,7 +224,8 @@ fn a_shell_of_nothing_but_a_sliver_is_refused() {
 
 #[test]
 fn gaps_that_are_short_against_their_edges_are_closed() {
-    // One vertex of a block is off its three edges; its size decides about the limit of 1e-3.
+    // One vertex of a block is off its three edges. The size of the block determines the limit, which is
+    // 1e-3 of it.
     for sides in [[1.0, 1.0, 1.0], [1.0, 2.0, 8.0], [0.1, 1.0, 3.0], [0.02, 1.0, 1.0], [5.0, 40.0, 40.0]] {
         let size = V3::from(sides).norm();
         for share in [1e-4, 5e-4, 2e-3, 5e-3, 0.01, 0.03, 0.1] {

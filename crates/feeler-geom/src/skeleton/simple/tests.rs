@@ -24,7 +24,8 @@ fn power(r: &mut SmallRng, lo: f64, hi: f64) -> f64 {
     math::powf(10.0, r.random_range(lo..hi))
 }
 
-/// Returns a circular edge or a torus.
+/// Returns, at random, a circular edge or a torus. `radius` (mm) is the radius of the edge or of the torus's
+/// centre circle.
 fn ring(r: &mut SmallRng, radius: f64) -> Primitive {
     let sigma = if r.random_bool(0.5) { 0.0 } else { r.random_range(-2.0..2.0) };
     Primitive::Circle { frame: Frame::identity(), radius, sigma }

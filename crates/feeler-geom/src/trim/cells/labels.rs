@@ -1,4 +1,5 @@
-//! Determines the inside of the boundary strip by strip, and its contradictions.
+//! Determines which cells of each strip of a trimmed domain are inside, and finds contradictions. The
+//! *base* of a strip is the winding number of the cell at its left border.
 //!
 //! # Source
 //! MATH §6 (inside and outside come from the orientation of the pieces).
@@ -10,12 +11,12 @@ use crate::trim::{TrimDomain, TrimPiece};
 use std::cell::Cell;
 use std::cmp::Ordering;
 
-/// Maximum mean number of crossings per piece that are checked for contradictions. If there are more,
-/// only every k-th strip is checked among those whose winding number is already known. A larger value is
+/// Maximum number of crossings that are checked for contradictions, as a mean per piece. If there are
+/// more, only every k-th strip is checked among those whose base is already known. A larger value is
 /// slower, a smaller one may miss contradictions.
 const MAX_CHECKED_PER_PIECE: usize = 48;
-/// Width of a cell, relative to the domain's, below which its label is ignored. A larger value ignores
-/// real cells; with a smaller one rounding decides labels.
+/// Minimum width of a cell, relative to the width of the domain, at which its label counts. A larger
+/// value ignores real cells; with a smaller one rounding decides labels.
 const MIN_LABEL_WIDTH: f64 = 1e-12;
 /// Number of columns in which the pieces above and below a strip vote for its label. A larger value is
 /// slower; with a smaller one a few inexact pieces can win the vote.
@@ -23,7 +24,8 @@ const NUM_COLUMNS: u32 = 16;
 /// Maximum number of reported contradictions. Further ones add no information for the user.
 const MAX_REPORTS: usize = 32;
 
-/// Returns the larger extent of each edge relative to the domain's size, sorted by tag.
+/// Returns the extent of each edge, which is the larger one of its extents in u and in v relative to the
+/// domain's `size`, sorted by tag.
 fn edge_extents(pieces: &[TrimPiece], size: [f64; 2]) -> Vec<(u32, f64)> {
     let mut all: Vec<(u32, UvBox)> = pieces.iter().map(|p| (p.edge, tree::piece_box(p))).collect();
     all.sort_by_key(|a| a.0);
@@ -35,12 +37,12 @@ fn edge_extents(pieces: &[TrimPiece], size: [f64; 2]) -> Vec<(u32, f64)> {
         .collect()
 }
 
-/// Computation of the winding at the left border of every strip.
+/// Computation of the base of every strip: the winding number at its left border.
 pub(super) struct Labels<'a> {
     cells: &'a TrimCells,
     domain: &'a TrimDomain,
     size: [f64; 2],
-    /// Edges with their extents relative to the domain's size, sorted by tag.
+    /// Tags of the edges with their extents relative to the domain's size, sorted by tag.
     edges: Vec<(u32, f64)>,
     reports: Vec<Inconsistent>,
 }
@@ -58,14 +60,16 @@ impl<'a> Labels<'a> {
         Self { cells, domain, size, edges: edge_extents(&cells.pieces, size), reports: Vec::new() }
     }
 
-    /// Returns the winding of every strip and the contradictions.
+    /// Returns the base of every strip, and the contradictions. `spans` are the ranges of strips that
+    /// the pieces cross.
     pub(super) fn run(mut self, spans: &[(usize, usize)]) -> (Vec<i32>, Vec<Inconsistent>) {
         let n = self.cells.n_strips();
         if self.cells.pieces.is_empty() {
             return (vec![1; n], self.reports);
         }
         let mut starting: Vec<Vec<u32>> = vec![Vec::new(); n];
-        // Change of the winding over the whole width from each strip to the next one.
+        // Change of the winding number over the whole width of the domain, from each strip to the next
+        // one.
         let mut change = vec![0_i32; n + 1];
         for (i, &(a, b)) in spans.iter().enumerate() {
             if a < b {
@@ -76,8 +80,8 @@ impl<'a> Labels<'a> {
             }
         }
         let at_border = self.strips_at_left_border(spans);
-        // If the base is known in advance, only a sample of a large number of strips is checked for
-        // contradictions.
+        // If the base of a strip is known in advance and there are many strips, only a sample of them is
+        // checked for contradictions.
         let entries: usize = spans.iter().map(|(a, b)| b - a).sum();
         let stride = entries / (MAX_CHECKED_PER_PIECE * self.cells.pieces.len()) + 1;
         let mut bases: Vec<Option<i32>> = Vec::with_capacity(n);
@@ -104,7 +108,7 @@ impl<'a> Labels<'a> {
             for c in &mut active {
                 c.u = self.cells.pieces[c.piece as usize].u_at_v(v);
             }
-            // A stable sort, which is fast for almost sorted input.
+            // A stable sort is fast for almost sorted input.
             active.sort_by(|a, b| a.u.total_cmp(&b.u));
             let base = self.base_of_crossings(k, v, &active);
             bases.push(base);
@@ -115,8 +119,8 @@ impl<'a> Labels<'a> {
                 *base = self.base_of_votes(k);
             }
         }
-        // Without pieces above and below (a gap at a pole) a strip takes the label of most of the
-        // nearest labelled strip.
+        // A strip without pieces above and below (a gap at a pole) takes the label of the majority of
+        // the nearest labelled strips.
         for k in 0..n {
             if bases[k].is_none() {
                 let near = (1..n)
@@ -132,8 +136,9 @@ impl<'a> Labels<'a> {
         (bases.into_iter().map(|b| b.unwrap_or(1)).collect(), self.reports)
     }
 
-    /// Returns the base if it is determined by an infinite side, which the domain cannot reach; `total`
-    /// is the change of the winding over the whole strip.
+    /// Returns the base of a strip if the domain extends to infinity on one side, where it must be
+    /// outside; otherwise `None`. `total` returns the change of the winding number over the width of the
+    /// strip.
     fn forced_base(&self, total: impl Fn() -> i32) -> Option<i32> {
         if self.domain.u_period.is_some() {
             None
@@ -146,8 +151,8 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Returns for each strip whether a piece starts or ends at the left border between it and the previous
-    /// strip, so that the winding there may change.
+    /// Returns for each strip whether a piece starts or ends at the left border of the domain between
+    /// this strip and the previous one, so that the winding number there may change.
     fn strips_at_left_border(&self, spans: &[(usize, usize)]) -> Vec<bool> {
         let cells = self.cells;
         let mut out = vec![false; cells.n_strips() + 1];
@@ -165,7 +170,8 @@ impl<'a> Labels<'a> {
         0.5 * v[k] + 0.5 * v[k + 1]
     }
 
-    /// Returns the part of the width that is inside; negative without crossings.
+    /// Returns the fraction of the strip's width that is inside with the given base; negative without
+    /// crossings.
     fn inside_share(&self, base: i32, active: &[Crossing]) -> f64 {
         if active.is_empty() {
             return -1.0;
@@ -184,11 +190,13 @@ impl<'a> Labels<'a> {
         sum / self.size[0]
     }
 
-    /// Returns the base with which the windings of all cells are 0 or 1; with contradictions, the one
-    /// with which those of most of the width are. `None` if the crossings do not determine the inside.
+    /// Returns the base for which the winding numbers of all cells are 0 or 1. If there are
+    /// contradictions, it is the base for which this is true for the largest width. `None` if the
+    /// crossings do not determine the inside. `k` is the index of the strip, `v` the parameter of its
+    /// middle line.
     fn base_of_crossings(&mut self, k: usize, v: f64, active: &[Crossing]) -> Option<i32> {
         let rect = self.cells.rect;
-        // Relative winding and width of each cell.
+        // Winding number relative to the base, and width, of each cell.
         let mut w = 0;
         let mut u = rect.u0;
         let (mut min, mut max) = (i32::MAX, i32::MIN);
@@ -210,7 +218,8 @@ impl<'a> Labels<'a> {
         let base = match self.forced_base(|| total) {
             Some(b) => b,
             None if max <= min => {
-                // Only pieces on the borders, or cuts: the former determine the side of the domain.
+                // All crossings are on the borders of the domain, or cuts. Pieces on the borders
+                // determine on which side the domain is.
                 let m = if max < min { 0 } else { min };
                 let label = if m != 0 {
                     i32::from(m > 0)
@@ -222,7 +231,7 @@ impl<'a> Labels<'a> {
                 label - m
             }
             None => {
-                // Ties are resolved in favour of the smaller base, outside.
+                // Ties are resolved in favour of the smaller base, which is outside.
                 let share = |b: i32| -> f64 {
                     tally.iter().filter(|(w, _)| (0..=1).contains(&(b + w))).map(|(_, d)| d).sum()
                 };
@@ -255,7 +264,8 @@ impl<'a> Labels<'a> {
         Some(base)
     }
 
-    /// Reports cell `i` of a strip, unless it is a sliver between inexact curves.
+    /// Reports cell `i` of a strip as a contradiction, unless it is a sliver between inexact curves: its
+    /// `thickness` is small relative to the extents of the edges beside it.
     fn report_cell(&mut self, v: f64, active: &[Crossing], i: usize, thickness: f64) {
         let edge = |c: &Crossing| self.cells.pieces[c.piece as usize].edge;
         let left = i.checked_sub(1).and_then(|j| active.get(j));
@@ -270,7 +280,8 @@ impl<'a> Labels<'a> {
         self.report(P2::new(0.5 * a + 0.5 * b, v), edges, thickness);
     }
 
-    /// Adds a report. Of several regions beside the same edges only the thickest one is kept.
+    /// Adds a contradiction at parameters `at`. Of several regions beside the same edges only the
+    /// thickest one is kept.
     fn report(&mut self, at: P2, mut edges: Vec<u32>, thickness: f64) {
         edges.sort_unstable();
         edges.dedup();
@@ -282,7 +293,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Returns the u of the columns for votes: evenly distributed, away from round numbers.
+    /// Returns the u coordinates of the columns for votes: evenly spaced, away from round numbers.
     fn columns(&self) -> impl Iterator<Item = f64> + use<> {
         let rect = self.cells.rect;
         (0..NUM_COLUMNS).map(move |i| {
@@ -291,8 +302,8 @@ impl<'a> Labels<'a> {
         })
     }
 
-    /// Returns the pieces that intersect the column `u`: (v, whether the domain is above, edge), by
-    /// increasing v.
+    /// Returns the pieces that intersect the column `u`, by increasing v: (v, whether the domain is
+    /// above the piece, edge tag).
     fn column(&self, u: f64) -> Vec<(f64, bool, u32)> {
         let cells = self.cells;
         let mut out = Vec::new();
@@ -309,7 +320,8 @@ impl<'a> Labels<'a> {
         out
     }
 
-    /// Determines the base of a strip by the votes of the nearest pieces above and below.
+    /// Determines the base of strip `k` by the votes of the nearest pieces above and below in each
+    /// column; `None` without votes.
     fn base_of_votes(&mut self, k: usize) -> Option<i32> {
         let v = self.mid(k);
         let (mut votes, mut against) = ([0_usize; 2], [None, None]);
@@ -339,8 +351,9 @@ impl<'a> Labels<'a> {
         (outside + inside > 0).then(|| i32::from(inside > outside))
     }
 
-    /// Returns the lowest or highest piece that intersects the column `u`: (v, whether the domain is
-    /// above, edge). Only pieces that may improve on the best one are solved.
+    /// Returns the highest piece (if `top`) or the lowest one that intersects the column `u`: (v,
+    /// whether the domain is above the piece, edge tag). Only pieces that may be higher or lower than
+    /// the best one are solved.
     fn outermost(&self, u: f64, top: bool) -> Option<(f64, bool, u32)> {
         let cells = self.cells;
         let beats = |v: f64, edge: u32, best: &Option<(f64, bool, u32)>| {
@@ -368,7 +381,7 @@ impl<'a> Labels<'a> {
         best.get()
     }
 
-    /// Reports pieces from which the domain continues to an infinite side.
+    /// Reports pieces from which the domain extends to an infinite side.
     fn check_infinite_sides(&mut self) {
         if self.domain.v_period.is_some() || !self.reports.is_empty() {
             return;
@@ -387,7 +400,7 @@ impl<'a> Labels<'a> {
                 {
                     far.push((P2::new(u, v), edge));
                 }
-                // A majority has become impossible.
+                // A majority is no longer possible.
                 if 2 * (far.len() + left) < NUM_COLUMNS as usize {
                     break;
                 }

@@ -15,8 +15,9 @@ const PIECES_AWAY: usize = 2;
 /// A ball around a piece of a face and a cone around its outward normals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NormalBundle {
+    /// Centre of the ball that contains the piece.
     pub center: P3,
-    /// Radius (mm) of the ball.
+    /// Radius (mm) of the ball that contains the piece.
     pub radius: f64,
     /// Unit vector: axis of the cone of outward normals.
     pub axis: V3,

@@ -161,10 +161,10 @@ impl ContactFollower {
         self.contacts.clear();
     }
 
-    /// Moves the contacts to other poses, which take each solid's own coordinates to the world. Returns
+    /// Moves the contacts to other poses, which map each solid's own coordinates to the world. Returns
     /// `false` and leaves the contacts unchanged if a query ([`ContactFollower::query`]) is required:
-    /// before the first query, after a displacement of more than the stride, and if a contact has left
-    /// its features.
+    /// before the first query, if the displacement of points of B in the frame of A since the last query
+    /// exceeds [`LastQuery::free`], and if a contact has left its features.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite, or if rounding of the coordinates exceeds a tenth of the

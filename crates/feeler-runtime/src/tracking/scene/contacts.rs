@@ -40,7 +40,7 @@ pub struct ContactEvent {
     pub contact: Option<usize>,
 }
 
-/// Identity of a pair of solids.
+/// Identity of a pair of solids of a scene: the ids of their bodies, and their indices in these bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PairIds {
     pub(super) bodies: [BodyId; 2],

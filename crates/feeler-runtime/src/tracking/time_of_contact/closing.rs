@@ -116,9 +116,9 @@ fn without_rotation(field: &Twist, origin: &P3, dir: &V3) -> Twist {
     *field + Twist::rotation(origin, dir * -dir.dot(&field.w))
 }
 
-/// Increase (mm per unit of time) of a bound of the closing speed for footpoints outside the box and
-/// directions outside the cone of a node, up to the allowance of the node. `speed` is an upper bound of
-/// the field's length.
+/// Amount (mm per unit of time) by which a bound of the closing speed over the box and the cone of a node
+/// is widened, because footpoints may be outside the box by `node.allowance.length`, and directions outside
+/// the cone by `node.allowance.angle`. `speed` is an upper bound of the field's length over the box.
 fn allowance(node: &TreeNode, field: &Twist, speed: f64) -> f64 {
     let (length, angle) = (f64::from(node.allowance.length), f64::from(node.allowance.angle));
     speed * (angle + DIRECTION_ROUNDING) + field.w.norm() * length

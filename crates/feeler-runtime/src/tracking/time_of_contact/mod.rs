@@ -340,8 +340,9 @@ impl<'a> Advancement<'a> {
         Ok(self.passage)
     }
 
-    /// Samples a motion that starts in contact, and returns the first sample after the contact is left;
-    /// `None` if it is not left at any sample.
+    /// Samples a motion that starts in contact at [`CONTACT_SAMPLES`] times. Bisects the interval before the
+    /// first sample at which the contact is left, and returns a sample just after that. Returns `None` if
+    /// the contact is left at no sample.
     fn leave(&mut self) -> Result<Option<MotionSample>, QueryError> {
         let mut inside = 0.0;
         for i in 1..=CONTACT_SAMPLES {

@@ -66,7 +66,7 @@ fn names_are_upper_case_and_complex_instances_keep_their_parts() {
     assert_eq!(parts[1].attributes, []);
 }
 
-/// Irregular sections that writers produce, and the remarks on them.
+/// Irregular sections that writers produce are read, each with a remark.
 #[test]
 fn sections_out_of_order_are_read() {
     let cases = [
