@@ -67,6 +67,36 @@ typedef enum FeelerResult {
 } FeelerResult;
 
 /*
+ Kind of a finding, most severe first.
+ */
+typedef enum FeelerFindingKind {
+  /*
+   The interiors intersect.
+   */
+  FEELER_FINDING_KIND_INTERFERES = 0,
+  /*
+   Whether the interiors intersect is undecided.
+   */
+  FEELER_FINDING_KIND_UNDECIDED = 1,
+  /*
+   The pair could not be measured.
+   */
+  FEELER_FINDING_KIND_FAILED = 2,
+  /*
+   The parts are nearer than a rule allows.
+   */
+  FEELER_FINDING_KIND_TOO_CLOSE = 3,
+  /*
+   The parts touch although a rule forbids it.
+   */
+  FEELER_FINDING_KIND_TOUCHES = 4,
+  /*
+   The parts do not touch although a rule requires it.
+   */
+  FEELER_FINDING_KIND_DOES_NOT_TOUCH = 5,
+} FeelerFindingKind;
+
+/*
  Relation of two solids.
  */
 typedef enum FeelerStatus {
@@ -165,9 +195,19 @@ typedef enum FeelerStepContactKind {
 } FeelerStepContactKind;
 
 /*
+ Placed solids of one or several models. Not changed by `feeler_clearance_new`.
+ */
+typedef struct FeelerAssembly FeelerAssembly;
+
+/*
  Solid, or open surface, that is ready for queries.
  */
 typedef struct FeelerBody FeelerBody;
+
+/*
+ Result of a clearance check: findings about pairs of parts, most severe first.
+ */
+typedef struct FeelerClearance FeelerClearance;
 
 /*
  Two bodies and the results that their queries reuse.
@@ -283,6 +323,94 @@ typedef struct FeelerMass {
 } FeelerMass;
 
 /*
+ Rigid motion that maps own coordinates of a solid to world coordinates: rotation, then translation.
+ */
+typedef struct FeelerPose {
+  /*
+   Translation (mm).
+   */
+  double translation[3];
+  /*
+   Unit quaternion x, y, z, w. A norm within 1e-3 of 1 is normalised; any other is an error.
+   */
+  double rotation[4];
+} FeelerPose;
+
+/*
+ Options of a clearance check. Set all members to 0 for the defaults, then `struct_size`.
+ */
+typedef struct FeelerClearanceOptions {
+  /*
+   `sizeof(FeelerClearanceOptions)`.
+   */
+  uint32_t struct_size;
+  /*
+   Reserved, 0.
+   */
+  uint32_t reserved;
+  /*
+   Largest distance (mm) that is measured; 0: that of the rules, or else 1 mm.
+   */
+  double d_max;
+  /*
+   Lengths (mm) below this count as zero; 0: that of the rules, or else 1e-7 of the larger part's
+   diagonal.
+   */
+  double tolerance;
+} FeelerClearanceOptions;
+
+/*
+ Finding about two parts.
+ */
+typedef struct FeelerFinding {
+  /*
+   `sizeof(FeelerFinding)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   Kind of the finding.
+   */
+  enum FeelerFindingKind kind;
+  /*
+   Index of the first part, in the order in which parts were added.
+   */
+  uint32_t part_a;
+  /*
+   Index of the second part, larger than that of the first one.
+   */
+  uint32_t part_b;
+  /*
+   Relation of the parts; unknown if they could not be measured or are farther apart than `d_max`.
+   */
+  enum FeelerStatus status;
+  /*
+   Reserved, 0.
+   */
+  uint32_t reserved;
+  /*
+   Distance (mm) of the nearest minimum within `d_max`; NaN without one.
+   */
+  double distance;
+  /*
+   Smallest distance (mm) that the rule allows; NaN without one.
+   */
+  double min;
+  /*
+   Lower bound (mm) of the length of a translation that separates interfering parts; else 0.
+   */
+  double depth;
+  /*
+   Location of the finding on the first part (mm, world): the footpoint of the nearest minimum, or the
+   point inside both parts if they interfere; NaN without one.
+   */
+  double point_a[3];
+  /*
+   Location of the finding on the second part (mm, world).
+   */
+  double point_b[3];
+} FeelerFinding;
+
+/*
  Options of a scene of curves. Initialise them with `FEELER_CURVE_OPTIONS_INIT` or
  `feeler_curve_options_init`, then change members.
  */
@@ -311,20 +439,6 @@ typedef struct FeelerCurveOptions {
    */
   double level_length;
 } FeelerCurveOptions;
-
-/*
- Rigid motion that maps own coordinates of a solid to world coordinates: rotation, then translation.
- */
-typedef struct FeelerPose {
-  /*
-   Translation (mm).
-   */
-  double translation[3];
-  /*
-   Unit quaternion x, y, z, w. A norm within 1e-3 of 1 is normalised; any other is an error.
-   */
-  double rotation[4];
-} FeelerPose;
 
 /*
  Local minimum of the distance between a curve and another curve, itself or a solid, in mm and world
@@ -1069,6 +1183,62 @@ enum FeelerResult feeler_body_info(const struct FeelerBody *body, struct FeelerB
  surface.
  */
 enum FeelerResult feeler_body_mass(const struct FeelerBody *body, double density, struct FeelerMass *out);
+
+/*
+ Creates an assembly without parts. Free it with `feeler_assembly_free`.
+ */
+enum FeelerResult feeler_assembly_new(struct FeelerAssembly **out);
+
+/*
+ Frees an assembly.
+ */
+void feeler_assembly_free(struct FeelerAssembly *assembly);
+
+/*
+ Adds the parts of a model, moved by `pose` from their placements in the model. `name` precedes their
+ paths, unless it is NULL or "". Equal paths are numbered: "bolt#1", "bolt#2". The model may be freed.
+ */
+enum FeelerResult feeler_assembly_add(struct FeelerAssembly *assembly,
+                                      const struct FeelerModel *model,
+                                      const char *name,
+                                      const struct FeelerPose *pose);
+
+/*
+ Writes the number of parts to `count`.
+ */
+enum FeelerResult feeler_assembly_part_count(const struct FeelerAssembly *assembly, size_t *count);
+
+/*
+ Measures all near pairs of parts, in parallel, and checks them against rules. `rules` is the text of a
+ rules file in TOML, as for the command `feeler clearance`; NULL: parts must not interfere. `options` may
+ be NULL. Free the result with `feeler_clearance_free`.
+ */
+enum FeelerResult feeler_clearance_new(const struct FeelerAssembly *assembly,
+                                       const char *rules,
+                                       const struct FeelerClearanceOptions *options,
+                                       struct FeelerClearance **out);
+
+/*
+ Frees the result of a clearance check.
+ */
+void feeler_clearance_free(struct FeelerClearance *clearance);
+
+/*
+ Writes the number of findings to `count`.
+ */
+enum FeelerResult feeler_clearance_finding_count(const struct FeelerClearance *clearance, size_t *count);
+
+/*
+ Writes the finding with an index from 0 to `out`, the paths of its parts to `path_a` and `path_b`, and the
+ name of its rule to `rule`, which is NULL without a rule. `path_a`, `path_b` and `rule` may be NULL; the
+ strings are valid as long as `clearance`.
+ */
+enum FeelerResult feeler_clearance_finding(const struct FeelerClearance *clearance,
+                                           size_t index,
+                                           struct FeelerFinding *out,
+                                           const char **path_a,
+                                           const char **path_b,
+                                           const char **rule);
 
 /*
  Writes the default options, including `struct_size`.

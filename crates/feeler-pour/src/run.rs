@@ -177,7 +177,7 @@ impl<'s> PourRun<'s> {
             mass,
             kinetic_energy: world.simulation.kinetic_energy(),
             potential_energy,
-            outflows: series::outlets(world.scene).zip(&world.left).map(outflow).collect(),
+            outflows: world.scene.outflow_names().zip(&world.left).map(outflow).collect(),
             blocked_sources: blocked.map(|(group, _)| group.name.clone()).collect(),
         }
     }

@@ -6,27 +6,19 @@ use crate::world::World;
 use feeler_particles::Load;
 use std::path::Path;
 
-/// Name of the outflow of particles that leave the domain other than by an outlet.
-pub(crate) const LOST: &str = "lost";
-
 /// Names of the columns of the series of a scene.
 pub(crate) fn header(scene: &PourScene) -> Vec<String> {
     let mut out: Vec<String> =
         ["time_s", "grains", "mass_kg", "kinetic_uJ", "potential_uJ", "grain_contacts", "wall_contacts"]
             .map(str::to_owned)
             .into();
-    for name in outlets(scene) {
+    for name in scene.outflow_names() {
         out.extend(["grains", "kg", "kg_per_s"].map(|quantity| format!("{name}_{quantity}")));
     }
     for wall in &scene.walls {
         out.extend(["fx_mN", "fy_mN", "fz_mN"].map(|component| format!("{}_{component}", wall.name)));
     }
     out
-}
-
-/// Names of the outlets of a scene, followed by [`LOST`].
-pub(crate) fn outlets(scene: &PourScene) -> impl Iterator<Item = &str> {
-    scene.outlets.iter().map(|o| o.name.as_str()).chain([LOST])
 }
 
 /// Cells of the row at a time (s). `before` are the masses (kg) that had left by each outlet at the
@@ -113,7 +105,7 @@ impl Series {
     /// no outlet.
     #[must_use]
     pub fn mass_flow(&self, scene: &PourScene) -> Vec<f64> {
-        let mut names: Vec<&str> = outlets(scene).collect();
+        let mut names: Vec<&str> = scene.outflow_names().collect();
         if names.len() > 1 {
             names.pop();
         }

@@ -2,7 +2,6 @@
 
 use crate::error::{PourError, Within as _, ensure};
 use crate::plan::{self, Outlet, ParticleGroup, PourTimes};
-use crate::series;
 use crate::shape::ScaledShape;
 use crate::tables::{self, SceneFile, ShapeTable};
 use crate::walls::{self, SceneWall};
@@ -77,7 +76,7 @@ impl PourScene {
 
     /// Names of the outlets, followed by `lost` for particles that leave the domain otherwise.
     pub fn outflow_names(&self) -> impl Iterator<Item = &str> {
-        series::outlets(self)
+        self.outlets.iter().map(|o| o.name.as_str()).chain([LOST])
     }
 
     /// Whether some particles are not spheres.
@@ -132,7 +131,7 @@ fn check_names(outlets: &[Outlet], walls: &[SceneWall]) -> Result<(), PourError>
     let names: Vec<&str> =
         outlets.iter().map(|o| o.name.as_str()).chain(walls.iter().map(|w| w.name.as_str())).collect();
     for (k, name) in names.iter().enumerate() {
-        let is_new = *name != series::LOST && !names[..k].contains(name);
+        let is_new = *name != LOST && !names[..k].contains(name);
         ensure!(is_new, "name", "'{name}' is taken; give each wall and outlet a name of its own");
     }
     Ok(())
@@ -147,6 +146,9 @@ fn max_speed(scene: &SceneFile, groups: &[ParticleGroup], walls: &[SceneWall], d
     let moved = walls.iter().map(|w| w.schedule.max_speed(height)).fold(0.0, f64::max);
     (fallen + thrown + moved).max(MIN_SPEED)
 }
+
+/// Name of the outflow of particles that leave the domain other than by an outlet.
+const LOST: &str = "lost";
 
 /// Minimum speed of contacts (mm/s) from which the time step is computed, also if nothing moves. A
 /// larger value shortens the steps of scenes without gravity; a smaller one makes steps of Hertzian
