@@ -44,8 +44,7 @@ pub(super) fn widened(source: &SolidSource, options: &BuildOptions, problems: &[
             _ => return None,
         };
         let allowed = edges.iter().map(|id| allowed_near(source, *id, size)).fold(f64::INFINITY, f64::min);
-        // NaN is too wide.
-        if !(distance <= allowed) {
+        if distance.is_nan() || distance > allowed {
             return None;
         }
         if distance > largest.0 {

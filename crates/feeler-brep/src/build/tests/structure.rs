@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::source::{EdgeSource, FaceSource};
+use feeler_geom::count::index;
 
 /// A prism over a rectangle with a spur in its outline. Its caps are divided by an edge that reaches over the
 /// outline to the tip of the spur, so that the loop of one half runs around the corner beside the spur the
@@ -27,7 +28,7 @@ fn crossed_caps(w: f64, h: f64, d: f64, at: f64, lobe: f64, bow: bool) -> SolidS
         }
     }
     let arcs: Vec<[u32; 4]> =
-        b.edges.iter().enumerate().map(|(i, e)| [e.start, e.end, i as u32, 0]).collect();
+        b.edges.iter().enumerate().map(|(i, e)| [e.start, e.end, index(i), 0]).collect();
     let walk = |b: &mut SourceBuilder, ring: &[u32]| {
         let step = |b: &mut SourceBuilder, p: u32, q: u32| {
             let arc = arcs.iter().find(|a| (a[0], a[1]) == (p, q) || (a[1], a[0]) == (p, q));
@@ -108,11 +109,11 @@ fn faces_that_walk_their_edges_to_and_fro_are_left_out() {
         let mut with = source.clone();
         // A chain of edges, there and back.
         let line = |e: &EdgeSource| matches!(e.curve, Curve::Line { .. }) && e.start != e.end;
-        let first = source.edges.iter().position(line).unwrap() as u32;
+        let first = index(source.edges.iter().position(line).unwrap());
         let mut chain = vec![(first, true)];
         while chain.len() < walks {
             let at = source.edges[chain[chain.len() - 1].0 as usize].end;
-            let next = source.edges.iter().position(|e| line(e) && e.start == at).map(|e| (e as u32, true));
+            let next = source.edges.iter().position(|e| line(e) && e.start == at).map(|e| (index(e), true));
             let Some(next) = next.filter(|n| !chain.contains(n)) else { break };
             chain.push(next);
         }
@@ -171,7 +172,7 @@ fn with_sliver(width: f64, uncertainty: f64) -> SolidSource {
     arc.curve = Curve::Circle { frame, radius };
     arc.id = 901;
     source.edges.push(arc);
-    let arc = (source.edges.len() - 1) as u32;
+    let arc = index(source.edges.len() - 1);
     let top = source.faces.iter().position(|f| match &f.surface {
         Surface::Plane { frame } => frame.z.z > 0.9 && frame.origin.z > 1.9,
         _ => false,
@@ -183,7 +184,7 @@ fn with_sliver(width: f64, uncertainty: f64) -> SolidSource {
     u.0 = arc;
     let mut sliver = source.faces[top].clone();
     sliver.id = 902;
-    sliver.loops = vec![LoopSource::Edges(vec![(straight as u32, forward), (arc, !forward)])];
+    sliver.loops = vec![LoopSource::Edges(vec![(index(straight), forward), (arc, !forward)])];
     source.faces.push(sliver);
     source.uncertainty = uncertainty;
     source
