@@ -252,3 +252,12 @@ fn gaps_that_are_short_against_their_edges_are_closed() {
         }
     }
 }
+
+#[test]
+fn messages_name_the_repair_once() {
+    let mut source = fixtures::block([0.0; 3], [1.0; 3]);
+    source.vertices[0].point += V3::new(0.2, 0.2, 0.2);
+    let message = build_solid(&source, &BuildOptions::default()).unwrap_err().to_string();
+    assert_eq!(message.matches("in the CAD system").count(), 1, "{message}");
+    assert!(message.contains("is 0.283 mm off its edge") && !message.contains("e-1 mm"), "{message}");
+}
