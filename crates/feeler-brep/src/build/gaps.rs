@@ -4,6 +4,8 @@
 //! in a model that is consistent otherwise is the inexactness of its writer; the same gap at an edge that is
 //! hardly longer is a missing piece.
 
+use std::f64::consts::{PI, TAU};
+
 use feeler_geom::{Aabb, Curve};
 
 use super::edges::extent;
@@ -48,7 +50,7 @@ pub(super) fn widened(source: &SolidSource, options: &BuildOptions, problems: &[
         };
         let allowed = edges.iter().map(|id| allowed_near(source, *id, size)).fold(f64::INFINITY, f64::min);
         // NaN counts as too wide.
-        if !(distance <= allowed) {
+        if distance.is_nan() || distance > allowed {
             return None;
         }
         if distance > largest.0 {
@@ -88,7 +90,9 @@ fn allowed_near(source: &SolidSource, id: u64, size: f64) -> f64 {
     let extent_of = |edges: &[u32]| {
         let own = edges.iter().map(|e| &source.edges[*e as usize]);
         let points = own.clone().flat_map(|e| [e.start, e.end]).map(|v| &source.vertices[v as usize].point);
-        own.map(|e| length(source, e)).fold(Aabb::of_points(points).diagonal(), f64::max)
+        // A closed edge is as wide as a circle of its length.
+        let across = |e: &EdgeSource| length(source, e) / if e.start == e.end { PI } else { 1.0 };
+        own.map(across).fold(Aabb::of_points(points).diagonal(), f64::max)
     };
     let faces = source.faces.iter().map(edges_of);
     let faces = faces.filter(|edges| edges.iter().any(|e| source.edges[*e as usize].id == id));
@@ -101,7 +105,7 @@ fn length(source: &SolidSource, e: &EdgeSource) -> f64 {
     let [a, b] = [e.start, e.end].map(|v| source.vertices[v as usize].point);
     match &e.curve {
         _ if e.start != e.end => (b - a).norm(),
-        Curve::Circle { radius, .. } => std::f64::consts::TAU * radius,
+        Curve::Circle { radius, .. } => TAU * radius,
         Curve::Ellipse { semi_x, semi_y, .. } => 4.0 * semi_x.max(*semi_y),
         Curve::Bezier(spline) => spline.points().iter().map(|p| (p - a).norm()).fold(0.0, f64::max),
         _ => 0.0,

@@ -557,6 +557,9 @@ fn warn_of_separate_parts(draft: &Draft, hosts: &[Host<'_>], domains: &[FaceDoma
     }
 }
 
+/// Pairs of faces, by their ids, that are one face together.
+type JoinedFaces = Vec<(u64, u64)>;
+
 /// Reports faces whose loops contradict each other. Returns the ids of the faces that are consistent
 /// with the opposite normal, each with further evidence (possibly empty), and pairs of ids of the faces
 /// that are consistent together with a neighbour.
@@ -565,9 +568,9 @@ fn report_contradictions(
     domains: &[FaceDomain],
     tol: &Tolerances,
     report: &mut Report,
-) -> (Vec<(u64, String)>, Vec<(u64, u64)>) {
+) -> (Vec<(u64, String)>, JoinedFaces) {
     let mut reversed = vec![];
-    let mut joined: Vec<(u64, u64)> = vec![];
+    let mut joined: JoinedFaces = vec![];
     for (i, (f, d)) in draft.faces.iter().zip(domains).enumerate() {
         if d.is_consistent() {
             continue;

@@ -33,11 +33,7 @@ pub enum Problem {
         entity: u64,
     },
     /// A vertex is too far from the end of an edge.
-    #[error(
-        "vertex #{vertex} is {} off its edge #{edge}; repair the edge in the CAD system and export the part \
-        again",
-        mm(*distance)
-    )]
+    #[error("vertex #{vertex} is {} off its edge #{edge}", mm(*distance))]
     VertexOffCurve {
         /// Entity id of the vertex.
         vertex: u64,
@@ -47,11 +43,7 @@ pub enum Problem {
         distance: f64,
     },
     /// An edge is too far from the surface of a face that uses it.
-    #[error(
-        "edge #{edge} is {} off the surface of face #{face}; repair the face in the CAD system and export \
-        the part again",
-        mm(*distance)
-    )]
+    #[error("edge #{edge} is {} off the surface of face #{face}", mm(*distance))]
     EdgeOffSurface {
         /// Entity id of the edge.
         edge: u64,
@@ -100,8 +92,7 @@ pub enum Problem {
     },
     /// A loop does not close in the parameter plane.
     #[error(
-        "a loop of face #{face} has a gap of {} between edges #{} and #{}; repair the border of the face in \
-        the CAD system",
+        "a loop of face #{face} has a gap of {} between edges #{} and #{}",
         mm(*distance),
         edges.0,
         edges.1
@@ -116,8 +107,7 @@ pub enum Problem {
     },
     /// The loops of a face contradict each other about the inside.
     #[error(
-        "the loops of face #{face} contradict each other{}; check whether they cross, and repair the face in \
-        the CAD system",
+        "the loops of face #{face} contradict each other{}, for example because they cross",
         if edges.is_empty() { String::new() } else { format!(" at {}", listed("edge", edges)) }
     )]
     LoopsContradict {
@@ -183,7 +173,27 @@ fn summary(problems: &[Problem]) -> String {
     if problems.len() > SHOWN {
         text.push(format!("and {} more problems", problems.len() - SHOWN));
     }
+    text.extend(remedy(problems));
     text.join("; ")
+}
+
+/// Describes what to do about gaps and contradictions, once for all of them.
+fn remedy(problems: &[Problem]) -> Option<String> {
+    let (mut faces, mut edges) = (Vec::new(), Vec::new());
+    for problem in problems {
+        match problem {
+            Problem::EdgeOffSurface { face, .. }
+            | Problem::LoopGap { face, .. }
+            | Problem::LoopsContradict { face, .. } => faces.push(*face),
+            Problem::VertexOffCurve { edge, .. } => edges.push(*edge),
+            _ => {}
+        }
+    }
+    let (kind, mut ids) = if faces.is_empty() { ("edge", edges) } else { ("face", faces) };
+    ids.sort_unstable();
+    ids.dedup();
+    let what = (!ids.is_empty()).then(|| listed(kind, &ids))?;
+    Some(format!("open the part in the CAD system, repair {what}, and export it again (AP242)"))
 }
 
 /// Problems and remarks collected during the construction.

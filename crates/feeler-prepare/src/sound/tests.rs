@@ -210,7 +210,8 @@ fn overlaps_are_measured_by_volume() {
     }
     for inside in [0.2, 0.4, 0.7] {
         let source = together(large(), large(), V3::new(10.0 * (1.0 - inside), 0.37, 0.21));
-        assert!(matches!(refused(&source), Unsound::Covered { .. }), "{inside}");
+        let found = refused(&source);
+        assert!(matches!(found, Unsound::Covered { .. } | Unsound::Box { .. }), "{inside}: {found}");
     }
 }
 

@@ -194,7 +194,8 @@ fn gaps_at_vertices_are_closed_with_a_warning() {
     assert!(warned(1e-4, 0.0), "a larger gap is reported");
     assert!(!warned(1e-4, 1e-2), "a gap within the stated uncertainty is not reported");
     assert!(warned(1e-3, 0.1), "stated uncertainty is limited");
-    assert!(block(1e-2, 0.0).is_err(), "gaps above a thousandth of the size are rejected");
+    assert!(warned(1e-2, 0.0), "a gap above a thousandth of the size is short against edges and faces");
+    assert!(block(0.1, 0.0).is_err(), "gaps above a fiftieth of a face are rejected");
 }
 
 /// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch. At the first corner, the patch

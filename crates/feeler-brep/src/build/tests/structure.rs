@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::source::{EdgeSource, FaceSource};
+use feeler_geom::count::index;
 
 /// A prism over a rectangle with a spur in its outline. Its caps are divided by an edge that extends
 /// beyond the outline to the tip of the spur, so that the loop of one half runs around the corner beside
@@ -29,7 +30,7 @@ fn crossed_caps(w: f64, h: f64, d: f64, at: f64, lobe: f64, bow: bool) -> SolidS
         }
     }
     let arcs: Vec<[u32; 4]> =
-        b.edges.iter().enumerate().map(|(i, e)| [e.start, e.end, i as u32, 0]).collect();
+        b.edges.iter().enumerate().map(|(i, e)| [e.start, e.end, index(i), 0]).collect();
     let walk = |b: &mut SourceBuilder, ring: &[u32]| {
         let step = |b: &mut SourceBuilder, p: u32, q: u32| {
             let arc = arcs.iter().find(|a| (a[0], a[1]) == (p, q) || (a[1], a[0]) == (p, q));
@@ -110,11 +111,11 @@ fn faces_that_walk_their_edges_to_and_fro_are_left_out() {
         let mut with = source.clone();
         // A chain of edges that the loop walks to and fro.
         let line = |e: &EdgeSource| matches!(e.curve, Curve::Line { .. }) && e.start != e.end;
-        let first = source.edges.iter().position(line).unwrap() as u32;
+        let first = index(source.edges.iter().position(line).unwrap());
         let mut chain = vec![(first, true)];
         while chain.len() < walks {
             let at = source.edges[chain[chain.len() - 1].0 as usize].end;
-            let next = source.edges.iter().position(|e| line(e) && e.start == at).map(|e| (e as u32, true));
+            let next = source.edges.iter().position(|e| line(e) && e.start == at).map(|e| (index(e), true));
             let Some(next) = next.filter(|n| !chain.contains(n)) else { break };
             chain.push(next);
         }
@@ -175,7 +176,7 @@ fn with_sliver(width: f64, uncertainty: f64) -> SolidSource {
     arc.curve = Curve::Circle { frame, radius };
     arc.id = 901;
     source.edges.push(arc);
-    let arc = (source.edges.len() - 1) as u32;
+    let arc = index(source.edges.len() - 1);
     let top = source.faces.iter().position(|f| match &f.surface {
         Surface::Plane { frame } => frame.z.z > 0.9 && frame.origin.z > 1.9,
         _ => false,
@@ -187,7 +188,7 @@ fn with_sliver(width: f64, uncertainty: f64) -> SolidSource {
     u.0 = arc;
     let mut sliver = source.faces[top].clone();
     sliver.id = 902;
-    sliver.loops = vec![LoopSource::Edges(vec![(straight as u32, forward), (arc, !forward)])];
+    sliver.loops = vec![LoopSource::Edges(vec![(index(straight), forward), (arc, !forward)])];
     source.faces.push(sliver);
     source.uncertainty = uncertainty;
     source
@@ -255,4 +256,13 @@ fn gaps_that_are_short_against_their_edges_are_closed() {
             }
         }
     }
+}
+
+#[test]
+fn messages_name_the_repair_once() {
+    let mut source = fixtures::block([0.0; 3], [1.0; 3]);
+    source.vertices[0].point += V3::new(0.2, 0.2, 0.2);
+    let message = build_solid(&source, &BuildOptions::default()).unwrap_err().to_string();
+    assert_eq!(message.matches("in the CAD system").count(), 1, "{message}");
+    assert!(message.contains("is 0.283 mm off its edge") && !message.contains("e-1 mm"), "{message}");
 }
