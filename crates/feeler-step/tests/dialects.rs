@@ -258,6 +258,40 @@ fn whole_spheres_and_tori() {
     }
 }
 
+/// The upper half of a spindle torus whose tips almost coincide with the poles of a sphere. Its rim is as far
+/// inside the outer sheet as the two sheets are apart, so that only the file's flag tells them apart.
+#[test]
+fn the_stated_sheet_of_a_spindle_torus_is_used() {
+    let (major, minor) = (5e-4_f64, 3.0_f64);
+    for off in [0.0, 2.0 * major, 5.0 * major] {
+        let mut f = File::new();
+        let frame = f.placement([0., 0., 0.], [0., 0., 1.], Some([1., 0., 0.]));
+        let radius = major + minor - off;
+        let v = f.vertex([radius, 0., 0.]);
+        let circle = f.add(format!("CIRCLE('',#{frame},{radius:?})"));
+        let rim = f.edge(v, v, circle);
+        let torus = f.add(format!("DEGENERATE_TOROIDAL_SURFACE('',#{frame},{major:?},{minor:?},.T.)"));
+        let up = f.edge_loop(&[(rim, true)]);
+        let top = f.face(&[up], torus, true);
+        let down = f.placement([0., 0., 0.], [0., 0., -1.], None);
+        let plane = f.add(format!("PLANE('',#{down})"));
+        let back = f.edge_loop(&[(rim, false)]);
+        let bottom = f.face(&[back], plane, true);
+        let solid = f.solid(&[top, bottom]);
+        let context = f.context(Length::Millimetre, false);
+        f.shape(&[solid], context);
+        assert_eq!(read(&f).solids[0].faces[0].outer_sheet, Some(true));
+        // π ∫ (R + r cos v)² r cos v dv from the rim to the tip.
+        let tip = math::acos(-major / minor);
+        let (s, c) = math::sin_cos(tip);
+        let exact = PI
+            * minor
+            * (major * major * s + major * minor * (tip + s * c) + minor * minor * (s - s * s * s / 3.0));
+        // A rim that is off by this much leaves a gap of its circumference times half the height.
+        assert_near(volume(&f), exact, 1e-8 + off);
+    }
+}
+
 /// A side surface that is a cylinder in another notation is read as a cylinder with the correct normal.
 #[test]
 fn swept_and_wrapped_cylinders() {

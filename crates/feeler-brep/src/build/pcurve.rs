@@ -418,9 +418,14 @@ impl<'a> Trace<'a> {
             trace.follow(&ts, None);
         }
         trace.seam = [0, 1].map(|k| trace.followed_seam(k, limits));
-        for i in 0..trace.nodes.len() {
-            let (t, uv) = trace.nodes[i];
-            trace.nodes[i].1 = trace.on_seam(t, uv);
+        if trace.seam.iter().any(Option::is_some) {
+            trace.off_surface = 0.0;
+            for i in 0..trace.nodes.len() {
+                let (t, uv) = trace.nodes[i];
+                let uv = trace.on_seam(t, uv);
+                trace.note(t, uv);
+                trace.nodes[i].1 = uv;
+            }
         }
         trace.add_singular_ends();
         let weak_tol = limits.weak_tol.max(trace.off_surface);

@@ -521,9 +521,8 @@ fn a_border_of_many_waves_is_classified_from_a_sample_of_strips() {
             assert!(reports.is_empty(), "{n}: {reports:?}");
             for _ in 0..2000 {
                 let (s, v) = (rng.random_range(0.0..1.0), rng.random_range(0.0..1.0));
-                let x = (1.0 - s) * as_f64(n);
-                let k = (x as usize).min(n - 1);
-                let f = x - as_f64(k);
+                let k = upper.partition_point(|p| p.0 > s).clamp(1, n) - 1;
+                let f = (upper[k].0 - s) * as_f64(n);
                 let top = upper[k].1 * (1.0 - f) + upper[k + 1].1 * f;
                 if (v - top).abs() > 1e-9 {
                     assert_eq!(inside(&cells, right + s * (1.0 - right), v), v < top, "{n}: ({s}, {v})");

@@ -4,6 +4,7 @@
 
 use super::*;
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
+use feeler_geom::count::index;
 use feeler_geom::trim::gauss_legendre;
 
 /// Control net of points with weights; `net[i][j]` has index `i` along u and `j` along v.
@@ -29,8 +30,8 @@ fn transposed(net: &Net) -> Net {
 
 fn patch(net: &Net) -> BezierSurface {
     BezierSurface {
-        u_degree: net.len() as u32 - 1,
-        v_degree: net[0].len() as u32 - 1,
+        u_degree: index(net.len() - 1),
+        v_degree: index(net[0].len() - 1),
         u_breaks: vec![0.0, 1.0],
         v_breaks: vec![0.0, 1.0],
         control: net.iter().flatten().map(|(p, w)| homogeneous(p, *w)).collect(),
@@ -41,7 +42,7 @@ fn patch(net: &Net) -> BezierSurface {
 
 fn spline(row: &[(P3, f64)]) -> Curve {
     Curve::Bezier(BezierSpline {
-        degree: row.len() as u32 - 1,
+        degree: index(row.len() - 1),
         breaks: vec![0.0, 1.0],
         control: row.iter().map(|(p, w)| homogeneous(p, *w)).collect(),
         periodic: false,
@@ -268,7 +269,7 @@ fn drop_with_a_loose_seam(smooth: bool, n: usize, off: f64, in_v: bool, rng: &mu
             source
                 .vertices
                 .push(crate::source::VertexSource { id: 9000 + k as u64, point: P3::new(0.0, 0.0, z(1.0)) });
-            source.vertices.len() as u32 - 1
+            index(source.vertices.len() - 1)
         };
         let mut bent = |s: f64| {
             let by = V3::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0), 0.0) * off;
@@ -284,7 +285,7 @@ fn drop_with_a_loose_seam(smooth: bool, n: usize, off: f64, in_v: bool, rng: &mu
             same_sense: true,
         };
         source.edges.push(edge);
-        parts.push(source.edges.len() as u32 - 1);
+        parts.push(index(source.edges.len() - 1));
         at = to;
     }
     for ring in source.faces.iter_mut().flat_map(|f| &mut f.loops) {
