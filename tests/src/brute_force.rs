@@ -38,10 +38,12 @@ pub struct Minimum {
     pub min_eigenvalue: f64,
 }
 
-/// Margin within which a test of angles counts as undecided (rad); also the margin of trims (relative to
-/// the size) and of eigenvalues. A larger value leaves more minima undecided.
+/// Margin (rad) within which a test of angles counts as undecided. A larger value leaves more minima
+/// undecided.
 const ANGLE_MARGIN: f64 = 2e-4;
+/// Like [`ANGLE_MARGIN`], for trims; relative to the size.
 const TRIM_MARGIN: f64 = 1e-4;
+/// Like [`ANGLE_MARGIN`], for the eigenvalues of the Hessian.
 const EIGEN_MARGIN: f64 = 1e-7;
 /// Maximum difference from the largest cosine to the query direction at which boundary directions count
 /// as equally near. It covers a few steps of [`directions_around`].

@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 /// Kinds of surfaces: rows of the table and columns of the figure.
 const SURFACES: [&str; 6] = ["plane", "cylinder", "cone", "sphere", "torus", "free"];
-/// Kinds of features in contact with the surfaces: rows and columns combine with [`SURFACES`].
+/// Kinds of features in contact with the surfaces of [`SURFACES`].
 const OTHERS: [&str; 3] = ["face", "edge", "vertex"];
 /// Decimal exponents of the smallest and the largest gap (mm).
 const EXPONENTS: [i32; 2] = [-9, -2];

@@ -95,7 +95,8 @@ struct Scene {
 struct Run {
     times: Vec<f64>,
     contacts: usize,
-    /// Largest penetration (mm), negative or 0.
+    /// Smallest signed distance (mm) of the true solids, at most 0; its magnitude is the largest
+    /// penetration.
     deepest: f64,
     lost: u64,
     energy: f64,

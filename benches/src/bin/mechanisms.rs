@@ -43,8 +43,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Time (s) of a full turn of the bolt; also the time before the bolt starts to turn.
+/// Time (s) of a full turn of the bolt.
 const TURN_TIME: f64 = 0.25;
+/// Time (s) before the bolt starts to turn.
 const SETTLING_TIME: f64 = 0.1;
 /// Pitch (mm) of the thread.
 const PITCH: f64 = 1.0;

@@ -147,7 +147,8 @@ fn pass(
 /// rounding.
 fn check(expected: &[Vec<f64>], found: &[Vec<f64>]) -> Fallible<()> {
     for (i, (e, f)) in expected.iter().zip(found).enumerate() {
-        // Coordinates in the largest plate reach 1 m, hence the tolerance.
+        // The tolerance of 1e-9 mm covers rounding, because coordinates in the largest plate are up to 1
+        // m.
         if e.len() != f.len() || e.iter().zip(f).any(|(e, f)| (e - f).abs() > 1e-9) {
             return Err(format!("pose {i}: minima {f:?} instead of {e:?}"));
         }

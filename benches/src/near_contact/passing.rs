@@ -22,6 +22,7 @@ const SAMPLES: u32 = 400;
 const HALVINGS: u32 = 7;
 /// Resolution (s) of the bisection.
 const RESOLUTION: f64 = 1e-12;
+/// Maximum difference (s) of two contact times that count as equal.
 const SAME_TIME: f64 = 1e-6;
 /// Maximum distance at which the solids count as in contact, as a fraction of the size.
 const SAME_DISTANCE_REL: f64 = 1e-9;
@@ -268,7 +269,8 @@ impl<'a> Samples<'a> {
     /// a contact.
     fn first_contact_between(&mut self, from: Sample, to: Sample, halvings: u32) -> Fallible<Option<f64>> {
         let length = to.time - from.time;
-        // A contact is impossible if no point of B moves farther than the distances at both ends.
+        // A contact is impossible if the sum of the distances at both ends exceeds the path of any point
+        // of B.
         if from.distance + to.distance > self.passing.speed * length {
             return Ok(None);
         }
@@ -313,7 +315,8 @@ impl<'a> Samples<'a> {
         Ok(false)
     }
 
-    /// Description of the error of a result, if any, and whether it differs only within the tolerance.
+    /// Description of the error of a result, if there is one, and whether the result differs from the
+    /// reference only within the tolerance of a grazing contact.
     fn compare(&mut self, passage: &Passage, sampled: Option<f64>) -> Fallible<(Option<String>, bool)> {
         let tolerance = self.pair.tolerances().tol;
         match (passage.outcome, sampled) {

@@ -55,7 +55,7 @@ impl AssemblyPart {
 #[derive(Clone, Debug, Default)]
 pub struct Assembly {
     parts: Vec<AssemblyPart>,
-    /// Paths of the parts before equal ones are numbered.
+    /// Paths of the parts before equal paths are numbered.
     paths: Vec<String>,
     models: usize,
 }
@@ -126,13 +126,14 @@ pub fn number_equal_names<'a>(names: impl IntoIterator<Item = &'a mut String>) {
     }
 }
 
-/// Computes the poses of two solids, each the product of a motion and the solid's pose in its model,
-/// which `poses` gives in this order for A and B. A large translation of the motion rounds the solid's
-/// pose, which no query can repair.
+/// Computes the poses (world) of the solids A and B. `poses` has for each solid its motion and its pose
+/// in its model, and the result is the product of the two. A large translation of the motion rounds the
+/// solid's pose, and no query can correct this rounding.
 ///
 /// # Errors
-/// [`QueryError::CoordinatesTooLarge`] if both solids are so far from the origin that this rounding exceeds a
-/// tenth of the tolerance. If only one of them is, the query itself decides.
+/// [`QueryError::CoordinatesTooLarge`] if both solids are so far from the origin that this rounding
+/// exceeds a tenth of the tolerance. If only one of them is, this function returns no error, and the
+/// query checks the coordinates.
 pub fn compose_poses(
     pair: &ContactPair,
     poses: [(Pose, Pose); 2],

@@ -17,11 +17,11 @@ use crate::source::{FaceSource, LoopSource, SolidSource};
 pub struct Sheets {
     /// The solid with closed shells only.
     pub solid: SolidSource,
-    /// Number of open edges, which only one face used.
+    /// Number of open edges of the original shells, each with one use.
     pub open_edges: usize,
 }
 
-/// Error: more than two faces use an edge, so that a sheet has no front and back there.
+/// Error: an edge has more than two uses by faces, so that a sheet has no front and back there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is an edge used {uses} times; a surface may use it at most twice")]
 pub struct NotASheet {

@@ -26,7 +26,7 @@ pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
     two_product_split(split(a), split(b))
 }
 
-/// Like `two_product`, for numbers that are already split.
+/// Computes a · b exactly, like [`two_product`], for numbers that [`split`] has already split.
 #[inline]
 pub(crate) fn two_product_split([a, ah, al]: [f64; 3], [b, bh, bl]: [f64; 3]) -> (f64, f64) {
     let p = a * b;

@@ -11,9 +11,9 @@ use feeler_geom::{P3, V3};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Returns the unit direction from A to B along which intersecting cores penetrate by at most `touch`
-/// (in scaled lengths). Returns `None` if they are deeper, or if the depth cannot be determined.
-/// `simplex` contains known points of the difference of the cores.
+/// Returns the unit direction from A to B along which intersecting cores penetrate by at most `touch` (in
+/// scaled lengths). Returns `None` if they are deeper, or if the depth cannot be determined. `simplex`
+/// contains points of the difference B − A of the cores with which the polytope starts.
 pub(crate) fn depth_of_contact<A: Support + ?Sized, B: Support + ?Sized>(
     pair: &Pair<'_, A, B>,
     simplex: &Simplex,
@@ -74,8 +74,9 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         }
     }
 
-    /// Evaluates the farthest point of the difference along the unit direction `normal`, and updates the
-    /// upper bound of the depth. Returns the point and its height along the direction.
+    /// Evaluates the point of the difference B − A of the cores that is farthest along the unit direction
+    /// `normal`, and updates the upper bound of the depth. Returns the point and its height along the
+    /// direction.
     pub(crate) fn evaluate(&mut self, normal: V3) -> (Vertex, f64) {
         let vertex = self.pair.support(&-normal);
         self.iterations += 1;
@@ -147,8 +148,9 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         true
     }
 
-    /// Returns the hull of four points of the difference with a nonzero volume. Returns `None` if the
-    /// difference is flat up to rounding; the upper bound of the depth is then its thickness.
+    /// Returns the hull of four points of the difference B − A of the cores that span a nonzero volume.
+    /// Returns `None` if the difference is flat up to rounding; the upper bound of the depth is then its
+    /// thickness.
     fn first_tetrahedron(&mut self) -> Option<GrowingHull> {
         let mut found = std::mem::take(&mut self.seeds);
         for seed in &found {

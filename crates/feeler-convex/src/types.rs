@@ -7,14 +7,14 @@ use feeler_geom::{P3, V3};
 /// Start of a GJK search.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Start {
-    /// Start along the direction from A's centre to B's centre.
+    /// Start without earlier results, along the direction from A's centre to B's centre.
     #[default]
     Cold,
     /// Start from a guess of the direction from A to B; like `Cold` if the vector is zero or not finite.
     Direction(V3),
-    /// Start from the result of an earlier search ([`Answer::warm`]) for the same two shapes, which may
-    /// have moved slightly. The search starts from the earlier simplex if both shapes are hulls of
-    /// numbered points, otherwise from the earlier direction.
+    /// Start from the result of an earlier search ([`DistanceResult::warm`]) for the same two shapes,
+    /// which may have moved slightly. The search starts from the earlier simplex if both shapes are hulls
+    /// of numbered points, otherwise from the earlier direction.
     Warm(Warm),
 }
 
@@ -121,10 +121,10 @@ pub enum DistanceOutcome {
     /// The interiors intersect. The witness points coincide up to rounding, or lie within the radius of
     /// the other shape. Use [`penetration`](crate::penetration()) to compute the depth.
     Overlapping,
-    /// The lower bound proves that the distance exceeds [`Request::max_distance`].
+    /// The lower bound proves that the distance exceeds [`DistanceRequest::max_distance`].
     Beyond,
-    /// The requested tolerance was not reached within [`Request::max_iterations`] steps, or not because
-    /// of rounding. The bounds are valid, and the witness contains the best points found.
+    /// The requested tolerance was not reached within [`DistanceRequest::max_iterations`] steps, or not
+    /// because of rounding. The bounds are valid, and the witness contains the best points found.
     Stalled,
     /// A support point or a radius was NaN or infinite, or a radius was negative. The other fields are
     /// meaningless.

@@ -8,7 +8,7 @@
 /// Sample of the slope at one parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slope {
-    /// Parameter at which the slope was computed.
+    /// Parameter of the curve at which the slope was computed.
     pub p: f64,
     /// The slope: derivative of half the squared distance with respect to the parameter (mm²).
     pub value: f64,
@@ -34,15 +34,16 @@ pub(crate) enum Found {
 /// Thresholds below which a slope counts as level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LevelThreshold {
-    /// Maximum change of the distance with length (mm per mm).
+    /// Maximum change of the distance with length (mm per mm) at which the distance counts as level.
     pub slope: f64,
-    /// Half the length (mm) over which the slope must stay below `slope`.
+    /// Half the length (mm) over which the change of the distance with length must stay below `slope` for
+    /// a level stretch.
     pub length: f64,
 }
 
 /// Maximum number of bisections of an interval. An interval left after them contains a minimum and a
-/// maximum about to merge. A larger value is slower beside folds; a smaller one loses such a minimum
-/// sooner.
+/// maximum about to merge. A larger value is slower near such intervals; a smaller one loses such a
+/// minimum sooner.
 const MAX_BISECTIONS: u32 = 24;
 
 /// Distance beyond the ends of an interval, as a fraction of its length, within which a minimum still

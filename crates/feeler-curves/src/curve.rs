@@ -45,7 +45,8 @@ pub enum CurveError {
          move the scene closer to the origin"
     )]
     Coordinates {
-        /// Largest coordinate (mm).
+        /// Largest coordinate, in magnitude, of the control points of the curve or, in a pair of curves,
+        /// of the other one (mm).
         coordinates: f64,
         /// Largest coordinate that rounding allows (mm).
         limit: f64,
@@ -205,7 +206,7 @@ impl Curve {
         Ok(())
     }
 
-    /// Degree of the pieces.
+    /// Degree of the Bézier pieces, as given by the caller.
     #[must_use]
     pub fn degree(&self) -> usize {
         self.degree

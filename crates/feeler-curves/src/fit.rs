@@ -14,8 +14,8 @@ use crate::tree::whole;
 /// value is slower; a smaller one fits worse.
 const MAX_ROUNDS: usize = 8;
 
-/// Maximum number of pieces; all pieces are fitted in one dense linear system, so a larger value is
-/// slow.
+/// Maximum number of pieces of a fitted curve; all pieces are fitted in one dense linear system, so a
+/// larger value is slow.
 const MAX_PIECES: usize = 256;
 
 /// Fitted curve with its deviation from the measured points.

@@ -8,9 +8,9 @@ use feeler_hierarchy::Feature;
 pub enum CurveLocation {
     /// Inside a piece, or at a joint where the direction is continuous.
     Inside,
-    /// A joint where the direction changes.
+    /// At a joint of pieces where the direction changes by more than 1e-6 rad.
     Corner,
-    /// A free end of an open curve.
+    /// At a free end of an open curve.
     End,
 }
 
@@ -24,11 +24,11 @@ pub struct CurveMinimum {
     /// Unit vector from the first point to the second one. Where the curves cross, it is orthogonal to
     /// both curves, and its sign is arbitrary.
     pub normal: V3,
-    /// Distance between the points (mm).
+    /// Distance between the points on the two curves, without their radii (mm).
     pub distance: f64,
     /// Distance between the tubes (mm): `distance` minus both radii. Negative where the tubes overlap.
     pub gap: f64,
-    /// Kind of the minimum's point on each curve.
+    /// Kind of the point on each curve: inside a piece, at a corner or at a free end.
     pub places: [CurveLocation; 2],
     /// Number of the set in this result, if the minimum is a sample of a stretch of equal distance.
     pub set: Option<u32>,
@@ -53,7 +53,7 @@ pub struct SolidMinimum {
     /// Distance between tube and solid (mm): `distance` minus the radius. Negative where the tube
     /// overlaps the solid.
     pub gap: f64,
-    /// Kind of the minimum's point on the curve.
+    /// Kind of the point on the curve: inside a piece, at a corner or at a free end.
     pub place: CurveLocation,
     /// Face, edge or vertex of the solid that the minimum lies on.
     pub feature: Feature,
@@ -116,8 +116,8 @@ pub struct CurveStats {
     /// Number of examined pairs of parts of curves: leaves of their trees, and pieces into which leaves
     /// were bisected.
     pub n_parts: usize,
-    /// Number of pairs of parts that were bisected down to rounding without a result. Their minima may
-    /// be missing. Such pairs occur beside cusps, and where each curve is a circular arc around points
-    /// of the other.
+    /// Number of pairs of parts that were bisected down to rounding without a result. Their minima may be
+    /// missing. Such pairs occur near cusps, and where each curve is a circular arc around points of the
+    /// other.
     pub n_undecided: usize,
 }

@@ -54,7 +54,7 @@ impl Fitted {
 }
 
 impl Obstacle {
-    /// Prepares a solid.
+    /// Prepares a solid: computes the data of each face and edge that queries against curves need.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {
         let h = body.hierarchy();
@@ -70,7 +70,7 @@ impl Obstacle {
         Self { faces, edges, body }
     }
 
-    /// Returns the solid that was prepared.
+    /// Returns the solid that was passed to [`Obstacle::new`].
     #[must_use]
     pub fn body(&self) -> &Arc<Body> {
         &self.body
@@ -158,7 +158,8 @@ impl Distance {
         }
     }
 
-    /// Largest principal curvature, in magnitude, of the parallel surface through the point (1/mm).
+    /// Largest principal curvature, in magnitude (1/mm), of the parallel surface through the point, that
+    /// is, of the surface of all points at the same distance.
     pub(crate) fn max_curvature(&self) -> f64 {
         match &self.bending {
             Bend::Form(form) => form.k.abs().max(form.l.abs()),
@@ -244,8 +245,8 @@ impl Obstacle {
             || face.trim.nearest(uv, face.surface.metric(uv), slack).is_some()
     }
 
-    /// Whether the direction `w` from the point of an edge at the parameter `t` is in the edge's polar,
-    /// that is between the normals of its two faces.
+    /// Whether the direction `w` (of any length) from the point of an edge at the parameter `t` is in the
+    /// edge's polar, that is, between the outward normals of its two faces. `false` for concave edges.
     pub(crate) fn is_in_polar(&self, e: EdgeId, t: f64, w: &V3) -> bool {
         let Some((tangent, [left, right])) = self.body.edge_normals(e, t) else { return false };
         // The distance must not decrease along either face away from the edge; concave edges are never
@@ -269,12 +270,12 @@ impl Obstacle {
     }
 }
 
-/// Minimum of the factor 1 + distance × principal curvature by which the parallel surface through a
-/// point is longer than the surface. Below it, the point is at a centre of curvature, and the distance
-/// is not computed. With a smaller value, footpoints jump; with a larger one, minima near such centres
-/// are lost.
+/// Minimum of the factor 1 + distance × principal curvature by which lengths on the parallel surface
+/// through a point exceed those on the face's surface. Below it, the point is at a centre of curvature,
+/// and the distance is not computed. With a smaller value, footpoints jump; with a larger one, minima
+/// near such centres are lost.
 const MIN_FOCAL_FACTOR: f64 = 1e-6;
 
-/// Cosine by which a direction may lie outside a polar. With a smaller value, minima at the ends of
-/// polars are lost; with a larger one, false minima are accepted.
+/// Sine of the angle by which a direction may lie outside the polar of an edge. With a smaller value,
+/// minima at the ends of polars are lost; with a larger one, false minima are accepted.
 const POLAR_SLACK: f64 = 1e-9;

@@ -5,7 +5,8 @@ use feeler_geom::V3;
 use crate::piece::{Piece, halves, turning};
 use crate::tree::{Between, Leaf};
 
-/// Part of a leaf of a curve's tree.
+/// Part of a leaf of a curve's tree, as made by bisections of the leaf: a Bézier piece with its interval
+/// of the curve's parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part<const N: usize> {
     pub control: Piece<N>,

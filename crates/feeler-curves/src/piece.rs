@@ -51,11 +51,11 @@ const fn product_weights(p: usize, q: usize) -> [[f64; MAX_CONTROL_POINTS]; MAX_
 struct Weights<const N: usize>;
 
 impl<const N: usize> Weights<N> {
-    /// A first derivative times the piece.
+    /// Weights of the product of a first derivative and a piece.
     const FIRST: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 2, N - 1);
-    /// A second derivative times the piece.
+    /// Weights of the product of a second derivative and a piece.
     const SECOND: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 3, N - 1);
-    /// A first derivative times a first derivative.
+    /// Weights of the product of two first derivatives.
     const SPEED: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 2, N - 2);
 }
 
@@ -155,7 +155,7 @@ impl Range {
         }
     }
 
-    /// Whether the range excludes zero.
+    /// Whether the range excludes zero, so that all its numbers have one sign.
     pub(crate) fn has_sign(&self) -> bool {
         self.lo > 0.0 || self.hi < 0.0
     }
@@ -171,9 +171,9 @@ impl Range {
     }
 }
 
-/// Computes the range of the Bernstein coefficients of `w · a'`, where `w = a(s) - b(t)`, widened by a
-/// bound of the rounding error. A zero at an end shared by two neighbours must not be hidden from both
-/// of them.
+/// Computes the range of the Bernstein coefficients of `w · a'`, the derivative of half the squared
+/// distance by s, where `w = a(s) - b(t)`. The range is widened by a bound of the rounding error. A zero
+/// at an end shared by two neighbours must not be hidden from both of them.
 pub(crate) fn gradient<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let h = derivative(a);
     let range = products::<N, M>(&Weights::<N>::FIRST, &h, N - 1, a, b, &[0.0; MAX_PRODUCT_COEFFICIENTS]);
@@ -182,7 +182,8 @@ pub(crate) fn gradient<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M
     Range { lo: range.lo - slack, hi: range.hi + slack }
 }
 
-/// Computes the range of the Bernstein coefficients of `|a'|² + w · a''`, where `w = a(s) - b(t)`.
+/// Computes the range of the Bernstein coefficients of `|a'|² + w · a''`, the second derivative of half
+/// the squared distance by s, where `w = a(s) - b(t)`.
 pub(crate) fn curvature<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let (h, k) = (derivative(a), second(a));
     let mut speed = [0.0; MAX_PRODUCT_COEFFICIENTS];
@@ -194,8 +195,9 @@ pub(crate) fn curvature<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<
     products::<N, M>(&Weights::<N>::SECOND, &k, N - 2, a, b, &speed)
 }
 
-/// Computes the range of the Bernstein coefficients of `begin + w · h`, where `w = a(s) - b(t)`. h has
-/// `n` control points, and `begin` are coefficients in s.
+/// Computes the range of the Bernstein coefficients of `begin + w · h`, where `w = a(s) - b(t)`. `h` is a
+/// polynomial in s with `n` control points, `begin` are the Bernstein coefficients of a polynomial in s,
+/// and `weights` are the product weights of `h` and `a`.
 fn products<const N: usize, const M: usize>(
     weights: &[[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS],
     h: &Piece<N>,
@@ -228,7 +230,8 @@ fn products<const N: usize, const M: usize>(
     range
 }
 
-/// Computes the range of the Bernstein coefficients of `-a' · b'`.
+/// Computes the range of the Bernstein coefficients of `-a' · b'`, the mixed second derivative of half
+/// the squared distance of two pieces.
 pub(crate) fn mixed<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let (h, g) = (derivative(a), derivative(b));
     let mut range = Range::empty();

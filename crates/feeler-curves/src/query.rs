@@ -114,13 +114,13 @@ impl CurvePair {
         self.collect_minima(a, a, options, true)
     }
 
-    /// Minima that the last query found.
+    /// Minima that the most recent query found; empty before the first one.
     #[must_use]
     pub fn minima(&self) -> &[CurveMinimum] {
         &self.minima
     }
 
-    /// Counts of the work of the last query.
+    /// Counts of the work of the most recent query.
     #[must_use]
     pub fn stats(&self) -> CurveStats {
         let s = &self.solutions;
@@ -165,8 +165,8 @@ impl CurvePair {
         }
     }
 
-    /// Joins stretches to sets, removes duplicates and false minima, and computes the remaining minima
-    /// with their identities.
+    /// Joins stretches of constant distance to sets, removes duplicates and false minima from the
+    /// candidates, and computes the remaining minima with their identities.
     fn collect_minima(
         &mut self,
         a: &Curve,
@@ -236,7 +236,7 @@ impl CurvePair {
     }
 }
 
-/// Stretches between two curves.
+/// The pair of two curves, as the geometry in which stretches of constant distance are joined.
 struct CurvePairing<'a> {
     a: &'a Curve,
     b: &'a Curve,
@@ -340,10 +340,10 @@ fn is_same(a: &Curve, b: &Curve, p: &ParamPair, q: &ParamPair, tolerance: f64) -
     is_near(a, p[0], q[0]) && is_near(b, p[1], q[1]) && CurvePairing { a, b }.separation(p, q) <= tolerance
 }
 
-/// Whether a minimum that was found inside of pieces, at the parameters `u`, is on the curves
-/// themselves. A piece may have been extended slightly beyond a vertex, where another piece or no piece
-/// follows. Minima inside that lie at a vertex are rejected, because minima at vertices are found
-/// separately.
+/// Whether a minimum that was found inside of pieces, at the parameters `u`, belongs to the interior of
+/// pieces of both curves. A piece may have been extended slightly beyond a vertex, where another piece or
+/// no piece follows. Minima inside that lie at a vertex are rejected, because minima at vertices are
+/// found separately.
 #[expect(clippy::float_cmp, reason = "parameters of vertices are integers")]
 fn is_on_own_piece(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[CurveLocation; 2]) -> bool {
     let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));
@@ -363,9 +363,10 @@ fn is_on_own_piece(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[CurveLocation; 
     })
 }
 
-/// Whether half the squared distance f decreases on one side of a joint at the parameters `u`. Pieces
-/// with a common direction at a joint may differ in curvature, so a minimum of one piece is not always a
-/// minimum of the other.
+/// Whether the pair of points at the parameters `u`, where at least one is at a joint of pieces, is not a
+/// minimum: half the squared distance decreases on one side of the joint. `false` if neither point is at
+/// a joint. Pieces with a common direction at a joint may differ in curvature, so a minimum of one piece
+/// is not always a minimum of the other.
 fn is_saddle(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[CurveLocation; 2]) -> bool {
     let sides = |curve: &Curve, k: usize| {
         let is_at = kinds[k] == CurveLocation::Inside && (u[k] - u[k].round()).abs() <= JOINT_TOLERANCE;

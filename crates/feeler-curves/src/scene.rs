@@ -22,7 +22,7 @@ pub enum CurveSceneError {
     /// No curve has this id: it was never assigned, or the curve was removed.
     #[error("there is no curve {} in the scene", .0.0)]
     NoCurve(CurveId),
-    /// A curve is not valid where it is.
+    /// A curve is not valid with its current control points.
     #[error("curve {}: {error}", curve.0)]
     Curve {
         /// Id of the curve.
@@ -42,10 +42,10 @@ pub enum CurveSceneError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CurveId(pub u32);
 
-/// Minimum between a curve and another curve, itself or a solid.
+/// Minimum of the distance between a curve and another curve, itself or a solid, with their ids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CurveContact {
-    /// Two curves, or a curve and itself (`b` is `a`).
+    /// A minimum between two curves, or between a curve and itself (`b` is `a`).
     Curves {
         /// Id of one curve, the smaller one.
         a: CurveId,
@@ -54,7 +54,7 @@ pub enum CurveContact {
         /// The minimum; its `id` is unique in the scene.
         minimum: CurveMinimum,
     },
-    /// A curve and a solid.
+    /// A minimum between a curve and a solid.
     Solid {
         /// Id of the curve.
         curve: CurveId,
@@ -107,7 +107,7 @@ struct Slot {
     /// Upper 32 bits of the ids of the pair's minima.
     number: u32,
     step: u64,
-    /// Interference status of the pair; `None` if the last update did not determine it.
+    /// Interference status of the pair; `None` if the most recent update did not determine it.
     status: Option<Status>,
 }
 
@@ -132,8 +132,9 @@ pub struct CurveScene {
     bends: Vec<(CurveId, TightBend)>,
     scratch: Vec<TightBend>,
     detects_interference: bool,
-    /// Set if the last update determined interference: all curves with ids below the first number and
-    /// bodies with ids below the second one were in the scene at that time.
+    /// `None` if the most recent update did not determine interference. Otherwise, all curves with ids
+    /// below the first number and all bodies with ids below the second one were in the scene at that
+    /// time.
     decided: Option<[u32; 2]>,
 }
 
@@ -265,20 +266,22 @@ impl CurveScene {
         Ok(())
     }
 
-    /// Minima of the last update, sorted by pair and by parameters.
+    /// Minima that the most recent update found, sorted by pair and, within a pair, by parameters.
     #[must_use]
     pub fn contacts(&self) -> &[CurveContact] {
         &self.contacts
     }
 
-    /// Intervals of curves, found in the last update, that are bent more than the tube's radius allows.
-    /// The tubes overlap themselves there without a minimum.
+    /// Intervals of curves, found in the most recent update, that are bent more than the tube's radius
+    /// allows: radius times curvature is at least 1. The tubes overlap themselves there without a
+    /// minimum.
     #[must_use]
     pub fn tight_bends(&self) -> &[(CurveId, TightBend)] {
         &self.bends
     }
 
-    /// Whether the tubes of two curves, or of a curve and itself, overlapped in the last update.
+    /// Whether the tubes of two curves, or of a curve and itself, overlapped in the most recent update:
+    /// one of their minima has a negative gap.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`].
@@ -289,8 +292,9 @@ impl CurveScene {
         Ok(slot.is_some_and(|s| s.step == self.step && s.status == Some(Status::Interfering)))
     }
 
-    /// Whether a curve and a body had common inner points in the last update. `None` if they touch to
-    /// rounding, if the status is undecided, or if [`CurveScene::detect_interference`] was not enabled.
+    /// Whether the tube of a curve and a body had common inner points in the most recent update. `None`
+    /// if they touch to rounding, if the status is undecided, or if [`CurveScene::detect_interference`]
+    /// was not enabled.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Solids`] when there is no such body.
@@ -302,11 +306,11 @@ impl CurveScene {
         })
     }
 
-    /// Status of a curve and a body in the last update. `Touching` means that the gap is zero within
-    /// rounding. The status is decided by bounds on parts of the curve. If thousands of bounds are not
-    /// enough, it is decided by the minima; if they are inconclusive, it is `Undecided`. `None` if
-    /// [`CurveScene::detect_interference`] was not enabled, or if one of the two was added after the
-    /// update.
+    /// Interference status of a curve and a body in the most recent update. `Touching` means that the gap
+    /// is zero within rounding. The status is decided by bounds on parts of the curve. If thousands of
+    /// bounds are not enough, it is decided by the minima; if they are inconclusive, it is `Undecided`.
+    /// `None` if [`CurveScene::detect_interference`] was not enabled, or if one of the two was added
+    /// after the update.
     ///
     /// # Errors
     /// Those of [`CurveScene::interferes`].

@@ -58,12 +58,12 @@ pub(crate) struct Stretch {
     pub area: u32,
 }
 
-/// Results of solves and their cost.
+/// Minima and stretches of constant distance found so far, with the cost of the search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solutions {
     pub minima: Vec<ParamPair>,
     pub stretches: Vec<Stretch>,
-    /// Number of visited pairs of nodes.
+    /// Number of visited pairs of tree nodes.
     pub n_nodes: usize,
     /// Number of examined pairs of parts, and (`n_undecided`) of those bisected to the end without a
     /// result.
@@ -84,7 +84,7 @@ impl Solutions {
 /// Limits shared by all solves of a query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Maximum distance between the curves (mm).
+    /// Maximum distance between the curves (mm) of the minima that are searched for.
     pub reach: f64,
     pub level: LevelThreshold,
     /// Minimum length of a part that may be bisected (mm).
@@ -186,16 +186,18 @@ fn solve<const N: usize, const M: usize>(
     }
 }
 
-/// Ranges of the second derivatives of f over a pair of parts.
+/// Ranges, over a pair of parts, of the second derivatives of f(x, y), half the squared distance: by x
+/// twice, by y twice and by both.
 struct SecondDerivatives {
     aa: Range,
     bb: Range,
     ab: Range,
 }
 
-/// Slack of the test that f is nowhere convex: rounding error of the bounds of the second derivatives,
-/// as a fraction of the sum of these. With a larger value, fewer saddles are rejected; with a smaller
-/// one, stretches of constant distance, whose matrices are singular, are taken for saddles.
+/// Slack of the test that half the squared distance is nowhere convex: rounding error of the bounds of
+/// its second derivatives, as a fraction of the sum of these. With a larger value, fewer saddles are
+/// rejected; with a smaller one, stretches of constant distance, whose matrices are singular, are taken
+/// for saddles.
 const SINGULAR_ROUNDING: f64 = 1e-12;
 
 impl SecondDerivatives {
@@ -216,19 +218,21 @@ impl SecondDerivatives {
         self.aa.lo > 0.0 && self.bb.lo > 0.0 && self.aa.lo * self.bb.lo > ab * ab
     }
 
-    /// Whether f is more evenly convex in the second parameter, so that its valley runs along the first
-    /// one.
+    /// Whether half the squared distance is more evenly convex in the second parameter (its smallest
+    /// second derivative there is the larger fraction of its largest one), so that the valley is followed
+    /// along the first parameter.
     fn prefers_along_first(&self) -> bool {
         self.bb.lo * self.aa.hi.abs() >= self.aa.lo * self.bb.hi.abs()
     }
 }
 
-/// f and its derivatives at a pair of parameters.
+/// Derivatives of f(x, y), half the squared distance of two pieces, at a pair of parameters: `a` and `b`
+/// are the points on both pieces, and `w` is their difference.
 struct Jet {
     a: At,
     b: At,
     w: V3,
-    /// First derivatives of f by x and y.
+    /// First derivatives of f by x (`fa`) and by y (`fb`).
     fa: f64,
     fb: f64,
     /// Second derivatives of f by x, by y, and by both.
@@ -269,15 +273,16 @@ impl Jet {
 
 enum Newton {
     Minimum(ParamPair),
-    /// The minimum within the parts lies on their border, and f still decreases beyond it.
+    /// The smallest value within the parts is on their border, and the distance still decreases beyond
+    /// it, so the parts contain no minimum.
     None,
-    /// The minimum lies in a nearly level valley.
+    /// The minimum lies in a valley along which the distance is nearly constant.
     Level,
     Failed,
 }
 
-/// Finds the minimum of f, which must be convex over the two parts, by Newton's method confined to the
-/// unit square of their parameters.
+/// Finds the minimum of half the squared distance of two parts, over which it must be convex, by Newton's
+/// method confined to the unit square of their parameters.
 fn newton<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>, limits: &Limits) -> Newton {
     let (mut x, mut y) = (0.5, 0.5);
     for _ in 0..MAX_NEWTON_STEPS {
@@ -305,8 +310,8 @@ fn newton<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>, limits: &Lim
     Newton::Failed
 }
 
-/// Minimises over the unit square the quadratic model of f at (x, y), whose unbounded minimum is
-/// (`to_x`, `to_y`).
+/// Returns the minimum over the unit square of the quadratic model of half the squared distance at (x,
+/// y), which `j` defines and whose minimum over the whole plane is (`to_x`, `to_y`).
 fn model_minimum(j: &Jet, x: f64, y: f64, to_x: f64, to_y: f64) -> (f64, f64) {
     let inside = |t: f64| (0.0..=1.0).contains(&t);
     if inside(to_x) && inside(to_y) {
@@ -335,10 +340,10 @@ enum ValleyResult {
     Level { ends: [ParamPair; 2], outward: [f64; 2] },
 }
 
-/// Follows the valley of f along the part `p`: the points where f is minimal in the parameter of `q`.
-/// Passes the minima and level stretches on it to `take`. f must be convex in the parameter of `q`. `qq`
-/// is the range of the second derivative in that parameter, `pq` that of the mixed derivative. Returns
-/// false if the pair must be bisected first.
+/// Follows the valley of half the squared distance along the part `p`: the points at which it is minimal
+/// in the parameter of `q`. Passes the minima and level stretches on the valley to `take`. Half the
+/// squared distance must be convex in the parameter of `q`. `qq` is the range of the second derivative in
+/// that parameter, `pq` that of the mixed derivative. Returns false if the pair must be bisected first.
 fn valley<const N: usize, const M: usize>(
     p: &Part<N>,
     q: &Part<M>,
@@ -417,8 +422,8 @@ fn valley<const N: usize, const M: usize>(
     true
 }
 
-/// Location of a valley in the unit square: x is the parameter along the valley, y the one in which f is
-/// convex.
+/// Location of a valley in the unit square: x is the parameter along the valley, y the one in which half
+/// the squared distance is convex.
 enum ValleyLocation {
     /// The interval of x that contains the valley, and the maximum distance of y beyond the unit
     /// interval.
@@ -434,8 +439,9 @@ enum ValleyLocation {
 /// bisection.
 const VALLEY_MARGIN: f64 = 0.25;
 
-/// Determines the interval of x in which the valley of f lies within the unit interval of y; `qq` and
-/// `pq` as for [`valley`].
+/// Determines the interval of the parameter x of `p` over which the valley, the points at which half the
+/// squared distance is minimal in the parameter y of `q`, lies within the unit interval of y. `qq` is the
+/// range of the second derivative by y, `pq` that of the mixed derivative.
 fn valley_range<const N: usize, const M: usize>(
     p: &Piece<N>,
     q: &Piece<M>,

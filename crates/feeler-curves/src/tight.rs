@@ -17,7 +17,7 @@ const MIN_BISECTIONS: u32 = 4;
 pub struct TightBend {
     /// Parameters of the ends of the interval.
     pub range: [f64; 2],
-    /// Parameter of the largest curvature found.
+    /// Parameter of the curve at which the largest curvature in the interval was found.
     pub u: f64,
     /// Curvature at `u` (1/mm); infinite at a cusp.
     pub curvature: f64,

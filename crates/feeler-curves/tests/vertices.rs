@@ -1,4 +1,4 @@
-//! Minima at and beside ends and corners.
+//! Minima at, and close to, free ends and corners of curves.
 
 use feeler_curves::{Curve, CurveLocation, CurveMinimum, CurveOptions, CurvePair, P3};
 

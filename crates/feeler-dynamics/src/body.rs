@@ -18,8 +18,8 @@ pub struct RigidBody {
     /// Angular velocity (rad/s, world).
     pub spin: V3,
     /// Implicit dilation (mm), at least 0: contacts are those of the solid with a layer of this
-    /// thickness all around, which rounds its convex edges. It is meant for solids that were eroded by
-    /// the same thickness. It does not affect mass and inertia.
+    /// thickness all around, which rounds the solid's convex edges. A dilation is meant for solids that
+    /// were eroded by the same thickness. It does not affect mass and inertia.
     pub dilation: f64,
 }
 
@@ -76,7 +76,7 @@ impl RigidBody {
         self.mass.as_ref().map(|m| m.mass)
     }
 
-    /// Centre of mass (mm, world); the origin of the coordinates for a fixed body.
+    /// Centre of mass (mm, world); for a fixed body the origin of the body's coordinates.
     #[must_use]
     pub fn center(&self) -> P3 {
         self.mass.as_ref().map_or_else(|| self.pose * P3::origin(), |m| self.pose * m.center)

@@ -8,12 +8,13 @@ use nalgebra::{DMatrix, DVector};
 /// terms in mm/s.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// Derivative of the gap by time, as a linear function of v.
+    /// Closing or opening speed of the contact: the derivative of the gap by time, as a linear function
+    /// of v.
     pub(crate) normal: DVector<f64>,
     /// Gap at the start of the step, divided by the duration of the step.
     pub(crate) gap: f64,
-    /// Sliding velocities along two directions times the coefficient of friction; `None` without
-    /// friction.
+    /// Sliding velocities along two tangential directions times the coefficient of friction, as linear
+    /// functions of v; `None` without friction.
     pub(crate) tangents: Option<[DVector<f64>; 2]>,
 }
 

@@ -9,7 +9,8 @@ use feeler_geom::{Pose, V3};
 pub struct Coupling {
     /// Body that is pulled to the target.
     pub body: RigidBodyId,
-    /// Target pose of the body's coordinates.
+    /// Target pose: the pose that maps the body's coordinates to the world when the body is at its
+    /// target.
     pub target: Pose,
     /// Velocity of the target at the body's centre of mass (mm/s, world).
     pub velocity: V3,

@@ -39,17 +39,22 @@ impl Default for WorldSettings {
 pub struct StepReport {
     /// Number of rounds, summed over all parts of a step that was halved.
     pub rounds: u32,
-    /// Number of contacts at the end of the step that an equal further step could close.
+    /// Number of contacts (strict minima) at the end of the step whose gaps are within
+    /// [`WorldSettings::reach`] or could be closed by a further step of equal duration at twice the
+    /// closing speed.
     pub contacts: usize,
-    /// Number of contacts that exert an impulse.
+    /// Number of contacts that exert an impulse in the step, or in the last part of a step that was
+    /// halved.
     pub loaded: usize,
-    /// Smallest gap (mm) at the end; infinite without a contact.
+    /// Smallest gap (mm) of the strict minima at the end of the step, or of any part of a step that was
+    /// halved; infinite without a contact.
     pub smallest_gap: f64,
     /// Whether bodies interfere without a contact with a negative gap at the end of the step. The step
     /// has then been halved as often as possible.
     pub interferes: bool,
-    /// Whether contacts contradict one another, so that no velocities open all gaps. The step has then
-    /// been halved as often as possible, and its shortest parts ignore the contradicting contacts.
+    /// Whether the constraints of the contacts contradict one another, so that no velocities keep all
+    /// gaps open, or the solver did not converge. The step has then been halved as often as possible,
+    /// and its shortest parts ignore the contacts without a solution.
     pub unsolved: bool,
 }
 
@@ -79,16 +84,16 @@ pub struct WorldContact {
 /// a smaller one, more steps end with interference or contradicting contacts.
 const MAX_HALVINGS: u32 = 6;
 
-/// Number of rounds of a step that solve for the least change of the velocities without contacts. Later
-/// rounds solve for the least change of the velocities of the round before, which opens gaps at once but
-/// neglects friction. With a larger value, narrow fits need more rounds; with a smaller one, friction is
-/// less exact.
+/// Number of rounds of a step that compute the velocities closest to those of a motion without contacts.
+/// Later rounds compute the velocities closest to those of the round before, which opens gaps at once
+/// but neglects friction. With a larger value, narrow fits need more rounds; with a smaller one,
+/// friction is less exact.
 const SOLVED_FROM_START: u32 = 2;
 
 /// Smallest displacement (mm) in the bound of a step's motion. It is also the gap below which samples of
-/// conformal sets are always constraints; beyond it they are only if their closing speed is large
-/// enough. With a larger value, bodies at rest have more contacts; with a smaller one, more steps are
-/// computed again.
+/// conformal sets are always constraints; samples with larger gaps are constraints only if their closing
+/// speed is large enough. With a larger value, bodies at rest have more contacts; with a smaller one,
+/// more steps are computed again.
 const MIN_DISPLACEMENT: f64 = 1e-3;
 
 /// Contact as a constraint on the velocities of the step.
@@ -110,9 +115,9 @@ struct Constraint {
 struct Found {
     /// Constraints of the contacts.
     constraints: Vec<Constraint>,
-    /// Smallest gap (mm) of the strict minima.
+    /// Smallest gap (mm) of the contacts that are strict minima.
     smallest_gap: f64,
-    /// Whether bodies interfere without a contact with a negative gap.
+    /// Whether any two bodies interfere without a contact with a negative gap.
     is_hidden: bool,
 }
 
@@ -194,8 +199,8 @@ impl World {
     /// the resulting motion exceeds the bound for which these contacts suffice, the contacts for a
     /// larger bound are computed. Gaps at the end of the step differ from the linearised ones by terms
     /// of second order. Therefore the contacts at the end are computed and the velocities are solved
-    /// again, in up to [`Settings::rounds`] rounds. If bodies interfere at the end without a contact, or
-    /// contacts contradict one another, the step is halved.
+    /// again, in up to [`WorldSettings::rounds`] rounds. If bodies interfere at the end without a
+    /// contact, or contacts contradict one another, the step is halved.
     ///
     /// # Errors
     /// [`DynamicsError`] for invalid settings, steps and poses. The world is then unchanged or, if the
@@ -379,8 +384,9 @@ impl World {
         DVector::from_vec(all)
     }
 
-    /// Whether a gap may close within a step of `time` (s) at twice its closing speed at the velocities
-    /// `v`. Other contacts that close are found at the end of the step.
+    /// Whether a contact becomes a constraint: its gap may decrease to [`WorldSettings::reach`], for a
+    /// sample to [`MIN_DISPLACEMENT`], within a step of `time` (s) at twice the closing speed that
+    /// follows from the velocities `v`. Other contacts that close are found at the end of the step.
     fn may_close(&self, c: &Constraint, time: f64, v: &DVector<f64>) -> bool {
         let closing = -self.row(c, time, None).normal.dot(v);
         // A sample matters only if it closes, because the minimum beside it is a constraint.
@@ -388,8 +394,8 @@ impl World {
         c.gap <= reach + 2.0 * time * closing.max(0.0)
     }
 
-    /// Sets the bounds of the relative motions of a step to those of its motion without contacts, from
-    /// the poses `start` to `end`.
+    /// Sets the motion bound of each pair of bodies to that of the motion from the poses `start` to
+    /// `end`, which is the step's motion without contacts.
     fn bound_motions(&mut self, start: &[Pose], end: &[Pose]) {
         for pair in &mut self.pairs {
             let made = relative_motion(pair, start, end);
@@ -401,8 +407,8 @@ impl World {
         }
     }
 
-    /// Widens the bounds that the motion from the poses `start` to `end` exceeds. Returns whether a
-    /// bound has changed.
+    /// Widens the motion bounds of the pairs of bodies whose motion from the poses `start` to `end`
+    /// exceeds them. Returns whether a bound has changed.
     fn widen_bounds(&mut self, start: &[Pose], end: &[Pose]) -> bool {
         let mut is_wider = false;
         for pair in &mut self.pairs {

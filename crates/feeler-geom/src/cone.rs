@@ -35,9 +35,9 @@ pub struct PolyCone {
 }
 
 /// Angle (rad) by which a hull is dilated to give it an interior. With a smaller value, products of two
-/// such angles (the volume spanned by the generators around a single direction) would vanish in
-/// rounding. A larger value loosens the cones; a smaller one does not tighten them noticeably, because
-/// flatness is five orders of magnitude larger.
+/// such angles (the volume spanned by the generators around a single direction) would vanish in rounding.
+/// A larger value loosens the cones; a smaller one does not tighten them noticeably, because the apex
+/// angles of the normals of areas (the flatness) are five orders of magnitude larger.
 pub const HULL_DILATION: f64 = 1e-6;
 /// Cosine of the largest half-angle of a set of directions that gets a polyhedral cone; wider sets get
 /// the cone of all directions. A larger value gives more nodes without a cone, a smaller one needle-like

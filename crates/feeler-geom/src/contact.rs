@@ -144,9 +144,10 @@ struct Test {
 }
 
 impl Test {
-    /// Tests two faces with shape operators `s_a` and `s_b` by both Schur complements, `S_b + S_a (I + d
-    /// S_a)⁻¹` and the one with A and B exchanged. They have the same signature; testing both makes the
-    /// outcome independent of the order of A and B.
+    /// Tests two faces with shape operators `S_a` (`s_a`) and `S_b` (`s_b`) at the signed distance d by both
+    /// Schur complements of the Hessian of the distance, `S_b + S_a (I + d S_a)⁻¹` and the one with A and
+    /// B exchanged. They have the same signature; testing both makes the outcome independent of the order
+    /// of A and B.
     fn face_face(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let complement = |s: &Matrix2<f64>, other: &Matrix2<f64>| {
             let e = eigen(s);
@@ -167,8 +168,9 @@ impl Test {
         }
     }
 
-    /// Tests faces that penetrate deeper than the radii of curvature of both: `W = S_a + S_b ≻ 0` and
-    /// `I + d S_a W⁻¹ S_b ≻ 0`.
+    /// Tests two faces with shape operators `S_a` and `S_b` that penetrate each other deeper than the radii
+    /// of curvature of both, at the signed distance d < 0. The pair is a minimum if `W = S_a + S_b ≻ 0`
+    /// and `I + d S_a W⁻¹ S_b ≻ 0`.
     fn pressed_faces(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let sum = s_a + s_b;
         let kappa = eigen(&sum).eigenvalues.min();
@@ -186,11 +188,11 @@ impl Test {
         }
     }
 
-    /// Tests a face with shape operator S (`s`) against an edge with unit tangent t (`t`) and curvature
-    /// κ (`curvature`), as in [`SideShape`]: the smallest eigenvalue λ of `I + d S` and the second
-    /// derivative `κ + tᵀ S (I + d S)⁻¹ t` of the distance must both be positive. Returns the worse of
-    /// the two outcomes. If the edge penetrates deeper than the smallest radius of curvature of the
-    /// face, [`Test::pressed_edge`] is used instead.
+    /// Tests a face with shape operator S (`s`) against an edge with unit tangent t (`t`) and curvature κ
+    /// (`curvature`), as in [`SideShape`], at the signed distance d: the smallest eigenvalue λ of `I + d
+    /// S` and the second derivative `κ + tᵀ S (I + d S)⁻¹ t` of the distance must both be positive.
+    /// Returns the worse of the two outcomes. If the edge penetrates deeper than the smallest radius of
+    /// curvature of the face, [`Test::pressed_edge`] is used instead.
     fn face_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let e = eigen(s);
         if self.d < 0.0 && 1.0 + self.d * e.eigenvalues.max() <= 0.0 {
@@ -214,9 +216,10 @@ impl Test {
         self.worse(self.classify_lambda(lambda), self.classify_kappa(kappa))
     }
 
-    /// Tests a face against an edge that penetrates it deeper than its smallest radius of curvature,
-    /// with the arguments of [`Test::face_edge`]: `w = κ + tᵀ S t > 0` and
-    /// `I + d (S - S t tᵀ S / w) ≻ 0`.
+    /// Tests a face against an edge that penetrates it deeper than its smallest radius of curvature, at
+    /// the signed distance d < 0. S (`s`) is the face's shape operator, t (`t`) the edge's unit tangent
+    /// and κ (`curvature`) its curvature. The pair is a minimum if `w = κ + tᵀ S t > 0` and `I + d (S - S
+    /// t tᵀ S / w) ≻ 0`.
     fn pressed_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let along = s * t;
         let w = curvature + t.dot(&along);
@@ -228,8 +231,9 @@ impl Test {
         if lambda > 0.0 { SecondOrder::Strict { min_eig: w * lambda } } else { SecondOrder::Indefinite }
     }
 
-    /// Tests two edges with unit tangents `t_a`, `t_b` and curvatures `κ_a`, `κ_b`: the matrix
-    /// `[1 + d κ_a, -c; -c, 1 + d κ_b]` with c the cosine of the angle between the tangents.
+    /// Tests two edges with unit tangents `t_a`, `t_b` and curvatures `κ_a` (`k_a`), `κ_b` (`k_b`) at the
+    /// signed distance d, by the smallest eigenvalue of the Hessian `[1 + d κ_a, -c; -c, 1 + d κ_b]`,
+    /// with c the cosine of the angle between the tangents.
     fn edge_edge(&self, t_a: &Vector2<f64>, k_a: f64, t_b: &Vector2<f64>, k_b: f64) -> SecondOrder {
         let sin = t_a.perp(t_b);
         let cos = t_a.dot(t_b);
@@ -253,7 +257,7 @@ impl Test {
         outcome
     }
 
-    /// Classifies an eigenvalue of the Hessian of ½ distance².
+    /// Classifies a pair by the smallest eigenvalue (dimensionless) of the Hessian of ½ distance².
     fn classify_lambda(&self, lambda: f64) -> SecondOrder {
         if lambda > self.tol_lambda {
             let min_eig = if self.d > 0.0 { lambda / self.d } else { f64::INFINITY };
@@ -265,7 +269,7 @@ impl Test {
         }
     }
 
-    /// Classifies a second derivative of the distance.
+    /// Classifies a pair by the smallest second derivative (1/mm) of the distance.
     fn classify_kappa(&self, kappa: f64) -> SecondOrder {
         if kappa > self.tol_kappa {
             SecondOrder::Strict { min_eig: kappa }

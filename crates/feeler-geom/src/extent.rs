@@ -100,9 +100,10 @@ impl Extent {
     }
 
     /// Computes the extent along the unit direction `d` of the points of a face at which it is
-    /// perpendicular to `d` and highest. Only points over `rect` and in the trimmed domain count.
-    /// Returns `None` if such a point does not exist or is proven not to exceed `floor`; the face is
-    /// then highest on its boundary. `floor` and `tol` (mm) are those of [`Self::of_curve`].
+    /// perpendicular to `d` and highest. Only points over `rect` and in the trimmed domain count. Returns
+    /// `None` if such a point does not exist or is proven not to exceed `floor`; the face is then highest
+    /// on its boundary. `floor` (mm) is a height that another feature of the solid is known to reach, and
+    /// `tol` (mm) the difference of the bounds at which the search stops.
     #[must_use]
     pub fn of_face(
         surface: &Surface,
@@ -326,7 +327,7 @@ fn of_grid(
 }
 
 /// Restricts a cell in which the height is monotone along u or v to the side with the maximum. Returns
-/// `None` if that side is not a break of the grid, because a neighbouring cell of the same patch then
+/// `None` if that side is inside a patch of the grid, because a neighbouring cell of the same patch then
 /// contains the side, too.
 fn narrowed(mut cell: Cell, grid: &BezierSurface) -> Option<Cell> {
     let [nu, nv] = cell.size;

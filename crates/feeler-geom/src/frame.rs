@@ -7,13 +7,13 @@ use crate::{P3, Pose, V3};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
-    /// Origin (mm).
+    /// Origin of the frame (mm).
     pub origin: P3,
-    /// First unit axis.
+    /// First unit axis of the frame.
     pub x: V3,
-    /// Second unit axis, `z × x`.
+    /// Second unit axis of the frame, `z × x`.
     pub y: V3,
-    /// Third unit axis.
+    /// Third unit axis of the frame.
     pub z: V3,
 }
 

@@ -36,11 +36,13 @@ pub struct Helical {
 /// A point in cylindrical coordinates about the screw axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylindrical {
-    /// Distance from the screw axis (mm).
+    /// Distance of the point from the screw axis (mm).
     pub radius: f64,
-    /// Angle (rad) from the frame's x axis, between −π and π.
+    /// Angle (rad) of the point about the screw axis, measured from the x axis of the frame of
+    /// [`Helical`], between −π and π.
     pub angle: f64,
-    /// Coordinate along the screw axis (mm), from the frame's origin.
+    /// Coordinate of the point along the screw axis (mm), measured from the origin of the frame of
+    /// [`Helical`].
     pub height: f64,
 }
 
@@ -57,7 +59,8 @@ const MAX_NORMAL_VELOCITY: f64 = 1e-3;
 /// cylinders become threads of any lead.
 const MIN_RMS_RATIO: f64 = 10.0;
 /// Minimum root mean square normal velocity of the second best motion, for shapes for which that of the
-/// best one is only rounding; the effects of other values are those of [`MIN_RMS_RATIO`].
+/// best one is only rounding. A larger value rejects short threads; with a smaller one cylinders become
+/// threads of any lead.
 const MIN_SECOND_RMS: f64 = 1e-4;
 /// Minimum and maximum lead (mm per radian), relative to the radius of the shape. With a smaller lead
 /// the motion counts as a rotation, with a larger one as a translation, and neither is a screw.
@@ -218,9 +221,9 @@ struct Pair {
     section_index: usize,
 }
 
-/// Number that determines the samples of the first fit: a surface has three times as many normals, and a
-/// curve has two normals at each of twice as many points. A larger value costs time; with a smaller one
-/// the first fit can miss the motion.
+/// Number that determines the samples of the first fit. A surface is sampled by three times as many
+/// normals as this number; a curve is sampled at twice as many points, with two normals at each. A larger
+/// value costs time; with a smaller one the first fit can miss the motion.
 const FIT_SAMPLES: usize = 12;
 
 /// Returns sample `k` of `n` unevenly spaced numbers inside `[0, 1]`. Evenly spaced samples could
@@ -440,7 +443,7 @@ mod tests {
         }
     }
 
-    /// Moves points at random.
+    /// Moves each control point by a random displacement whose components are at most `by` in magnitude.
     fn shake(control: &mut [H4], by: f64) {
         let mut rng = SmallRng::seed_from_u64(3);
         for h in control {

@@ -71,7 +71,8 @@ impl SolidInertia {
 const CANONICAL_REL_TOL: f64 = 1e-13;
 
 /// Number of integrals of a face: area; flux `d·n`; flux times x, y, z; flux times xx, xy, xz, yy, yz,
-/// zz. Coordinates are those of a frame, relative to the reference point.
+/// zz. The coordinates x, y, z are relative to the reference point, along the axes of the surface's frame
+/// for canonical surfaces and of the solid's frame for Bézier grids.
 const NUM_SUMS: usize = 11;
 type Sums = [f64; NUM_SUMS];
 
@@ -208,8 +209,9 @@ fn add(mut a: Sums, b: Sums) -> Sums {
     a
 }
 
-/// Returns the integrands of [`Sums`] per unit of the parameter plane, from the densities of the area
-/// and of the flux at the point with the vector `d` from the reference point.
+/// Returns the integrands of [`Sums`] at a point of a surface, per unit of area of the parameter plane:
+/// `area` is `|∂u × ∂v|`, `flux` is `d · (∂u × ∂v)`, and `d` is the vector from the reference point to
+/// the point.
 fn products(area: f64, flux: f64, d: V3) -> Sums {
     let [x, y, z] = [d.x * flux, d.y * flux, d.z * flux];
     [area, flux, x, y, z, d.x * x, d.x * y, d.x * z, d.y * y, d.y * z, d.z * z]
@@ -242,7 +244,8 @@ struct Plane {
     /// Corner (u0, v0) of the parameter rectangle of the face. Coordinates relative to it keep their digits
     /// if the frame's origin is far away.
     corner: P2,
-    /// Vector (mm) from the reference point of the integrals to that corner, in the frame's axes.
+    /// Vector (mm) from the reference point of the integrals to the corner (u0, v0) of the parameter
+    /// rectangle, along the axes of the plane's frame.
     at: V3,
 }
 
@@ -291,15 +294,17 @@ struct Profile {
 /// is `a (b' (cos u x + sin u y) - a' z)`.
 struct Revolution<'a> {
     profile: &'a dyn Fn(f64) -> Profile,
-    /// Vector (mm) from the reference point to the frame's origin, in the frame's axes.
+    /// Vector (mm) from the reference point of the integrals to the origin of the surface's frame, along
+    /// the axes of that frame.
     at: V3,
     /// Value of `u` at which antiderivatives are zero.
     u0: f64,
 }
 
 impl Revolution<'_> {
-    /// Returns the height of the meridian's point above the reference point, and the coefficients `k`,
-    /// `kc`, `ks` of the flux `k + kc cos u + ks sin u`.
+    /// Returns, for the circle of points (u, v) with the v of the meridian's point `m`, the height above
+    /// the reference point (mm) and the coefficients `k`, `kc`, `ks` of the flux `d · (∂u × ∂v) = k + kc
+    /// cos u + ks sin u`, with d the vector from the reference point.
     fn flux(&self, m: &Profile) -> (f64, f64, f64, f64) {
         let h = self.at.z + m.b;
         (h, m.a * (m.db * m.a - m.da * h), m.a * m.db * self.at.x, m.a * m.db * self.at.y)
@@ -341,7 +346,9 @@ impl Revolution<'_> {
     }
 }
 
-/// Integrates a free-form surface numerically, from its derivatives. `c` is the reference point.
+/// Computes the integrals of [`Sums`] over the domain `cells` of a free-form surface by quadrature. `c`
+/// is the reference point, and `rel_tol` the accuracy relative to the sums of the magnitudes of all
+/// contributions.
 fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> Sums {
     let (us, vs) = surface.breaks(&cells.rect);
     let f = |p: P2| {

@@ -18,7 +18,7 @@ pub struct NurbsCurve {
     /// Non-decreasing knots, each repeated as often as its multiplicity; their number is that of the
     /// points plus the degree plus 1.
     pub knots: Vec<f64>,
-    /// Control points (mm).
+    /// Control points of the curve (mm), in order along it.
     pub points: Vec<P3>,
     /// Weights of the control points, all positive; empty for a polynomial curve.
     pub weights: Vec<f64>,
@@ -27,9 +27,9 @@ pub struct NurbsCurve {
 /// A NURBS surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NurbsSurface {
-    /// Degree in u.
+    /// Degree of the surface in u.
     pub u_degree: u32,
-    /// Degree in v.
+    /// Degree of the surface in v.
     pub v_degree: u32,
     /// Non-decreasing knots in u, each repeated as often as its multiplicity.
     pub u_knots: Vec<f64>,
@@ -224,8 +224,8 @@ fn lifted(points: &[P3], weights: &[f64]) -> Result<Vec<H4>, NurbsError> {
 }
 
 /// Computes the Bézier control points of every knot span of positive length. `points` contains rows of
-/// `stride` control points of degree `p`. Returns the breaks, and for each span `p + 1` rows of `stride`
-/// points.
+/// `stride` control points; the rows are the control points in the direction of the `knots`, of degree
+/// `p`. Returns the ends of the spans, and for each span `p + 1` rows of `stride` points.
 fn spans(p: usize, knots: &[f64], points: &[H4], stride: usize) -> (Vec<f64>, Vec<H4>) {
     let n = points.len() / stride;
     let mut breaks = vec![knots[p]];
@@ -297,8 +297,8 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Sets `u_periodic` and `v_periodic` to whether the sides at the ends of the parameter coincide
-    /// with common tangent planes.
+    /// Sets `u_periodic` to whether the two sides of the surface at the smallest and the largest u
+    /// coincide, point by point, with common tangent planes, and `v_periodic` likewise for v.
     pub fn detect_periodicity(&mut self) {
         let size = Aabb::of_points(&self.points()).diagonal();
         (self.u_periodic, self.v_periodic) = (false, false);
@@ -311,8 +311,8 @@ impl BezierSurface {
     }
 
     /// Collapses each side of the grid whose control points agree within 1e-8 of the diagonal of the
-    /// control points' box to a single point, so that normals beside a pole do not depend on the number
-    /// of digits in a file. The control points are then bitwise equal.
+    /// control points' box to a single point, so that normals near a pole do not depend on the number of
+    /// digits in a file. The control points are then bitwise equal.
     pub fn collapse_sides(&mut self) {
         let (n_u, n_v) = self.n_patches();
         let (p, q) = (self.u_degree as usize, self.v_degree as usize);
@@ -356,8 +356,8 @@ impl BezierSurface {
     }
 }
 
-/// Returns sample parameters that suffice to distinguish two rational curves of this degree over these
-/// breaks.
+/// Returns `2 degree + 1` parameters between each two neighbouring `breaks`. Two rational splines of this
+/// degree that agree at these parameters are equal.
 fn samples(breaks: &[f64], degree: u32) -> Vec<f64> {
     let k = 2 * degree + 1;
     let mut out = Vec::new();

@@ -27,18 +27,18 @@ use nalgebra::{Matrix3, SymmetricEigen};
 pub struct Obb {
     /// Centre of the box (mm).
     pub center: P3,
-    /// Right-handed orthonormal axes.
+    /// Right-handed orthonormal axes of the box.
     pub axes: [V3; 3],
-    /// Half-lengths along the axes (mm), ≥ 0.
+    /// Half-lengths of the box along its axes (mm), ≥ 0.
     pub half: V3,
 }
 
 /// A rigid motion with its rotation as a matrix, computed once per query for the box tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseMatrix {
-    /// Rotation matrix.
+    /// Rotation matrix of the motion.
     pub rotation: Matrix3<f64>,
-    /// Translation (mm), applied after the rotation.
+    /// Translation (mm) of the motion, applied after the rotation.
     pub translation: V3,
 }
 
@@ -309,7 +309,8 @@ pub fn unreachable_in_frame(a: &Obb, b: &Obb, min_extent: f64, extent: impl Fn(&
     })
 }
 
-/// Box B in the axes of box A: half-lengths `ha` of A and `hb` of B (mm), rotation and offset.
+/// Box B relative to box A, for the separating-axis test: half-lengths `ha` of A and `hb` of B (mm),
+/// rotation `r` and offset `t`.
 struct Relative {
     /// Products of the axes: `r[i][j] = a_i · b_j`.
     r: [[f64; 3]; 3],
@@ -405,9 +406,10 @@ impl Relative {
         }
     }
 
-    /// Returns the gap along the vector `a_i × b_j`, which is not normalised, minus the bound of its
-    /// rounding error, and the squared length of that vector. In A's axes the vector has the components
-    /// `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length is free of cancellation.
+    /// Returns the gap along the cross product `a_i × b_j` of A's axis i and B's axis j, which is not
+    /// normalised, minus the bound of its rounding error, and the squared length of the cross product. In
+    /// A's axes the vector has the components `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length
+    /// is free of cancellation.
     #[inline]
     fn cross_gap(&self, i: usize, j: usize) -> (f64, f64) {
         let (r, t, ha, hb) = (&self.r, &self.t, &self.ha, &self.hb);

@@ -4,9 +4,9 @@ use crate::Pose;
 use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion, Vector3};
 use std::fmt;
 
-/// Maximum deviation of a quaternion's norm from 1, and of the entries of `R Rᵀ` from those of the
-/// identity, at which a rotation is normalised without an error. With a larger value wrong poses pass; a
-/// smaller one rejects rounded ones.
+/// Maximum deviation of a quaternion's norm from 1, and of the entries of `R Rᵀ`, with R the upper left 3
+/// × 3 block of a matrix, from those of the identity, at which a rotation is normalised without an error.
+/// With a larger value wrong poses pass; a smaller one rejects rounded ones.
 const MAX_DEVIATION: f64 = 1e-3;
 
 /// Error of the conversion of numbers to a pose.
@@ -20,9 +20,9 @@ pub enum PoseError {
     LastRow,
     /// The matrix scales, shears or mirrors.
     NoRotation {
-        /// Largest deviation of an entry of `R Rᵀ` from the identity, with R the upper left 3 × 3 block.
+        /// Largest magnitude of an entry of `R Rᵀ - I`, with R the upper left 3 × 3 block of the matrix.
         off: f64,
-        /// Determinant of R.
+        /// Determinant of R, the upper left 3 × 3 block of the matrix; 1 for a rotation.
         determinant: f64,
     },
 }

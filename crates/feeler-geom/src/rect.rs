@@ -6,13 +6,13 @@ use crate::P2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rect {
-    /// Smallest u.
+    /// Smallest u of the rectangle.
     pub u0: f64,
-    /// Largest u.
+    /// Largest u of the rectangle.
     pub u1: f64,
-    /// Smallest v.
+    /// Smallest v of the rectangle.
     pub v0: f64,
-    /// Largest v.
+    /// Largest v of the rectangle.
     pub v1: f64,
 }
 
@@ -23,13 +23,13 @@ impl Rect {
         P2::new(0.5 * (self.u0 + self.u1), 0.5 * (self.v0 + self.v1))
     }
 
-    /// Length in u.
+    /// Length `u1 - u0` of the rectangle in u.
     #[must_use]
     pub fn width(&self) -> f64 {
         self.u1 - self.u0
     }
 
-    /// Length in v.
+    /// Length `v1 - v0` of the rectangle in v.
     #[must_use]
     pub fn height(&self) -> f64 {
         self.v1 - self.v0

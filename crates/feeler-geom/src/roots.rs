@@ -31,7 +31,8 @@ pub const POLY_DEGREE: usize = 8;
 /// Roots of a trigonometric polynomial. There are at most eight, and each may be reported three times if
 /// it is nearly multiple.
 pub type TrigRoots = ArrayVec<UnitAngle, 24>;
-/// Real roots of a polynomial.
+/// Real roots of a polynomial of degree up to 8. A nearly multiple root may be reported up to three
+/// times.
 pub type PolyRoots = ArrayVec<f64, 24>;
 
 /// `cos[0] + Σ cos[k] cos kθ + sin[k] sin kθ`, `k ≤ 4`; `sin[0]` is unused.
@@ -76,7 +77,7 @@ impl TrigPoly {
         (value, slope)
     }
 
-    /// Returns the derivative by θ.
+    /// Returns the derivative of the polynomial by the angle θ.
     #[must_use]
     pub fn derivative(&self) -> Self {
         let mut out = Self::default();
@@ -300,15 +301,16 @@ const FIRST_CENTER: f64 = 0.137;
 /// arc as offset.
 type ArcForms = [([f64; 9], [f64; 9]); TRIG_DEGREE + 1];
 
-/// The functions cos kθ and sin kθ over a quarter arc, times `W^n`, as polynomials of degree 2n in `y =
-/// tan(ψ/2) / tan(π/8)`; n is `degree`.
+/// The functions cos kθ and sin kθ over a quarter arc, times `W^n` with `W = 1 + tan²(ψ/2)` and ψ the
+/// angle from the middle of the arc, as polynomials of degree 2n in `y = tan(ψ/2) / tan(π/8)`; n is
+/// `degree`.
 struct ArcTable {
     degree: usize,
     /// Direction of the middle of the first arc.
     first: UnitAngle,
     /// The functions in Bernstein form in `(y + 1) / 2`.
     bernstein: ArcForms,
-    /// The functions in powers of `y`.
+    /// The coefficients of the functions with respect to the powers of `y`.
     power: ArcForms,
 }
 
@@ -360,8 +362,9 @@ impl ArcTable {
         out
     }
 
-    /// Returns the coefficients of the polynomial `p` times `W^n`, which is at least 1, over quarter arc
-    /// number `chart`, in the form of the table `arcs`.
+    /// Returns the coefficients of the polynomial `p` over quarter arc number `chart`, multiplied by the
+    /// positive function `W^n` of [`ArcTable`], which has no effect on the roots, in the form of the
+    /// table `arcs`.
     fn form(&self, arcs: &ArcForms, p: &TrigPoly, chart: usize) -> [f64; 9] {
         let mut out = [0.0; 9];
         for (k, (re, im)) in arcs.iter().enumerate().take(self.degree + 1) {
@@ -400,7 +403,7 @@ enum Piece {
     /// The polynomial has exactly one sign change in the piece, and the values at both ends exceed the
     /// noise.
     Sign {
-        /// Start and end of the piece.
+        /// Start and end of the piece in [0, 1].
         ends: [f64; 2],
         /// Values of the polynomial at the ends.
         values: [f64; 2],
@@ -487,7 +490,7 @@ fn variations(c: &[f64]) -> usize {
 /// right part in `right` and returns the left one.
 #[inline(always)]
 fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
-    /// Unrolls the levels, which keeps all points in registers.
+    /// Unrolls the levels of de Casteljau's scheme, which keeps all coefficients in registers.
     macro_rules! levels {
         ($($level:literal: $($i:literal)*;)*) => {{
             let mut points = *right;
@@ -520,8 +523,8 @@ fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
     }
 }
 
-/// Merges adjacent flat pieces and converts them to roots; `open` is the start and end of the current
-/// piece.
+/// Merges adjacent flat pieces and converts them to roots; `open` is the start and end of the piece
+/// merged so far, which the next flat piece may extend.
 #[derive(Default)]
 struct FlatPieces {
     open: Option<(f64, f64)>,

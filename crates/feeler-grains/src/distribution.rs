@@ -79,7 +79,7 @@ impl Class {
         self.from < self.to
     }
 
-    /// Number of grains of the class, up to a factor that is equal for all classes.
+    /// Number of grains of the class, in a unit that is the same for all classes.
     fn count(&self) -> f64 {
         if self.is_wide() {
             0.5 * self.share * (self.from + self.to) / (self.from * self.from * self.to * self.to)
@@ -162,7 +162,7 @@ impl Distribution {
         }
     }
 
-    /// Smallest and largest value that can be drawn.
+    /// Smallest and largest value that can be drawn from the distribution.
     #[must_use]
     pub fn range(&self) -> (f64, f64) {
         match self {
@@ -226,13 +226,13 @@ fn cut_off(from: f64, to: f64, mut one: impl FnMut() -> f64) -> f64 {
     drawn.unwrap_or(0.5 * (from + to))
 }
 
-/// Largest distance of a range from the mean, or of its logarithm from that of the median, in standard
-/// deviations. Drawing takes long with a larger value; with a smaller one, distributions are refused
-/// that could be drawn from.
+/// Largest distance of a truncation range from the mean of a normal distribution, or of the range's
+/// logarithm from that of the median of a lognormal one, in standard deviations. Drawing takes long with
+/// a larger value; with a smaller one, distributions are refused that could be drawn from.
 const MAX_RANGE_OFFSET: f64 = 4.0;
 
-/// Smallest width of a range, in standard deviations. With a larger value, distributions are refused
-/// that could be drawn from; drawing takes long with a smaller one.
+/// Smallest width of a truncation range, in standard deviations. With a larger value, distributions are
+/// refused that could be drawn from; drawing takes long with a smaller one.
 const MIN_RANGE_WIDTH: f64 = 0.01;
 
 /// Maximum number of draws of one truncated value, after which the middle of the range is returned. At

@@ -16,9 +16,10 @@ pub struct GrainSurface {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Triangulates a grain by 8 · 4^`halvings` triangles with vertices on its surface. The vertices are
-/// those of an octahedron whose edges are halved, projected to the surface along rays from the origin.
-/// They are evenly spread even where the surface is sharply bent.
+/// Triangulates a grain, layer included, by 8 · 4^`halvings` triangles with vertices on its surface. The
+/// vertices are those of an octahedron whose edges are halved `halvings` times, projected to the surface
+/// of the shape along rays from the origin, and moved outwards by the thickness of the layer. They are
+/// evenly spread even where the surface is sharply bent.
 #[must_use]
 pub fn drawn(grain: &Grain, halvings: u32) -> GrainSurface {
     let (directions, triangles) = directions(halvings);

@@ -135,10 +135,10 @@ pub struct Options {
     pub flatness: f64,
 }
 
-/// A placed solid.
+/// A solid of the model, placed in the world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
-    /// Index of the solid in [`Model::solids`].
+    /// Index in [`Model::solids`] of the solid that is placed.
     pub solid: u32,
     /// Name of the instance.
     pub name: String,
@@ -167,7 +167,7 @@ impl Instance {
 pub struct Hierarchy {
     /// Summary of the solid for reports, and tolerances for queries.
     pub info: SolidInfo,
-    /// Supermaximal faces.
+    /// Supermaximal faces of the solid.
     pub faces: Vec<Face>,
     /// Supermaximal edges that can carry an LMD (a local minimal distance) or a quasi-LMD.
     pub edges: Vec<Edge>,
@@ -280,8 +280,8 @@ pub struct Edge {
     pub spans: Vec<Span>,
     /// Whether the edge is one span that closes on itself smoothly, so that its ends are interior points.
     pub closed: bool,
-    /// The two faces beside the edge; the first one is on the left of the edge ([`Side::forward`]). At a
-    /// crease where a Bézier face closes on itself, both entries refer to that face.
+    /// The two faces that meet at the edge; the first one is on the left of the edge ([`Side::forward`]).
+    /// At a crease where a Bézier face closes on itself, both entries refer to that face.
     pub sides: [AdjacentFace; 2],
     /// Whether the edge is smooth (G¹) and carries quasi-LMDs only.
     pub quasi_only: bool,
@@ -304,16 +304,18 @@ pub struct Span {
     pub deviation: f64,
 }
 
-/// One of the two faces beside a supermaximal edge.
+/// One of the two faces that meet at a supermaximal edge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdjacentFace {
     /// Index of the supermaximal face on this side of the edge.
     pub face: FaceId,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
     pub forward: bool,
-    /// Samples `(t, u, v)` in order of increasing `t`, from which points of the edge are inverted on a
-    /// Bézier surface. They are dense enough for Newton's method to converge from a linear interpolation.
-    /// Parameters may lie outside the surface's period. Empty for canonical surfaces.
+    /// Samples `(t, u, v)` in order of increasing `t`, of the edge's curve parameter t and of the
+    /// parameters (u, v) of the same point on the face's Bézier surface. Interpolated linearly, they are
+    /// the starting values of Newton's method for the (u, v) of other points of the edge, and are dense
+    /// enough for it to converge. Parameters may lie outside the surface's period. Empty for canonical
+    /// surfaces.
     #[serde(with = "feeler_geom::bulk")]
     pub guide: Vec<[f64; 3]>,
 }

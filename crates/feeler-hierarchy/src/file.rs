@@ -65,7 +65,7 @@ pub enum FileError {
     At {
         /// Path of the file.
         path: PathBuf,
-        /// The error itself.
+        /// The error that concerns the file.
         source: Box<FileError>,
     },
     /// An operation of the file system failed.

@@ -92,7 +92,7 @@ struct Temporary {
 }
 
 impl Temporary {
-    /// Creates a temporary file beside `target`.
+    /// Creates a temporary file in the folder of `target`.
     fn create(target: &Path) -> Result<Self, WriteError> {
         let failed = |source| WriteError { action: "create a temporary file in its folder", source };
         let name = target.file_name().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;

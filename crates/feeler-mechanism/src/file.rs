@@ -65,18 +65,20 @@ pub struct JointTable {
     pub revolute: Option<[f64; 3]>,
     /// Direction of the translation of a prismatic joint, of any length; `None` for another joint.
     pub prismatic: Option<[f64; 3]>,
-    /// A point of the axis (mm); default: the origin.
+    /// A point of the axis of a revolute joint (mm); default: the origin of the assembly's coordinates.
     #[serde(default)]
     pub point: [f64; 3],
-    /// Smallest and largest value (degrees; mm for prismatic joints).
+    /// Smallest and largest value of the joint (degrees; mm for prismatic joints); `None` if it has no
+    /// limits.
     pub limits: Option<[f64; 2]>,
-    /// Joint that determines the value of this one.
+    /// Name of the joint that determines the value of this one by `ratio` and `offset`; `None` for a
+    /// joint with values of its own.
     pub mimic: Option<String>,
-    /// Factor of the coupling to the joint `follows`: degrees or mm of this joint per degree or mm of
-    /// that one.
+    /// Factor of the coupling to the joint `mimic`: degrees or mm of this joint per degree or mm of the
+    /// other joint.
     #[serde(default = "one")]
     pub ratio: f64,
-    /// Value of this joint if the joint `follows` is at 0 (degrees; mm for prismatic joints).
+    /// Value of this joint if the joint `mimic` is at 0 (degrees; mm for prismatic joints).
     #[serde(default)]
     pub offset: f64,
 }

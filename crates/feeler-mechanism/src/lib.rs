@@ -2,8 +2,8 @@
 //!
 //! A [`Mechanism`] is a tree: one joint connects each link, except the roots, to its parent. The values
 //! of the joints over time ([`JointTrajectory`]) determine a [`Path`] for each link, in which all joints
-//! between the link and the ground move together. Paths are not sampled, so a proof for the paths is a
-//! proof for the mechanism.
+//! between the link and the root of the tree move together. Paths are not sampled, so a proof for the
+//! paths is a proof for the mechanism.
 //!
 //! Lengths are in mm and angles in rad; files ([`mod@file`], [`urdf`]) have their own units.
 
@@ -117,20 +117,21 @@ pub enum MechanismError {
         joint: String,
         /// Value, in `unit`.
         value: f64,
-        /// Smallest valid value, in `unit`.
+        /// Smallest value that the limits allow, in `unit`.
         least: f64,
-        /// Largest valid value, in `unit`.
+        /// Largest value that the limits allow, in `unit`.
         most: f64,
         /// Unit: deg or mm.
         unit: &'static str,
     },
-    /// Times and values of a motion are not valid.
+    /// Times and values of a motion are not valid, as the text states.
     #[error("{0}")]
     Motion(String),
 }
 
 impl JointKind {
-    /// Velocity of the child link in its own frame, while the joint's value grows by 1 per unit of time.
+    /// Velocity of the child link relative to its parent, in the child's frame, while the joint's value
+    /// grows by 1 (rad or mm) per unit of time; 0 for a fixed joint.
     #[must_use]
     pub fn twist(&self) -> Twist {
         match self {
@@ -295,7 +296,8 @@ impl Mechanism {
             .collect()
     }
 
-    /// Indices of the joints from the ground to a link, in this order.
+    /// Indices of the joints that connect a link to the root of its tree, from the root to the link;
+    /// empty for a root.
     #[must_use]
     pub fn chain(&self, link: usize) -> Vec<usize> {
         let mut chain = Vec::new();
@@ -308,7 +310,8 @@ impl Mechanism {
         chain
     }
 
-    /// For each link, the link that represents its group of rigidly connected links.
+    /// For each link, the index of the link that represents its group of rigidly connected links: the
+    /// one nearest to the root.
     #[must_use]
     pub fn rigid_groups(&self) -> Vec<usize> {
         let mut groups: Vec<usize> = (0..self.links.len()).collect();
@@ -318,7 +321,8 @@ impl Mechanism {
         groups
     }
 
-    /// Whether two links are rigidly connected or connected by a joint.
+    /// Whether two links are rigidly connected, or a joint connects links that are rigidly connected to
+    /// them.
     #[must_use]
     pub fn are_neighbours(&self, a: usize, b: usize) -> bool {
         let groups = self.rigid_groups();

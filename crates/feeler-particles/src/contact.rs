@@ -8,13 +8,14 @@ use feeler_geom::{P3, V3};
 pub struct WallContact {
     /// Identity of the contact, which persists from step to step. Shear states are stored under it.
     pub id: u64,
-    /// Point of the wall's surface at which it is nearest to the particle, or overlapped most (mm).
+    /// Contact point on the wall's surface (mm): the point nearest to the particle or, if the two
+    /// overlap, the point of the largest depth.
     pub point: P3,
     /// Unit normal from the wall to the particle.
     pub normal: V3,
     /// Distance (mm) between the two surfaces along the normal; negative if they overlap.
     pub gap: f64,
-    /// Principal curvatures of the wall at the point (1/mm), the larger one first. They are positive where
+    /// Principal curvatures of the wall at `point` (1/mm), the larger one first. They are positive where
     /// the wall bulges towards the particle. One is infinite on an edge, both are infinite at a vertex.
     pub curvatures: [f64; 2],
 }

@@ -96,21 +96,22 @@ impl ShearState {
         Self { force: V3::zeros(), normal, stiffness: 0.0 }
     }
 
-    /// Adds the state of another contact that has become part of this one.
+    /// Adds the shear force of another contact that has become part of this one, rotated with the normal
+    /// of that contact to the normal of this one.
     pub fn add(&mut self, other: &Self) {
         self.force += transported(&other.force, &other.normal, &self.normal);
     }
 }
 
 impl Law {
-    /// Linear spring (the penalty of DIST §4.3): a force (mN) of `factor` (kg/s²) times the overlap (mm),
-    /// without friction or damping.
+    /// Creates the law of a linear spring (the penalty of DIST §4.3): a normal force (mN) of `factor`
+    /// (kg/s²) times the overlap (mm), without friction or damping.
     #[must_use]
     pub fn penalty(factor: f64) -> Self {
         Self::Linear { normal: factor, shear: 0.0, restitution: 1.0, friction: 0.0 }
     }
 
-    /// The law of Hertz and Mindlin between two materials.
+    /// Creates the law of Hertz and Mindlin for contacts of two materials.
     ///
     /// # Errors
     /// A modulus or coefficient is out of range.

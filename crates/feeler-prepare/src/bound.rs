@@ -37,8 +37,8 @@ const NEGLIGIBLE_SLACK: f64 = 0.5 * feeler_geom::cone::HULL_DILATION;
 /// Maximum number of halvings of each interval of an edge between consecutive breaks of its curve.
 const MAX_HALVINGS: u32 = 10;
 
-/// Maximum number of halvings of such an interval if its tangents, or the normals of a face along it,
-/// have no bound.
+/// Maximum number of halvings of such an interval if its tangents, or the normals of a face along it, fit
+/// no half-space or cannot be bounded at a singular point.
 const MAX_UNBOUNDED_HALVINGS: u32 = 4;
 
 /// Computes all leaves of a solid.

@@ -12,7 +12,7 @@ use feeler_geom::obb::Spans;
 use feeler_geom::{Obb, P3, V3};
 use nalgebra::{Matrix3, SymmetricEigen};
 
-/// Axes of the solid's frame.
+/// Coordinate axes of the solid's frame, called the world axes in this module.
 pub(crate) const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
 
 /// Returns the box around points (not empty) with the smallest surface area. The candidate axes are the

@@ -347,8 +347,9 @@ fn axis_key(z: &V3, out: &mut [f64]) {
     out.copy_from_slice(&[z.x * z.x, z.y * z.y, z.z * z.z, z.x * z.y, z.y * z.z, z.z * z.x]);
 }
 
-/// Upper bounds of the differences between keys of equal surfaces or curves in a solid of the given size
-/// (mm), with a safety factor of 4.
+/// Upper bounds of the differences between keys of equal surfaces or curves in a solid whose box has the
+/// diagonal `size` (mm), with a safety factor of 4. `tol` (mm) is the maximum distance between surfaces
+/// or curves that count as equal.
 pub(crate) fn key_tolerance(size: f64, tol: f64) -> [f64; 12] {
     let position = 4.0 * (tol + ANGLE_TOL * size);
     let mut t = [4.0 * ANGLE_TOL; 12];
@@ -381,7 +382,8 @@ mod tests {
         Frame::from_z(o, random_unit(rng), Some(random_unit(rng))).unwrap()
     }
 
-    /// Copy of `frame` with its axis kept or reversed, shifted along it and rotated about it.
+    /// Copy of `frame` with its z axis kept or (`flip`) reversed, shifted along that axis and rotated
+    /// about it by a random angle.
     fn other_frame(rng: &mut SmallRng, frame: &Frame, flip: bool, shift: f64) -> Frame {
         let z = if flip { -frame.z } else { frame.z };
         Frame::from_z(frame.origin + frame.z * shift, z, Some(random_unit(rng))).unwrap()

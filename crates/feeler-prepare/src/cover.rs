@@ -149,7 +149,7 @@ impl<'a> Coverage<'a> {
 
 const UNIT: Rect = Rect { u0: 0.0, u1: 1.0, v0: 0.0, v1: 1.0 };
 
-/// Returns `a / b`, or 0 for a rectangle without extent.
+/// Returns `a / b`, or 0 unless `b`, a length of a rectangle, is positive.
 fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
 }
@@ -160,7 +160,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 struct Chord {
     from: P2,
     to: P2,
-    /// Maximum distance of the arc from the chord, including rounding.
+    /// Maximum distance of the arc from the chord, in coordinates of the unit square, including rounding.
     error: f64,
     /// Whether `to` is the end of a boundary piece, that is, a corner or an extreme point of the
     /// boundary.

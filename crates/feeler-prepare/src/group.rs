@@ -69,7 +69,8 @@ pub(crate) struct EdgeGroup {
     /// on the left comes first.
     pub(crate) sides: [(u32, bool); 2],
     pub(crate) role: Role,
-    /// Indices of the source edges, with the maps of their curves' parameters to those of `curve`.
+    /// Indices of the source edges, with the maps from their curves' parameters to those of the
+    /// supermaximal edge's curve.
     pub(crate) members: Vec<(u32, TMap)>,
 }
 
@@ -81,7 +82,7 @@ pub(crate) struct SpanGroup {
     pub(crate) t1: f64,
     /// Index of the first source edge of the span.
     pub(crate) edge: u32,
-    /// Indices of the vertices at `t0` and `t1`.
+    /// Indices of the source vertices at the start and at the end of the span.
     pub(crate) ends: [u32; 2],
     pub(crate) deviation: f64,
 }

@@ -1,5 +1,5 @@
-//! Samples along an edge from which Newton's method starts when points of the edge are inverted on a
-//! Bézier surface.
+//! Samples along an edge, with the parameters of the same points on a Bézier surface. Newton's method for
+//! the surface parameters of other points of the edge starts from them.
 
 use std::cell::Cell;
 
@@ -95,7 +95,7 @@ fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
     out
 }
 
-/// Inverts points of an edge on one of its faces.
+/// Computes the surface parameters of points of an edge on one of its faces.
 struct Sampler<'a> {
     curve: &'a Curve,
     surface: &'a Surface,

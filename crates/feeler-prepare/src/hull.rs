@@ -39,7 +39,8 @@ const SHEET_HALF_THICKNESS: f64 = 1e-6;
 /// sheet whose coordinates are rounded are enlarged by the quotient of two roundings.
 const FLAT: f64 = 1e-7;
 
-/// Computes [`Hierarchy::hull`] of a hierarchy whose nodes are complete.
+/// Computes the points whose convex hull contains the solid, as stored in [`Hierarchy::hull`]. All other
+/// fields of `h` must be complete. Returns no points for a hierarchy without nodes.
 pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
     let Some(root) = h.nodes.first() else { return Vec::new() };
     let size = 2.0 * root.obb.radius();
@@ -99,7 +100,8 @@ pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
     }
 }
 
-/// Distance of the centre of a polytope from its nearest facet (mm), slivers aside; 0 without facets.
+/// Distance (mm) of the centre of a polytope from the plane of its nearest facet. Facets whose height is
+/// at most the fraction [`SLIVER`] of `size` are ignored; the result is 0 if none remains.
 fn inner_distance(polytope: &Polytope, points: &[P3], size: f64) -> f64 {
     let center = polytope.center();
     let distance = |f: &[u32; 3]| {

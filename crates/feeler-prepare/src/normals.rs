@@ -18,8 +18,8 @@ use crate::group::{EdgeGroup, FaceGroup};
 /// Bound of the outward normals of one face along a piece of an edge.
 #[derive(Clone, Debug)]
 pub(crate) struct SideNormals {
-    /// Directions whose conical hull contains the outward normals, up to `slack`; `None` if they have no
-    /// bound.
+    /// Directions whose conical hull contains the outward normals, up to `slack`. `None` if the normals
+    /// fit no half-space, or if the surface is singular there, so that any direction is possible.
     pub(crate) generators: Option<Vec<V3>>,
     /// Angle (rad) by which normals may lie outside the hull because the edge deviates from its face.
     pub(crate) slack: f64,
@@ -143,7 +143,7 @@ fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]
 
 /// Returns directions whose conical hull contains the natural normals of a free-form surface along a
 /// piece of an edge, over parameter rectangles around the edge's pcurve. Returns `None` if the normals
-/// have no bound.
+/// fit no half-space or the surface is singular there.
 fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Option<Vec<V3>> {
     let mut out = Vec::new();
     for rect in patch_rects(piece, surface, side) {
@@ -153,8 +153,8 @@ fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> 
 }
 
 /// Returns directions whose conical hull contains all natural normals of a surface over a parameter
-/// rectangle, or `None` if the normals have no bound. A very narrow rectangle of a free form is widened
-/// first, because derivatives across it would be lost in rounding.
+/// rectangle, or `None` if the normals fit no half-space or the surface is singular there. A very narrow
+/// rectangle of a free form is widened first, because derivatives across it would be lost in rounding.
 pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
     let Surface::Bezier(_) = surface else { return surface.normal_generators(rect) };
     let natural = surface.natural_domain();

@@ -72,8 +72,7 @@ pub fn prepare_model(
     })
 }
 
-/// Returns the remarks that were made while the solid was built. `subject` denotes the solid in
-/// messages, as `solid #12 'name'`.
+/// Converts the severity of a remark of a solid to that of a remark of a model.
 #[must_use]
 pub fn severity(severity: feeler_brep::Severity) -> Severity {
     match severity {
@@ -83,7 +82,8 @@ pub fn severity(severity: feeler_brep::Severity) -> Severity {
     }
 }
 
-/// Remarks that were made while the solid was built; `subject` is the name of the solid in messages.
+/// Returns the remarks that were made while the solid was built. `subject` denotes the solid in messages,
+/// as `solid #12 'name'`.
 #[must_use]
 pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
     let remark = |r: &feeler_brep::Remark| Remark {
@@ -109,7 +109,8 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
 /// prepared.
 ///
 /// # Errors
-/// Same as [`prepare_solid`].
+/// The flatness is out of range, or the solid has no faces, an unbounded face or an invalid shape
+/// ([`PrepareError`]).
 pub fn prepare_with_remarks(
     solid: &Solid,
     subject: &str,

@@ -18,31 +18,37 @@ use std::f64::consts::{PI, TAU};
 
 use line::{Crossing, Line, Target};
 
-/// Maximum number of lines that are tried, and number of conclusive lines after which no more are tried.
+/// Maximum number of lines that are tried in the first pass, and number of conclusive lines (without an
+/// ambiguous crossing) after which no more are tried.
 const LINE_LIMITS: (u64, u32) = (96, 24);
 
-/// Maximum fraction of the inside that lines find enclosed twice before that is measured ([`measure`]). With a larger
-/// value overlaps are missed; with a smaller one, threads are measured in vain.
+/// Maximum fraction of the length of the lines inside the solid that is enclosed twice in the first pass.
+/// If it is exceeded, the overlap is measured with more lines ([`measure`]). With a larger value overlaps
+/// are missed; with a smaller one, threads are measured in vain.
 const MEASURED_OVERLAP: f64 = 0.01;
 
-/// Like [`LINE_LIMITS`], for the lines that measure a fault: they start in proportion to area.
+/// Maximum number of lines that are tried in the second pass, which measures a fault, and number of
+/// conclusive lines after which no more are tried. The starts of these lines are distributed in
+/// proportion to area.
 const MEASURE_LIMITS: (u64, u32) = (20_000, 400);
 
-/// Minimum number of lines on which a measure is based; with fewer, the solid is rejected.
+/// Minimum number of conclusive lines of the second pass; with fewer, the solid is rejected.
 const MIN_MEASURED: u32 = 60;
 
-/// Maximum share of measuring lines that do not enter and leave equally often. A face of 1 % of the area that
-/// is missing is on 2 to 3 % of them. With a larger value wrong faces pass; with a smaller one solids are
-/// rejected because of slits that are small against them.
+/// Maximum share of the lines of the second pass that enter and leave the solid different numbers of
+/// times. If a face of 1 % of the area is missing, 2 to 3 % of the lines pass through the hole. With a
+/// larger value wrong faces pass; with a smaller one solids are rejected because of slits that are small
+/// compared with the solid.
 const MAX_OPEN_SHARE: f64 = 0.015;
 
-/// Maximum sum of all vector areas, relative to the area, beside what the gaps of the edges allow: it is 0
-/// for a closed boundary. With a larger value missing faces pass; a smaller one rejects inexact files.
+/// Maximum length of the sum of the vector areas (∫ n dA) of all faces, relative to the area of the
+/// boundary, in addition to what the gaps at the edges explain. The sum is 0 for a closed boundary. With
+/// a larger value missing faces pass; a smaller one rejects inexact files.
 const MAX_VECTOR_AREA: f64 = 1e-3;
 
-/// Maximum fraction of the inside that may be covered twice. Threads and sweeps of real models overlap
-/// themselves by a thousandth. With a larger value doubled surfaces pass; with a smaller one threads are
-/// rejected.
+/// Maximum fraction of the length of the lines inside the solid that may be enclosed twice. Threads and
+/// sweeps of real models overlap themselves by a thousandth. With a larger value doubled surfaces pass;
+/// with a smaller one threads are rejected.
 const MAX_OVERLAP: f64 = 0.05;
 
 /// Minimum volume of a solid, relative to the product of its surface area and its size. With a larger
@@ -101,26 +107,29 @@ pub enum Unsound {
     },
 }
 
-/// Maximum relative difference between the volume per area and the mean length of lines within the solid,
-/// from which it follows, in a solid with parts without thickness. A few hundred lines give it to some 8 %.
+/// Maximum relative difference between the mean length of the lines inside a solid and the length
+/// expected from its volume and area, at which a solid with many parts without thickness is accepted. The
+/// mean of a few hundred lines is accurate to about 8 %. With a larger value folded surfaces pass; with a
+/// smaller one valid solids are rejected by chance.
 const MAX_CHORD_ERROR: f64 = 0.35;
 
-/// A fault of a solid that is small against it.
+/// A fault of a solid that is small compared with the solid, which is therefore accepted with a warning.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SmallFault {
-    /// Share of the lines that meet faces back to back, without material between them.
+    /// Number of places where test lines cross two faces that lie back to back without material between
+    /// them, divided by the number of lines.
     pub(crate) empty: f64,
-    /// Share of the area that is uncertain.
+    /// Share of the test lines that enter and leave the solid different numbers of times.
     pub(crate) open: f64,
-    /// Share of the volume that is enclosed twice.
+    /// Share of the length of the test lines inside the solid that is enclosed twice, an estimate of the
+    /// share of the volume.
     pub(crate) twice: f64,
-    /// Entity id of a face there.
+    /// Entity number of a face at which a test line shows the fault.
     pub(crate) face: u64,
 }
 
-/// Shares beyond which a fault is reported: of lines that meet faces back to back, of open lines, and of the volume
-/// that is enclosed twice. With larger values faults are hidden; with smaller ones there are warnings of tangent
-/// faces and threads.
+/// Values of `empty`, `open` and `twice` of a [`SmallFault`] above which the fault is reported. With
+/// larger values faults are hidden; with smaller ones there are warnings of tangent faces and threads.
 const MIN_REPORTED: (f64, f64, f64) = (0.05, 0.0, 0.005);
 
 impl std::fmt::Display for SmallFault {
@@ -145,8 +154,8 @@ impl std::fmt::Display for SmallFault {
     }
 }
 
-/// Checks a prepared solid as a whole. Returns a fault that is small against the solid, if lines have found
-/// one.
+/// Checks a prepared solid as a whole. Returns `None` if no fault is found, a small fault that is to be
+/// reported as a warning, or an error if the solid is invalid. Sheets are not checked.
 pub(crate) fn check(solid: &Solid, h: &Hierarchy) -> Result<Option<SmallFault>, Unsound> {
     if is_sheet(solid) {
         return Ok(None);
@@ -201,7 +210,9 @@ fn lines(h: &Hierarchy, size: f64) -> Result<Option<SmallFault>, Unsound> {
     if sums.is_fine() { Ok(None) } else { measure(&target, &areas, tie) }
 }
 
-/// Measures a fault by lines that start in proportion to area, and decides whether it condemns the solid.
+/// Measures a fault by lines whose starts are distributed over the `areas` in proportion to area. Returns
+/// an error if the fault invalidates the solid, the fault if it is to be reported, and `None` otherwise.
+/// Crossings closer than `tie` (mm) count as one point.
 fn measure(target: &Target<'_>, areas: &[(FaceId, Rect)], tie: f64) -> Result<Option<SmallFault>, Unsound> {
     let h = target.h;
     // Points are even in the rectangle of an area; those outside its trim are left out.
@@ -254,8 +265,8 @@ fn measure(target: &Target<'_>, areas: &[(FaceId, Rect)], tie: f64) -> Result<Op
     Ok(is_reported.then_some(fault))
 }
 
-/// Returns whether the vector areas of all faces add up to nothing, as those of a closed boundary do, apart
-/// from the gaps of the edges.
+/// Returns whether the vector areas of all faces add up to zero, as those of a closed boundary do, up to
+/// what the gaps at the edges explain.
 fn is_closed(h: &Hierarchy) -> bool {
     let (mut sum, mut gaps) = (V3::zeros(), 0.0);
     for face in &h.faces {
@@ -280,17 +291,19 @@ struct Sums {
     /// Number of times that a line enters and leaves the solid at the same point, coming from outside:
     /// faces that lie back to back and enclose nothing.
     empty: u32,
-    /// Total length (mm) of the lines inside the solid.
+    /// Sum over the lines of the length (mm) inside the solid divided by the number of crossings, because
+    /// a line is tried the more often the more points it has in common with the boundary.
     inside: f64,
-    /// Total length (mm) over which lines have entered the solid more than once, or left it more often
-    /// than entered.
+    /// Sum over the lines, with the same division, of the length (mm) over which a line has entered the
+    /// solid more than once, or left it more often than entered.
     covered_twice: f64,
     /// Face at the most recent fault.
     faulty_face: FaceId,
 }
 
 impl Sums {
-    /// Adds a line through a point of a face, if it is conclusive.
+    /// Adds the line through the point `origin` of the face `face` along `dir`, if the line is
+    /// conclusive.
     fn cast(&mut self, target: &Target<'_>, (face, origin): (FaceId, P3), dir: V3, tie: f64) {
         let Some(found) = target.crossings(&Line { origin, dir }) else { return };
         // The line starts on the boundary, so that without a crossing there the result is inconclusive.
@@ -299,12 +312,13 @@ impl Sums {
         }
     }
 
-    /// Whether lines have found nothing that has to be measured.
+    /// Whether the lines of the first pass show no fault that has to be measured by a second pass.
     fn is_fine(&self) -> bool {
         self.open == 0 && self.covered_twice <= MEASURED_OVERLAP * self.inside && 4 * self.empty <= self.lines
     }
 
-    /// Adds the crossings of a line. Crossings closer than `tie` (mm) are at the same point.
+    /// Adds a conclusive line, given by its crossings in order along it. Crossings closer than `tie` (mm)
+    /// count as one point.
     fn add(&mut self, crossings: &[Crossing], tie: f64) {
         self.lines += 1;
         let Some(last) = crossings.last() else { return };

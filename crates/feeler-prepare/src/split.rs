@@ -37,8 +37,8 @@ const MAX_TURN: f64 = 0.8;
 /// Maximum number of halvings of a Bézier patch.
 const MAX_HALVINGS: u32 = 12;
 
-/// Maximum number of halvings of a patch whose normals have no bound because it contains a singular
-/// point. Rectangles that contain the singular point never get a bound, however small.
+/// Maximum number of halvings of a patch around whose normals no cone is known because it contains a
+/// singular point. Rectangles that contain the singular point never get a cone, however small they are.
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
 /// Maximum number of rectangles of one free-form face beyond one per patch. A face with a fold (its
@@ -56,8 +56,8 @@ pub(crate) const FREE_FORM_FLATNESS: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub(crate) struct FacePart {
     pub(crate) rect: Rect,
-    /// Directions whose conical hull contains the natural normals over the rectangle; `None` if they
-    /// have no bound.
+    /// Directions whose conical hull contains the natural normals over the rectangle; `None` if they fit
+    /// no half-space or the surface is singular there.
     pub(crate) generators: Option<Vec<V3>>,
 }
 

@@ -37,9 +37,9 @@ const MAX_BOUND_GAP: f64 = 0.004;
 /// them, and the half-angle (rad) of the cone around their normals.
 const SMALL_CELL: (f64, f64) = (0.1, 0.05);
 
-/// Minimum thickness, relative to the size of the solid, of walls that are searched for: at singular
-/// points normals have no bound. With a larger value thin walls are missed; with a smaller one singular
-/// points count as walls.
+/// Minimum thickness, relative to the size of the solid, of walls that are searched for. Thinner ones are
+/// ignored because any direction may be a normal at a singular point, so that every such point would be a
+/// wall. With a larger value thin walls are missed; with a smaller one singular points count as walls.
 const MIN_THICKNESS: f64 = 1e-6;
 
 /// Thickness, relative to the size of the solid: the search ends as soon as its upper bound is at most
@@ -54,8 +54,8 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Maximum number of halvings of the rectangle of an area.
 const MAX_HALVINGS: u8 = 48;
 
-/// Limit of [`Search::spent`]: a constant, and an addition per area of the solid. If it is exceeded, the
-/// smallest lower bound of the open pairs is the result.
+/// Limit of the work of the search, in bounded pairs of cells: a constant, and an addition for each area
+/// of the solid. If it is exceeded, the smallest lower bound of the open pairs is the result.
 const BUDGET: (usize, usize) = (240_000, 40);
 
 /// Cost of bounding the normals of a part of a free-form surface, as a number of bounded pairs of cells.
@@ -66,7 +66,8 @@ const FREE_FORM_COST: usize = 150;
 /// affects only speed.
 const FLAT_TURN: f64 = 1e-3;
 
-/// Computes [`min_thickness`](feeler_hierarchy::SolidInfo::min_thickness). The result is infinite for sheets,
+/// Computes a lower bound (mm) of the smallest thickness of the material,
+/// [`min_thickness`](feeler_hierarchy::SolidInfo::min_thickness). The result is infinite for sheets,
 /// which contain no material.
 pub(crate) fn wall(h: &Hierarchy) -> f64 {
     if h.info.inertia.is_none() {
@@ -87,7 +88,7 @@ enum CellSource {
 struct Cell {
     source: CellSource,
     obb: Obb,
-    /// Cone around the outward normals of the cell.
+    /// Cone around the outward normals of the part of the boundary in the cell.
     cap: RevolutionCone,
     core: Core,
     /// Indices of the two parts of the cell, once computed; `None` for a part without any point of a
@@ -98,13 +99,13 @@ struct Cell {
 /// Two cells, possibly the same one twice, that may contain a wall.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// Lower bound of the thickness (mm) of the walls between the cells.
+    /// Lower bound of the thickness (mm) of all walls between the two cells.
     near: f64,
-    /// Upper bound of the thickness (mm) of the walls between the cells.
+    /// Upper bound of the thickness (mm) of all walls between the two cells.
     far: f64,
     cells: [u32; 2],
-    /// Value of [`Search::spent`] when the pair was bounded, which is larger for later pairs. It makes the
-    /// order of pairs with equal lower bounds deterministic.
+    /// Work of the search ([`Search::spent`]) up to the time when the pair was bounded, which is larger
+    /// for later pairs. It makes the order of pairs with equal lower bounds deterministic.
     serial: usize,
 }
 

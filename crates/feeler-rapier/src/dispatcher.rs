@@ -16,8 +16,9 @@ use rapier3d_f64::parry::shape::Shape;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Largest acceleration (mm/s²) for which the contacts of a step suffice: that of gravity. A larger
-/// value gives more contacts; with a smaller one, bodies at rest that begin to fall may miss a contact.
+/// Largest acceleration (mm/s²) of a body for which the contacts of a step suffice: that of gravity. A
+/// larger value gives more contacts; with a smaller one, bodies at rest that begin to fall may miss a
+/// contact.
 pub(crate) const GRAVITY: f64 = 9_810.0;
 /// Duration of a step (s) that is assumed without [`ExactDispatcher::install`]. A larger value gives
 /// more contacts; with a smaller one, bodies at rest that begin to fall may miss a contact.
@@ -58,8 +59,9 @@ impl Default for ExactDispatcher {
 }
 
 impl ExactDispatcher {
-    /// Number of updates in which two solids interfered but had no contact, because the interference was
-    /// deeper than the solids are thick.
+    /// Number of updates in which two solids interfered but had no contact with a negative gap, because
+    /// the interference was deeper than contacts are tracked: [`depth`](Self::depth), or the thickness
+    /// of the solids.
     #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.counters.unexplained.load(Ordering::Relaxed)

@@ -41,7 +41,7 @@ impl PairMemory {
         Self { tracker, ids: Vec::new(), ids_before: Vec::new(), spare: Vec::new() }
     }
 
-    /// Whether the state belongs to these two bodies, compared by address, not by content.
+    /// Whether the state belongs to the bodies `a` and `b`, compared by address, not by content.
     pub(crate) fn is_of(&self, a: &Arc<Body>, b: &Arc<Body>) -> bool {
         let [own_a, own_b] = self.tracker.bodies();
         Arc::ptr_eq(own_a, a) && Arc::ptr_eq(own_b, b)

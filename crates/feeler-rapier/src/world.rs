@@ -39,8 +39,8 @@ impl ExactDispatcher {
     ///
     /// Rapier's defaults are for stacks of boxes: contacts are updated after 50 mm of motion only, and
     /// those with normals within 5° are merged. Both are disabled, because exact contacts are few and
-    /// change in each step. [`Fit::correction`] determines the stiffness of contacts; only penetrations
-    /// up to 1e-5 mm are not corrected. Continuous collision detection is disabled.
+    /// change in each step. [`CloseFitParameters::correction`] determines the stiffness of contacts;
+    /// only penetrations up to 1e-5 mm are not corrected. Continuous collision detection is disabled.
     pub fn install(&self, world: &mut PhysicsWorld, fit: &CloseFitParameters) {
         let mut dispatcher = self.clone();
         dispatcher.forced_displacement = GRAVITY * fit.step * fit.step;
@@ -63,9 +63,9 @@ impl ExactDispatcher {
     }
 }
 
-/// Softness of contacts for [`Fit::correction`]. A spring with the angular frequency ω and the damping
-/// ratio ζ corrects the part ω h / (ω h + 2 ζ) of a penetration in each solver iteration, which covers
-/// the duration h.
+/// Softness of contacts for [`CloseFitParameters::correction`]. A spring with the angular frequency ω
+/// and the damping ratio ζ corrects the part ω h / (ω h + 2 ζ) of a penetration in each solver
+/// iteration, which covers the duration h.
 fn softness(fit: &CloseFitParameters) -> SpringCoefficients<f64> {
     let h = fit.step / f64::from(u32::try_from(fit.iterations.max(1)).unwrap_or(u32::MAX));
     let part = fit.correction.clamp(0.0, MAX_CORRECTION);
@@ -74,6 +74,6 @@ fn softness(fit: &CloseFitParameters) -> SpringCoefficients<f64> {
 }
 
 /// Largest part of a penetration that one solver iteration corrects; larger values of
-/// [`Fit::correction`] are reduced to it. A correction of the whole penetration would need an infinite
-/// stiffness.
+/// [`CloseFitParameters::correction`] are reduced to it. A correction of the whole penetration would
+/// need an infinite stiffness.
 const MAX_CORRECTION: f64 = 0.99;

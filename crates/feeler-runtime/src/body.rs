@@ -98,7 +98,7 @@ pub enum BodyError {
 #[derive(Clone, Debug)]
 pub struct Body {
     hierarchy: Hierarchy,
-    /// Faces, then edges, then vertices.
+    /// Derived data of all features: faces, then edges, then vertices.
     features: Vec<FeatureData>,
     /// All areas, sorted by the features that they belong to.
     areas: Vec<AreaId>,
@@ -108,17 +108,19 @@ pub struct Body {
     feature_of_area: Vec<FeatureId>,
     /// Sort key of each area, by [`AreaId`].
     sort_keys: Vec<SortKey>,
-    /// Feature of each area that may be solved as a whole: see [`Body::whole_of`].
+    /// Position in `features` of each area's feature, if one solve may cover all areas of that feature:
+    /// see [`Body::whole_of`].
     whole_of_area: Vec<Option<FeatureId>>,
-    /// Nodes for traversals.
+    /// Nodes of the hierarchy, with the data that culling tests need about the features below.
     tree: Vec<TreeNode>,
-    /// Nodes of the tree of faces: see [`Body::faces`].
+    /// Nodes of the tree of faces, which the search for crossings traverses.
     faces: Vec<FaceNode>,
-    /// Centres and radii of the regions: see [`Body::regions`].
+    /// Centres and radii (mm) of balls around the regions, parts of the solid whose displacements are
+    /// bounded separately: see [`Body::regions`].
     regions: Vec<(P3, f64)>,
-    /// Axes that several features share: see [`Body::axes`].
+    /// Axes of revolution and normals of planes that several features share.
     axes: Vec<Axis>,
-    /// Conservative box in the solid's own frame.
+    /// Box that contains the solid up to the deviation of its trims, in the solid's own frame.
     bounds: Aabb,
     reach: f64,
     /// A point on each shell, in the interior of a face, with its outward normal; used for tests of
@@ -128,19 +130,21 @@ pub struct Body {
     face_edges: Vec<Box<[EdgeId]>>,
     edge_arcs: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
-    /// Polytope around the solid: see [`Body::hull`].
+    /// Polytope around the solid whose extents exceed those of the solid by at most 1 %: see [`Body::hull`].
     hull: Option<Arc<Polytope>>,
     samples: Samples,
     deviation: f64,
-    /// Largest curvature of the faces: see [`Body::max_bend`].
+    /// Upper bound of the absolute normal curvatures (1/mm) of all faces; infinite if a face is free-form.
     max_bend: f64,
 }
 
-/// Volume, times size³, below which a body is a sheet: the volumes of its two sides cancel up to rounding.
-/// With a larger value, thin solids count as sheets; with a smaller one, rounding makes solids of sheets.
+/// Volume, as a fraction of the cube of the body's size, below which a body is a sheet: the volumes of
+/// its two sides cancel up to rounding. With a larger value, thin solids count as sheets; with a smaller
+/// one, rounding makes solids of sheets.
 const MAX_SHEET_VOLUME: f64 = 1e-12;
 
-/// Maximum number of regions of each tree. More regions bound displacements more tightly and cost more in
+/// Maximum number of regions (parts of a solid whose displacements are bounded separately) of the tree of
+/// features, and of the tree of faces. More regions bound displacements more tightly and cost more in
 /// every query.
 pub(crate) const REGIONS: usize = 64;
 
@@ -170,14 +174,14 @@ impl FeatureOrder {
     }
 }
 
-/// All areas, sorted by their features.
+/// Returns all areas of a hierarchy, sorted by their features in the given order.
 fn areas_by_feature(hierarchy: &Hierarchy, order: FeatureOrder) -> Vec<AreaId> {
     let mut areas: Vec<AreaId> = ids(hierarchy.areas.len()).map(AreaId).collect();
     areas.sort_by_key(|&i| (order.index(hierarchy.areas[i.index()].feature), i));
     areas
 }
 
-/// Leaf that contains each area.
+/// Returns the leaf node that contains each area of a hierarchy, by [`AreaId`].
 fn leaves_of_areas(hierarchy: &Hierarchy) -> Vec<NodeId> {
     let mut leaves = vec![NodeId(0); hierarchy.areas.len()];
     for (i, node) in ids(hierarchy.nodes.len()).zip(&hierarchy.nodes) {
@@ -246,7 +250,8 @@ fn feature_data(
     }
 }
 
-/// Primitive of a feature, if it is canonical, its deviation (mm), and whether it has quasi-minima only.
+/// Primitive of a feature if it is canonical; largest deviation (mm) of its trims, spans or vertex; and
+/// whether it can carry quasi-minima only.
 fn exact_shape(hierarchy: &Hierarchy, feature: Feature) -> (Option<Primitive>, f64, bool) {
     match feature {
         Feature::Face(i) => {
@@ -267,7 +272,8 @@ fn exact_shape(hierarchy: &Hierarchy, feature: Feature) -> (Option<Primitive>, f
     }
 }
 
-/// Keys of all areas that order solves: kind of the feature, its first area, and the offset from that.
+/// Keys by which the areas are sorted for the solves: kind of the feature, its first area, and the offset
+/// of the area from the first one.
 fn sort_keys(features: &[FeatureData], areas: &[AreaId]) -> Vec<SortKey> {
     let mut keys = vec![SortKey { kind: 0, first: 0, offset: 0 }; areas.len()];
     for f in features {
@@ -333,14 +339,15 @@ impl Body {
         Ok(body)
     }
 
-    /// Computes the axes of motion bounds, and the axis of each feature.
+    /// Computes the axes for which motions are bounded separately, and assigns its axis to each feature.
     fn add_axes(&mut self) {
         let (axes, of_features) = axes::axes(&self.features, self.size(), self.deviation);
         self.features.iter_mut().zip(of_features).for_each(|(data, axis)| data.axis = axis);
         self.axes = axes;
     }
 
-    /// Builds the trees of features and of faces, and divides both into regions.
+    /// Builds the tree of all features and the tree of faces, and divides each into regions, whose
+    /// displacements are bounded separately.
     fn add_trees(&mut self) {
         self.tree = self.collect_tree();
         self.faces = face_tree(self);
@@ -477,7 +484,8 @@ impl Body {
         &self.regions
     }
 
-    /// Axes of revolution and normals of planes, to which [`FeatureData::axis`] refers.
+    /// Axes of revolution and normals of planes that several features of the solid share;
+    /// [`FeatureData::axis`] is an index in this list.
     pub(crate) fn axes(&self) -> &[Axis] {
         &self.axes
     }
@@ -538,7 +546,7 @@ impl Body {
         self.concave.get_or_init(|| concave::concave_trims(self))
     }
 
-    /// Grid of points over a free-form area.
+    /// Grid of sample points over a free-form area, in the frame of the solid.
     pub(crate) fn grid_of(&self, area: AreaId) -> &Grid {
         self.samples.get(self, area)
     }
@@ -588,7 +596,7 @@ impl Body {
         matches!(self.edge(e).curve, Curve::Line { .. })
     }
 
-    /// Faces, then edges, then vertices.
+    /// Derived data of all features: faces, then edges, then vertices.
     pub(crate) fn features(&self) -> &[FeatureData] {
         &self.features
     }
@@ -607,7 +615,7 @@ impl Body {
         })
     }
 
-    /// Areas of a feature.
+    /// Areas of the feature to which `data` belongs.
     pub(crate) fn areas_of(&self, data: &FeatureData) -> &[AreaId] {
         &self.areas[data.areas.clone()]
     }
@@ -633,9 +641,9 @@ impl Body {
         (!spindle).then_some((primitive, off))
     }
 
-    /// Position of an area's feature in [`Body::features`] if it may be solved as a whole
-    /// ([`SolveClass`]): it is canonical, follows a canonical feature, or is an edge of few areas.
-    /// `None` for other features.
+    /// Position of an area's feature in [`Body::features`] if one solve may cover all areas of the
+    /// feature ([`SolveClass`]): it is canonical, follows a canonical feature, or is an edge of few
+    /// areas. `None` for other features.
     pub(crate) fn whole_of(&self, area: AreaId) -> Option<FeatureId> {
         self.whole_of_area[area.index()]
     }
@@ -645,22 +653,23 @@ impl Body {
         self.feature_of_area[area.index()]
     }
 
-    /// Face of an area of a face.
+    /// Face to which an area belongs; the area must be one of a face.
     pub(crate) fn face_of(&self, area: AreaId) -> FaceId {
         FaceId(self.feature_of(area).0)
     }
 
-    /// Sort key of an area.
+    /// Key by which an area is sorted for the solves.
     pub(crate) fn sort_key(&self, area: AreaId) -> SortKey {
         self.sort_keys[area.index()]
     }
 
-    /// Area at a position among the areas sorted by feature.
+    /// Area at a position in the list of the body's areas, which is sorted by feature.
     pub(crate) fn area_at(&self, position: usize) -> AreaId {
         self.areas[position]
     }
 
-    /// Class of an area's feature, which decides how its pairs are solved ([`FeatureData::form`]).
+    /// Class of an area's feature (canonical, near-canonical or free form), which decides how pairs of
+    /// the feature are solved.
     pub(crate) fn form_of(&self, area: AreaId) -> SolveClass {
         feature::class_of_kind(self.sort_keys[area.index()].kind)
     }
@@ -673,7 +682,8 @@ impl Body {
         &self.hierarchy.areas[i.index()]
     }
 
-    /// Nodes for traversals.
+    /// Nodes of the hierarchy, with the data that culling tests need about the features below; children
+    /// follow their parents.
     pub(crate) fn tree(&self) -> &[TreeNode] {
         &self.tree
     }
@@ -702,7 +712,7 @@ pub(crate) fn index(n: usize) -> u32 {
     u32::try_from(n).expect("a hierarchy has fewer than 2^32 items of any kind")
 }
 
-/// Indices of `n` items.
+/// Range of the indices 0 to `n` - 1 of `n` items.
 fn ids(n: usize) -> Range<u32> {
     0..index(n)
 }

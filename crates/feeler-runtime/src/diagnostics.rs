@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct Diagnostics {
     /// Whether to test all pairs of features, which is slow, instead of traversing the hierarchies.
     pub brute_force: bool,
-    /// Optimisations in use.
+    /// Optimisations that the query uses.
     pub savings: Savings,
 }
 
@@ -23,7 +23,8 @@ pub struct Savings {
     /// Culls pairs of nodes whose cones of revolution contain no opposite directions.
     pub cones_of_revolution: bool,
     /// Culls pairs of leaves whose polyhedral cones contain no opposite directions, or whose boxes cannot
-    /// reach each other along the normals, unless their features are solved as wholes.
+    /// reach each other along the normals, unless one solve of their two features replaces those of all
+    /// their pairs of leaves.
     pub polyhedral_cones: bool,
     /// Solves a pair of canonical supermaximal features once, instead of once for each pair of their
     /// leaves.
@@ -52,11 +53,11 @@ pub struct Effort {
     pub accepted: u64,
     /// Evaluations of the equations in Newton iterations over free-form features.
     pub evaluations: u64,
-    /// Part of `evaluations` in iterations that ended in a minimum. Perfect predictions from the minima
-    /// of the previous query would reduce it to one evaluation for each iteration.
+    /// Number of those `evaluations` that belong to iterations that ended in a minimum. Perfect predictions
+    /// from the minima of the previous query would reduce it to one evaluation for each iteration.
     pub evaluations_to_minima: u64,
-    /// Solves that stopped before their error was as small as rounding, and whose result was not
-    /// excluded.
+    /// Solves with a free-form feature that stopped before their error was as small as rounding, and
+    /// whose result is a critical pair within the range of distances.
     pub stalled: u64,
     /// Minima found by the certificate only, before deduplication.
     pub certified_added: u64,

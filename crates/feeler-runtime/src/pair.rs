@@ -72,7 +72,8 @@ struct QueryState {
     is_beyond_reach: bool,
     /// Step of a simulator that the current query is for; `None` unless [`ContactPair::query_step`] runs.
     step: Option<Widening>,
-    /// Dilations of the polars with which the pairs of nodes of the last step were culled.
+    /// Dilations of the polars with which pairs of nodes were culled in the last
+    /// [`ContactPair::query_step`].
     dilations: Option<Dilations>,
     samples: Vec<Sample>,
     sampling: SampleScratch,
@@ -101,7 +102,7 @@ struct LastQuery {
 }
 
 impl LastQuery {
-    /// Context of this query, without its culling tests.
+    /// Context of this last query, without its culling tests.
     fn context<'a>(&self, [a, b]: [&'a Body; 2], tol: Tolerances) -> Context<'a> {
         Context {
             a,
@@ -186,9 +187,9 @@ impl ContactPair {
         self.query_relative(pose_ab, [pose_a, pose_b], options)
     }
 
-    /// Like [`ContactPair::query`], but with the relative pose `pose_ab` given, because it has less rounding
-    /// than one computed from the world poses `poses` of A and B. Those only transform the results to world
-    /// coordinates.
+    /// Computes the minima and the verdict like [`ContactPair::query`], but with the relative pose
+    /// `pose_ab` given, because it has less rounding than one computed from the world poses `poses` of A
+    /// and B. Those only transform the results to world coordinates.
     pub(crate) fn query_relative(
         &mut self,
         pose_ab: Pose,
@@ -356,7 +357,7 @@ impl ContactPair {
         self.state.stats
     }
 
-    /// Times of the phases of the last query.
+    /// Wall-clock times of the phases of the last query.
     #[cfg(feature = "diagnostics")]
     #[must_use]
     pub fn phase_times(&self) -> PhaseTimes {
@@ -424,7 +425,8 @@ impl QueryState {
         self.is_beyond_reach = false;
     }
 
-    /// Clears the front, the data that verdicts reuse, and the last query.
+    /// Clears the pairs of nodes at which the last traversal stopped (the front), the data that verdicts
+    /// reuse, and the last query.
     fn forget_culling(&mut self) {
         self.front.clear();
         self.forget_decision();
@@ -759,7 +761,7 @@ fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
 }
 
 /// Whether a minimum is not a quasi-minimum and its signed distance is at most the tolerance and at least
-/// [`Tolerances::least_distance`](crate::Tolerances::least_distance).
+/// [`Tolerances::min_distance`](crate::Tolerances::min_distance).
 fn touches(ctx: &Context<'_>, x: &Accepted) -> bool {
     x.distance <= ctx.tol.tol && x.distance >= ctx.tol.min_distance() && x.kind != ContactKind::Quasi
 }

@@ -258,8 +258,9 @@ fn whole_spheres_and_tori() {
     }
 }
 
-/// The upper half of a spindle torus whose tips almost coincide with the poles of a sphere. Its rim is as far
-/// inside the outer sheet as the two sheets are apart, so that only the file's flag tells them apart.
+/// The upper half of a spindle torus whose tips almost coincide with the poles of a sphere. Its rim is
+/// inside the outer sheet by the distance between the two sheets, so that only the file's flag
+/// distinguishes the sheets.
 #[test]
 fn the_stated_sheet_of_a_spindle_torus_is_used() {
     let (major, minor) = (5e-4_f64, 3.0_f64);

@@ -40,11 +40,14 @@ fn part() -> Vec<u8> {
     f.text().into_bytes()
 }
 
+/// Two names of an external file: that of its document, and that of an identification.
+type Names = (&'static str, &'static str);
+
 #[test]
 fn files_are_found_under_every_name() {
     let part = part();
     // Document file, identification, and the file that is there.
-    let cases: [((&str, &str), Option<(&str, &str)>, &str); 14] = [
+    let cases: [(Names, Option<Names>, &str); 14] = [
         (("a.stp", ""), None, "a.stp"),
         (("", "a.stp"), None, "a.stp"),
         (("#66", "a.step"), None, "a.step"),

@@ -6,6 +6,9 @@ mod writer;
 use feeler_step::{Import, ReadOptions, Reading, read_step_with};
 use writer::{File, Length, refs};
 
+/// Writes the entities that hide one of the given solids, and returns their ids.
+type Hide = dyn Fn(&mut File, &[u64]) -> Vec<u64>;
+
 /// Reads a file with three blocks in one part; `hide` adds entities that hide some of them, and returns
 /// their ids.
 fn read(hide: &dyn Fn(&mut File, &[u64]) -> Vec<u64>, skip_hidden: bool) -> Import {
@@ -42,8 +45,7 @@ fn hidden_solids_are_left_out_on_demand() {
         let item = styled(f, s[1]);
         vec![f.add(format!("PRESENTATION_LAYER_ASSIGNMENT('7','construction',(#{item}))"))]
     };
-    let ways: [&dyn Fn(&mut File, &[u64]) -> Vec<u64>; 4] =
-        [&by_style, &over_riding, &by_layer, &by_styled_layer];
+    let ways: [&Hide; 4] = [&by_style, &over_riding, &by_layer, &by_styled_layer];
     for (k, way) in ways.into_iter().enumerate() {
         let all = read(way, false);
         assert_eq!((all.solids.len(), all.instances.len()), (3, 3), "{k}");

@@ -153,8 +153,8 @@ fn scene(scene: &PictureScene, arrays: &mut Arrays) -> Value {
     })
 }
 
-/// Encodes the balls of a scene: positions relative to the box around all positions of all frames, and
-/// values relative to the largest value.
+/// Encodes the balls of a scene: centres as fractions of the box around the centres of all frames, and
+/// values as fractions of the largest value.
 fn balls(balls: &Balls, arrays: &mut Arrays) -> Value {
     let centers = || balls.frames.iter().flat_map(|f| &f.centers);
     let values = || balls.frames.iter().flat_map(|f| &f.values);

@@ -109,7 +109,7 @@ pub struct PictureMotion {
     pub margin: Vec<Option<f64>>,
     /// Indices of the times at which parts interfere.
     pub interfering: Vec<usize>,
-    /// Footpoints of the nearest minima at each time (mm).
+    /// Footpoints (mm) of the nearest minima at each time, two for each minimum, one on either part.
     pub minima: Vec<Vec<[P3; 2]>>,
 }
 
@@ -118,10 +118,11 @@ pub struct PictureMotion {
 pub struct Balls {
     /// Radius of each ball (mm).
     pub radii: Vec<f64>,
-    /// Surfaces that are drawn instead of balls, about their centres, for a radius of 1 mm.
+    /// Surfaces that are drawn instead of balls, in coordinates relative to the ball's centre and in
+    /// units of the ball's radius.
     pub shapes: Vec<TriangleSurface>,
-    /// Index of the surface for each ball. `None`, or an index of a ball beyond the list, draws the
-    /// ball.
+    /// Index in `shapes` of the surface for each ball. A ball with `None`, or beyond the end of this
+    /// list, is drawn as a ball.
     pub shape_of: Vec<Option<u32>>,
     /// Balls that are present, one frame for each time of the motion.
     pub frames: Vec<BallFrame>,
@@ -136,7 +137,8 @@ pub struct BallFrame {
     pub numbers: Vec<u32>,
     /// Centres of the balls (mm).
     pub centers: Vec<P3>,
-    /// Rotations from the coordinates of the shapes to those of the scene; may be empty.
+    /// Rotation of each ball, from the coordinates of its surface in [`Balls::shapes`] to those of the
+    /// scene; empty for no rotations.
     pub turns: Vec<UnitQuaternion<f64>>,
     /// Values that determine the colours, at least 0.
     pub values: Vec<f64>,

@@ -95,11 +95,11 @@ const CREASE_COS: f64 = 0.9;
 /// crease.
 fn outlines(mesh: &Mesh) -> Vec<LineSegment> {
     struct SideOf {
-        /// Face of the first triangle at the side.
+        /// Face of the first triangle that has the side.
         face: u32,
         normal: V3,
         ends: [u32; 2],
-        /// Number of triangles at the side.
+        /// Number of triangles that have the side.
         count: u32,
         is_line: bool,
     }

@@ -25,7 +25,8 @@ pub enum Fault {
     TooNear,
     /// A footpoint is not on its solid.
     Astray,
-    /// `Separated` at a distance below the tolerance, or `Touching` at a larger one.
+    /// The status is `Separated` at a distance below the pair's tolerance, or `Touching` at a larger
+    /// distance.
     Contradiction,
     /// The witness of an interference is missing or less deep than reported.
     Untrue,

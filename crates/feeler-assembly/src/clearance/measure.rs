@@ -25,9 +25,10 @@ pub struct PairMeasurement {
     pub parts: [usize; 2],
     /// Relation of the parts, such as touching or interfering.
     pub status: Status,
-    /// Nearest minimum within the `d_max` of the check; `None` if there is no minimum within it.
+    /// Nearest minimum of the distance, quasi-minima excluded, within the `d_max` of the check; `None`
+    /// if there is none.
     pub nearest: Option<NearestContact>,
-    /// Number of all minima within `d_max`, also of those that `contacts` omits.
+    /// Number of all minima within the `d_max` of the check, including those that `contacts` omits.
     pub contact_count: usize,
     /// The nearest minima, at most [`ClearanceOptions::max_contacts`](crate::ClearanceOptions::max_contacts).
     pub contacts: Vec<Contact>,
@@ -35,7 +36,7 @@ pub struct PairMeasurement {
     pub tolerance: f64,
     /// Common regions of touching parts.
     pub regions: Vec<ContactRegion>,
-    /// Point inside both parts, if they interfere.
+    /// Point inside both parts; `None` if they do not interfere.
     pub witness: Option<Witness>,
     /// Pairs of faces of interfering parts that cross.
     pub crossing_faces: Vec<(FeatureRef, FeatureRef)>,
@@ -46,13 +47,14 @@ pub struct PairMeasurement {
 }
 
 impl PairMeasurement {
-    /// Lower bound (mm) of the length of a translation that separates the parts; 0 if they do not interfere.
+    /// Lower bound (mm) of the length of any translation that separates the parts; 0 if they do not
+    /// interfere.
     #[must_use]
     pub fn depth(&self) -> f64 {
         self.witness.map_or(0.0, |w| w.inside_a + w.inside_b)
     }
 
-    /// Whether the parts have turned out to be farther apart than `d_max`.
+    /// Whether the parts are separated and have no minimum within `d_max`.
     pub(super) fn is_beyond_reach(&self) -> bool {
         self.status == Status::Separated && self.nearest.is_none() && self.error.is_none()
     }

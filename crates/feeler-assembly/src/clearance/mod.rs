@@ -50,10 +50,11 @@ impl ClearanceOptions {
         Self { d_max: Some(d_max), ..Self::default() }
     }
 
-    /// Largest distance (mm) that a check with these rules measures.
+    /// Largest distance (mm) that a check with these options and rules measures, as
+    /// [`ClearanceOptions::d_max`] states.
     ///
     /// # Errors
-    /// The largest distance is given, and a rule has a larger minimum.
+    /// These options or the rules state the largest distance, and a rule has a minimum above it.
     pub fn reach(&self, rules: &Rules) -> Result<f64, AssemblyError> {
         let needed = rules.largest_min();
         let Some(d_max) = self.d_max.or(rules.d_max) else { return Ok(needed.unwrap_or(DEFAULT_D_MAX)) };
@@ -130,7 +131,7 @@ impl<'a> Clearance<'a> {
     }
 
     /// Measures the near pairs in parallel and calls `on_pair` after each of them. Pairs that turn out
-    /// to be farther apart than the largest distance are omitted.
+    /// to be farther apart than the `d_max` of the check are omitted.
     pub fn measure(&self, on_pair: &(dyn Fn() + Sync)) -> Vec<PairMeasurement> {
         let one = |&pair: &[usize; 2]| {
             let measurement = PairMeasurement::new(pair, self.parts, &self.query, self.max_contacts);

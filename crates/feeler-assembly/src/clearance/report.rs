@@ -55,7 +55,8 @@ impl ClearancePair {
         self.measurement.as_ref()?.nearest.as_ref().map(|n| n.distance)
     }
 
-    /// Lower bound (mm) of the length of a translation that separates the parts; 0 if they do not interfere.
+    /// Lower bound (mm) of the length of any translation that separates the parts; 0 if they do not
+    /// interfere or were not measured.
     #[must_use]
     pub fn depth(&self) -> f64 {
         self.measurement.as_ref().map_or(0.0, PairMeasurement::depth)
@@ -88,7 +89,8 @@ pub struct ClearanceReport {
     pub d_max: f64,
     /// Names of rules that match no pair of parts.
     pub unmatched_rules: Vec<String>,
-    /// Number of findings of the baseline that were not found again.
+    /// Number of findings of the baseline that were not found again; 0 before
+    /// [`ClearanceReport::apply_baseline`].
     pub fixed: usize,
 }
 
@@ -167,7 +169,8 @@ impl ClearanceReport {
     }
 }
 
-/// Finding about a measured pair by the rule that decides about it; `None` if the pair is as required.
+/// Finding about a measured pair by the rule that decides about it, or without a rule only about
+/// interference; `None` if the pair is as required.
 fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
     if m.error.is_some() {
         return Some(Finding::Failed);
@@ -186,8 +189,9 @@ fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
     }
 }
 
-/// Adds the finding that contact is missing to the pair of `part` and its nearest one of `partners`, if
-/// the part touches none of them. All numbers are indices of parts.
+/// If `part` touches none of `partners`, adds the finding that contact is missing to the pair of `part`
+/// and its nearest partner without a finding. If there is no such pair, a pair with the first partner is
+/// added to `pairs`, unless the list contains it. `part` and `partners` are indices of parts.
 fn add_missing_contact(rule: &Rule, part: usize, partners: &[usize], pairs: &mut Vec<ClearancePair>) {
     let ordered = |j: usize| [part.min(j), part.max(j)];
     let candidates: Vec<usize> =

@@ -178,7 +178,7 @@ impl Rules {
         self.rules.iter().map(|(rule, _)| rule)
     }
 
-    /// Largest minimum distance (mm) that a rule states; `None` if no rule states one.
+    /// Largest of the minimum distances (mm) that the rules require; `None` if no rule requires one.
     #[must_use]
     pub fn largest_min(&self) -> Option<f64> {
         self.iter().filter_map(|r| r.min).reduce(f64::max)
@@ -273,7 +273,7 @@ impl<'a> RuleMatches<'a> {
             .collect()
     }
 
-    /// Names of rules that match no pair of parts, probably because of a misspelt pattern.
+    /// Names of rules that match no pair of parts, probably because a pattern is misspelt.
     pub(crate) fn unmatched(&self) -> Vec<String> {
         let is_unmatched = |p: &[Vec<bool>; 2]| {
             let n = p[0].len();

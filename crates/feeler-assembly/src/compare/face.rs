@@ -1,4 +1,4 @@
-//! Geometric facts of faces, and the matching of faces between two versions.
+//! Geometric properties (facts) of faces, and the matching of faces between two versions.
 
 use super::difference::{ComparisonTolerances, Difference, DifferenceKind, change, format_number};
 use feeler_geom::mass::face_integrals;
@@ -34,8 +34,8 @@ const MAX_PARTNER_AREA_RATIO: f64 = 4.0;
 /// reported as new and gone, not as changed.
 const MAX_PAIRS: usize = 4_000_000;
 
-/// Geometric facts of a face of the input, in the coordinates of its solid. They do not depend on the
-/// parametrisation of the face.
+/// Geometric properties of a face of the input, in the coordinates of its solid, by which versions are
+/// compared. They do not depend on the parametrisation of the face.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FaceFacts {
     /// Entity number of the face in the input.
@@ -58,15 +58,16 @@ pub struct FaceFacts {
     /// Centroid of the border (mm). For a face without a border it is `place`, or the origin if that is
     /// `None`.
     pub middle: [f64; 3],
-    /// Number of the supermaximal face that it is a part of, with the area, the border's length and the
-    /// centroid of the border of that one.
+    /// Supermaximal face that this face is a part of: its index in the solid, its area (mm²), the length
+    /// of its border (mm) and the centroid of its border (mm). `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<(usize, f64, f64, [f64; 3])>,
 }
 
 impl FaceFacts {
-    /// Computes the facts of each face of the input that a supermaximal face consists of. They are
-    /// separate, because the supermaximal face of another version may consist of other faces.
+    /// Computes the geometric properties of each face of the input that a supermaximal face consists of.
+    /// These faces are separate, because the supermaximal face of another version may consist of other
+    /// faces.
     #[must_use]
     pub fn of(face: &Face) -> Vec<Self> {
         let source = |(entity, trim): &(u64, Option<TrimCells>)| {
@@ -95,7 +96,7 @@ impl FaceFacts {
         }
     }
 
-    /// Computes the facts of all faces of a solid.
+    /// Computes the geometric properties of all faces of the input that a solid consists of.
     #[must_use]
     pub fn of_solid(solid: &Hierarchy) -> Vec<Self> {
         let of_face = |(k, face): (usize, &Face)| {
@@ -108,17 +109,19 @@ impl FaceFacts {
         solid.faces.iter().enumerate().flat_map(of_face).collect()
     }
 
-    /// Facts of the supermaximal faces of a solid, in their order.
+    /// Geometric properties of the supermaximal faces of a solid, in the order of the faces.
     pub(super) fn of_supermaximal(solid: &Hierarchy) -> Vec<Self> {
         solid.faces.iter().map(|face| Self::of_part(face, 0, &face.trim)).collect()
     }
 
-    /// Whether two faces are the same.
+    /// Whether two faces have the same type of surface and equal geometric properties, up to the
+    /// tolerances.
     pub(super) fn is_equal(&self, other: &Self, tol: &ComparisonTolerances) -> bool {
         self.kind == other.kind && self.changes(other, tol).is_empty()
     }
 
-    /// Facts of the supermaximal face that it is a part of.
+    /// Index and geometric properties of the supermaximal face that this face is a part of; `None` if
+    /// that face is not known.
     fn as_whole(&self) -> Option<(usize, Self)> {
         let (k, area, border, middle) = self.whole?;
         Some((k, Self { area, border, middle, ..self.clone() }))
@@ -128,8 +131,8 @@ impl FaceFacts {
         self.middle.into()
     }
 
-    /// Describes the differences between this face and the one of the new version; empty if the faces
-    /// are equal.
+    /// Describes the differences between this face and the face `new` of the new version; empty if the
+    /// faces are equal.
     fn changes(&self, new: &Self, tol: &ComparisonTolerances) -> Vec<String> {
         let mut out = Vec::new();
         if self.outward != new.outward {
@@ -248,7 +251,8 @@ fn border(surface: &Surface, trim: &TrimCells) -> (f64, Option<P3>) {
     (length, (length > 0.0).then(|| P3::from(moment / length)))
 }
 
-/// Differences between the faces of two versions of a solid of a size (mm).
+/// Differences between the faces of two versions of a solid. `size` (mm) is that of the solid, and
+/// `subject` names it in the differences.
 #[must_use]
 pub fn compare_faces(
     old: &[FaceFacts],
@@ -318,8 +322,9 @@ fn without_equals(
     (gone, added)
 }
 
-/// Returns those of some faces that are not part of a supermaximal face that is the same on both sides: where
-/// faces on one surface are merged or split, they together are as before.
+/// Removes faces from `gone` (indices of old faces) and `added` (indices of new faces) whose
+/// supermaximal face is equal in both versions. Faces on one surface that were only merged or split are
+/// thus no differences.
 fn without_recut(
     old: &[FaceFacts],
     new: &[FaceFacts],
@@ -347,8 +352,9 @@ fn without_recut(
     (rest(old, gone, &same_old), rest(new, added, &same_new))
 }
 
-/// Pairs of faces without equals that are one changed face, nearest first, and the remaining faces of
-/// both sides.
+/// Pairs of an old face of `gone` and a new face of `added` that count as one changed face, nearest
+/// first, and the remaining old and new faces. Returns no pairs if there are more than [`MAX_PAIRS`]
+/// combinations.
 fn partners(
     old: &[FaceFacts],
     new: &[FaceFacts],

@@ -5,15 +5,15 @@ use super::face::vector;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
-/// Largest motion of a minimum that is still the same, relative to the size of the larger solid.
-/// Different minima are paired with a larger value; moved ones are reported as lost and gained with a
-/// smaller one.
+/// Largest distance of two minima of the old and the new version that count as one moved minimum,
+/// relative to the size of the larger solid. Different minima are paired with a larger value; moved ones
+/// are reported as lost and gained with a smaller one.
 const MAX_MINIMUM_MOTION: f64 = 0.02;
 
 /// Value of [`MinimumFacts::kind`] for samples of conformal sets.
 const CONFORMAL: &str = "conformal";
 
-/// Facts of a local minimal distance.
+/// Properties of a local minimum of the distance of two solids A and B, by which versions are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MinimumFacts {
     /// Distance (mm) of the two footpoints.
@@ -39,12 +39,14 @@ fn is_sample(m: &MinimumFacts) -> bool {
     m.kind == CONFORMAL
 }
 
-/// Whether `others` contain a sample of the same set as `m`, that is a sample at the same distance.
+/// Whether `others` contain a sample of a conformal set at the same distance as the sample `m`, which is
+/// then taken for a sample of the same set.
 fn is_sampled(m: &MinimumFacts, others: &[MinimumFacts], tol: &ComparisonTolerances) -> bool {
     is_sample(m) && others.iter().any(|o| is_sample(o) && tol.same_length(o.distance, m.distance))
 }
 
-/// Minima that are lost, gained or moved, for solids of a size (mm). Samples of conformal sets are
+/// Minima that are lost, gained or moved between two versions of a pair of solids. `size` (mm) is that
+/// of the larger solid, and `subject` names the pair in the differences. Samples of conformal sets are
 /// compared only by their distances, because a set may be sampled at other points.
 #[must_use]
 pub fn compare_minima(

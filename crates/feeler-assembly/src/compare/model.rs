@@ -10,14 +10,16 @@ use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Facts of a placed solid.
+/// Path, solid and pose of a placed solid of a model, by which versions are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstanceFacts {
-    /// Names from the root of the assembly, joined by `/`.
+    /// Names of the components from the root of the assembly to the solid, joined by `/`; without an
+    /// assembly the name of the instance.
     pub path: String,
     /// Index of the solid in [`ModelFacts::solids`].
     pub solid: usize,
-    /// Translation (mm), then the quaternion x, y, z, w.
+    /// Pose that maps the solid's coordinates to those of the model: translation (mm), then the
+    /// quaternion x, y, z, w.
     pub pose: [f64; 7],
 }
 
@@ -29,7 +31,7 @@ impl InstanceFacts {
     }
 }
 
-/// Facts of a model.
+/// Properties of a model and of its solids, by which versions are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelFacts {
     /// Hash of the input's bytes.
@@ -38,14 +40,15 @@ pub struct ModelFacts {
     pub left_out: Vec<String>,
     /// Number of warnings of the import.
     pub warnings: usize,
-    /// Facts of the distinct solids.
+    /// Properties of the distinct solids.
     pub solids: Vec<SolidFacts>,
-    /// Facts of the placed solids.
+    /// Placed solids of the model, in the order of its instances.
     pub instances: Vec<InstanceFacts>,
 }
 
 impl ModelFacts {
-    /// Computes the facts of a model, including the faces of its solids if they are to be compared.
+    /// Computes the properties of a model that are compared, including the faces of its solids if
+    /// `with_faces` is set.
     #[must_use]
     pub fn of(model: &Model, with_faces: bool) -> Self {
         let instance = |i: &feeler_hierarchy::Instance| {
@@ -122,8 +125,8 @@ pub fn compare_models(old: &Model, new: &Model, tol: &ComparisonTolerances) -> M
     out
 }
 
-/// Compares two versions of a model by their facts: the results of the import, the parts, which are
-/// matched by their paths, the solids and the faces.
+/// Compares the stored properties of two versions of a model: the results of the import, the parts,
+/// which are matched by their paths, the solids and the faces.
 #[must_use]
 pub fn compare_facts(old: &ModelFacts, new: &ModelFacts, tol: &ComparisonTolerances) -> ModelComparison {
     let mut out = Vec::new();
@@ -192,9 +195,10 @@ fn imports(old: &ModelFacts, new: &ModelFacts, out: &mut Vec<Difference>) {
     }
 }
 
-/// Pairs of indices of an old and a new instance with the same path, then the indices of the remaining
-/// old instances, then those of the remaining new ones. If a path occurs several times, its instances
-/// are paired in order. If both versions have a single part, it is the same part, whatever its name.
+/// Matches the instances of two versions by path. Returns the pairs of indices of an old and a new
+/// instance with the same path, then the indices of the remaining old instances, then those of the
+/// remaining new ones. If a path occurs several times, its instances are paired in order. If both
+/// versions have a single part, these two form a pair, even if their paths differ.
 fn by_path(old: &ModelFacts, new: &ModelFacts) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
     if let ([_], [_]) = (old.instances.as_slice(), new.instances.as_slice()) {
         return (vec![(0, 0)], vec![], vec![]);
@@ -215,7 +219,8 @@ fn by_path(old: &ModelFacts, new: &ModelFacts) -> (Vec<(usize, usize)>, Vec<usiz
     (both, gone, added)
 }
 
-/// Describes the motion of a part from the old pose `a` to the new pose `b`; `None` if it has not moved.
+/// Describes the motion of a part from the pose of the old instance `a` to that of the new instance `b`;
+/// `None` if the poses are equal up to the tolerances.
 fn place(a: &InstanceFacts, b: &InstanceFacts, tol: &ComparisonTolerances) -> Option<String> {
     let (p, q) = (a.pose(), b.pose());
     let by = q.translation.vector - p.translation.vector;

@@ -6,7 +6,7 @@ use feeler_hierarchy::Hierarchy;
 use nalgebra::Matrix3;
 use serde::{Deserialize, Serialize};
 
-/// Facts of a solid.
+/// Properties of a solid, by which versions are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SolidFacts {
     /// Name of the solid.
@@ -27,13 +27,13 @@ pub struct SolidFacts {
     pub inertia: Option<([f64; 3], [[f64; 3]; 3])>,
     /// Smallest thickness of the material (mm); `None` if it has no bound.
     pub min_thickness: Option<f64>,
-    /// Facts of the faces; empty if faces are not compared.
+    /// Geometric properties of the faces; empty if faces are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faces: Vec<FaceFacts>,
 }
 
 impl SolidFacts {
-    /// Computes the facts of a solid, including its faces if they are to be compared.
+    /// Computes the properties of a solid that are compared, including its faces if `with_faces` is set.
     #[must_use]
     pub fn of(solid: &Hierarchy, with_faces: bool) -> Self {
         let info = &solid.info;
@@ -58,7 +58,8 @@ impl SolidFacts {
         nalgebra::Vector3::from_fn(|k, _| hi[k] - lo[k]).norm()
     }
 
-    /// Whether two solids have the same counts, area and volume.
+    /// Whether two solids have the same counts of faces, edges and vertices, and equal areas and volumes
+    /// up to the tolerances.
     pub(crate) fn is_like(&self, other: &Self, tol: &ComparisonTolerances) -> bool {
         self.counts == other.counts
             && tol.same_quantity(self.area, other.area)

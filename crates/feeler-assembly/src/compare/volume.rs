@@ -18,8 +18,9 @@ const CHUNK: u32 = 512;
 /// its own size.
 const MIN_HITS: u32 = 10;
 
-/// Computes the volume (mm³) of the symmetric difference, and its error with a probability of 95 %. Returns
-/// `None` if it is too small against the box of the faces that differ, or for sheets.
+/// Computes the volume (mm³) of the symmetric difference, and the error (mm³) that it does not exceed
+/// with a probability of 95 %. Returns `None` for sheets, and if no face differs or the volume is too
+/// small relative to the box of the faces that differ.
 pub(super) fn symmetric_difference(
     old: &Hierarchy,
     new: &Hierarchy,
@@ -55,8 +56,9 @@ pub(super) fn symmetric_difference(
     Some((volume * share, volume * error))
 }
 
-/// Box of the supermaximal faces of each version that the other one does not have. Beyond it, both boundaries
-/// are the same, so that the versions do not differ.
+/// Box around the supermaximal faces of each version that have no equal in the other version; `None` if
+/// there are no such faces. Outside the box both boundaries are equal, so that the versions do not
+/// differ there.
 fn different_faces(old: &Hierarchy, new: &Hierarchy, tol: &ComparisonTolerances) -> Option<Aabb> {
     let [a, b] = [old, new].map(FaceFacts::of_supermaximal);
     let mut out: Option<Aabb> = None;
@@ -78,8 +80,8 @@ fn different_faces(old: &Hierarchy, new: &Hierarchy, tol: &ComparisonTolerances)
     out.map(|o| Aabb { min: o.min.sup(&both.min), max: o.max.inf(&both.max) })
 }
 
-/// Points of a unit cube that fill it evenly: multiples of the powers of the inverse of the root of x⁴ = x +
-/// 1.
+/// Point `k` of a sequence that fills the unit cube evenly. Its coordinates are the fractional parts of
+/// `k` times the first three powers of 1/r, plus one half, where r is the positive root of x⁴ = x + 1.
 fn scattered(k: u32) -> V3 {
     const ROOT: f64 = 1.220_744_084_605_759_5;
     let step = |power: f64| (0.5 + f64::from(k) * power).fract();

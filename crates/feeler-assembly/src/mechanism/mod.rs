@@ -23,7 +23,8 @@ pub struct MechanismOptions {
     pub d_max: f64,
     /// Distance (mm) at which parts count as in contact between the steps.
     pub distance: f64,
-    /// Whether to prove that pairs stay free between the steps; it has no effect on grids.
+    /// Whether to prove that pairs stay farther apart than `distance` between the steps; without effect
+    /// on grids.
     pub proof: bool,
 }
 
@@ -47,7 +48,7 @@ pub struct StepDistance {
 /// Result for two parts at all moments.
 #[derive(Clone, Debug)]
 pub struct MechanismPair {
-    /// Indices of the two parts among those of the check.
+    /// Indices of the two parts among the parts of the check.
     pub parts: [usize; 2],
     /// Result at each moment, in the order of [`MechanismReport::moments`].
     pub steps: Vec<StepDistance>,

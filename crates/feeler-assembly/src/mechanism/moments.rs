@@ -30,8 +30,8 @@ pub(super) fn over_time(motion: &JointTrajectory, paths: &[Path], steps: u32) ->
 }
 
 /// Poses of all links at all combinations of `values` evenly spaced values of each joint that has limits
-/// and does not follow another joint. Combinations at which a following joint exceeds its limits are
-/// omitted.
+/// and does not follow another joint. Combinations at which a joint that follows another one exceeds its
+/// limits are omitted.
 pub(super) fn over_grid(mechanism: &Mechanism, values: u32) -> Result<Vec<Moment>, AssemblyError> {
     let values = values.max(2);
     let free: Vec<(usize, [f64; 2])> = mechanism

@@ -12,7 +12,7 @@ const MAX_DIFFERENCES: usize = 1_000;
 /// Limits up to which differences are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RegressionLimits {
-    /// Tolerances of lengths, of areas, volumes and inertia, and of angles.
+    /// Tolerances up to which lengths, areas, volumes, inertia and angles count as equal.
     pub tolerances: ComparisonTolerances,
     /// Limit of durations; `None`: durations are not compared.
     pub time: Option<TimeLimit>,
@@ -27,10 +27,11 @@ pub struct TimeLimit {
     pub at_least_ms: f64,
 }
 
-/// Differences between an entry and its recorded result.
+/// Differences between the new and the recorded result of one entry, which is a model or a pair of
+/// solids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntryComparison {
-    /// Name of the entry.
+    /// Name of the entry in its suite.
     pub name: String,
     /// Differences, at most 1,000.
     pub differences: Vec<Difference>,
@@ -40,7 +41,9 @@ pub struct EntryComparison {
     pub other_input: bool,
 }
 
-/// Compares results with recorded ones, entry by entry.
+/// Compares the results `found` with the recorded results `known`, entry by entry in the order of
+/// `found`. An entry without a recorded result has one difference; recorded entries that are not in
+/// `found` are ignored.
 #[must_use]
 pub fn compare_entries(known: &Entries, found: &Entries, limits: &RegressionLimits) -> Vec<EntryComparison> {
     let one = |(name, new): (&String, &EntryResult)| {

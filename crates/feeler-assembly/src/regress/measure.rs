@@ -1,4 +1,4 @@
-//! Facts of a pair of solids.
+//! Results of the queries of a pair of solids.
 
 use super::results::StepFacts;
 use crate::assembly::{AssemblyPart, compose_poses};

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 pub struct SweepStep {
     /// Motions of A and B from their poses in their models.
     pub poses: [Pose; 2],
-    /// Minima within `d_max`, nearest first.
+    /// Minima of the distance within the `d_max` of the query options, nearest first.
     pub contacts: Vec<Contact>,
     /// Smallest distance (mm) of a minimum, quasi-minima excluded; `None` if there is no minimum within
     /// `d_max`.
@@ -98,9 +98,9 @@ impl<'a> Sweep<'a> {
         self
     }
 
-    /// Proves that the solids stay free of each other along the whole trajectory, also between the
-    /// steps, or computes the time of first contact. Successive poses are joined by screw motions; the
-    /// unit of time is that of [`Trajectory::paths`].
+    /// Proves that the solids do not touch along the whole trajectory, also between the steps, or
+    /// computes the time of first contact. Successive poses are joined by screw motions; the unit of
+    /// time is that of [`Trajectory::paths`].
     ///
     /// # Errors
     /// The poses do not form a path, or a query is not possible.

@@ -81,19 +81,20 @@ impl Trajectory {
         self.b.len()
     }
 
-    /// Motions of A and B at a step; `None` beyond the last step.
+    /// Motions of A and B from their poses in their models, at a step counted from 0; `None` beyond the
+    /// last step.
     #[must_use]
     pub fn poses(&self, step: usize) -> Option<[Pose; 2]> {
         Some([*self.a.get(step)?, *self.b.get(step)?])
     }
 
-    /// Motions of A, step by step.
+    /// Motions of A from the pose in its model, step by step.
     #[must_use]
     pub fn poses_a(&self) -> &[Pose] {
         &self.a
     }
 
-    /// Motions of B, step by step.
+    /// Motions of B from the pose in its model, step by step.
     #[must_use]
     pub fn poses_b(&self) -> &[Pose] {
         &self.b
@@ -105,8 +106,8 @@ impl Trajectory {
         self.dt
     }
 
-    /// Paths of A and B through all poses, joined by screw motions. Times are in seconds if the duration of a
-    /// step is known, otherwise in steps.
+    /// Paths of A and B through all their motions, which are joined by screw motions. Times are in
+    /// seconds if the duration of a step is known, otherwise in steps.
     ///
     /// # Errors
     /// The coordinates overflow.

@@ -52,8 +52,28 @@ pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
     let origin = origin(host, &pieces, &corners);
     let domain = TrimDomain::new(&pieces, host.natural, host.u_period, host.v_period, origin);
     let (cells, inconsistent) = TrimCells::build(&domain);
-    let seam_outside = super::evidence::seam_outside(face, &seam, &cells);
+    let seam_outside = seam_outside(face, &seam, &cells);
     FaceDomain { domain, cells, inconsistent, reversed, seam_outside }
+}
+
+/// Returns a seam edge that lies outside of the domain, if no point of any seam edge in `seam` is
+/// inside; otherwise `None`.
+fn seam_outside(face: &Face, seam: &[u32], cells: &TrimCells) -> Option<u32> {
+    let mut outside = None;
+    for u in face.loops.iter().flatten().filter(|u| seam.contains(&u.edge)) {
+        let Some(p) = u.pcurve.as_ref() else { continue };
+        let (t0, t1) = (p.joints[0], p.joints[p.joints.len() - 1]);
+        let n_inside = [0.25, 0.5, 0.75].iter().filter(|s| is_inside(p, t0 + (t1 - t0) * **s, cells)).count();
+        if n_inside > 0 {
+            return None;
+        }
+        outside = Some(u.edge);
+    }
+    outside
+}
+
+fn is_inside(p: &Pcurve, t: f64, cells: &TrimCells) -> bool {
+    cells.classify(p.guess(t)) == feeler_geom::trim::Side::Inside
 }
 
 /// Returns whether loops with the material on their left enclose an impossible face: all of a surface
@@ -218,7 +238,7 @@ fn widest_gap(spans: &[(f64, f64)], period: f64) -> Option<(f64, f64)> {
         .collect();
     wrapped.sort_by(|a, b| a.0.total_cmp(&b.0));
     let first = wrapped.first()?.0;
-    // A span may extend beyond the end of the period and cover the first spans.
+    // A span that extends beyond the end of the period may cover spans at its start.
     let mut reach = wrapped.iter().fold(f64::NEG_INFINITY, |m, s| m.max(s.1)) - period;
     let mut best: Option<(f64, f64)> = None;
     for (lo, hi) in wrapped.iter().copied().chain([(first + period, first + period)]) {

@@ -47,7 +47,7 @@ pub(super) fn draft(
         let e = EdgeSource { curve, range, ..*e };
         match ranges(&e, source, size, options, report) {
             Ranges::Nothing => {
-                let (a, b) = (root(&merged, e.start), root(&merged, e.end));
+                let (a, b) = (sew::root(&merged, e.start), sew::root(&merged, e.end));
                 if a != b {
                     merged[a.max(b) as usize] = a.min(b);
                 }
@@ -91,12 +91,12 @@ pub(super) fn draft(
         *m = index(i);
     }
     for e in &mut edges {
-        e.vertices = (root(&merged, e.vertices.0), root(&merged, e.vertices.1));
+        e.vertices = (sew::root(&merged, e.vertices.0), sew::root(&merged, e.vertices.1));
     }
     let sewn = sew::merge_ends(source, &mut merged, size);
     if sewn > 0 {
         for e in &mut edges {
-            e.vertices = (root(&merged, e.vertices.0), root(&merged, e.vertices.1));
+            e.vertices = (sew::root(&merged, e.vertices.0), sew::root(&merged, e.vertices.1));
         }
         let message = format!(
             "the shell's faces share no edges: coincident vertices of open edges are merged ({sewn} fewer \
@@ -222,7 +222,7 @@ fn face(f: &crate::source::FaceSource, parts: &[Vec<(u32, bool)>], merged: &[u32
     let mut vertex_loops = vec![];
     for l in &f.loops {
         match l {
-            LoopSource::Vertex(v) => vertex_loops.push(root(merged, *v)),
+            LoopSource::Vertex(v) => vertex_loops.push(sew::root(merged, *v)),
             LoopSource::Edges(walk) => {
                 let mut ring = vec![];
                 for (e, along) in walk {
@@ -253,13 +253,6 @@ fn face(f: &crate::source::FaceSource, parts: &[Vec<(u32, bool)>], merged: &[u32
         vertex_loops,
         singular: vec![],
     }
-}
-
-pub(super) fn root(merged: &[u32], mut v: u32) -> u32 {
-    while merged[v as usize] != v {
-        v = merged[v as usize];
-    }
-    v
 }
 
 fn is_well_formed(source: &SolidSource, report: &mut Report) -> bool {

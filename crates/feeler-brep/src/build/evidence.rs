@@ -14,7 +14,6 @@ use super::draft::{Draft, Face, Use, UseAt};
 use super::host::Host;
 use super::loops::{self, Tolerances};
 use super::pcurve::Pcurve;
-use super::repair::Guess;
 use super::{Report, status};
 use crate::solid::{EdgeInfo, EdgeStatus, Solid};
 use feeler_geom::mass;
@@ -34,24 +33,15 @@ const VECTOR_AREA_SHARE: f64 = 1e-5;
 /// correct ones.
 const GAP_MULTIPLE: f64 = 4.0;
 
-/// Returns a seam edge that lies outside of the domain, if no point of any seam edge in `seam` is
-/// inside; otherwise `None`.
-pub(super) fn seam_outside(face: &Face, seam: &[u32], cells: &TrimCells) -> Option<u32> {
-    let mut outside = None;
-    for u in face.loops.iter().flatten().filter(|u| seam.contains(&u.edge)) {
-        let Some(p) = u.pcurve.as_ref() else { continue };
-        let (t0, t1) = (p.joints[0], p.joints[p.joints.len() - 1]);
-        let n_inside = [0.25, 0.5, 0.75].iter().filter(|s| is_inside(p, t0 + (t1 - t0) * **s, cells)).count();
-        if n_inside > 0 {
-            return None;
-        }
-        outside = Some(u.edge);
-    }
-    outside
-}
-
-fn is_inside(p: &Pcurve, t: f64, cells: &TrimCells) -> bool {
-    cells.classify(p.guess(t)) == feeler_geom::trim::Side::Inside
+/// Result for a guessed outward normal of a face.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Guess {
+    /// Id of the face.
+    pub(super) face: u64,
+    /// Whether the guess is wrong and the face must be reversed.
+    pub(super) turn: bool,
+    /// Evidence that the guess is wrong; empty if it is right.
+    pub(super) reason: String,
 }
 
 /// Returns whether any loops on the surface bound two domains, neither of which is unbounded or reaches

@@ -561,7 +561,7 @@ impl<'a> Trace<'a> {
         self.nodes = down.into_iter().rev().chain([(ts[start], uv)]).chain(up).collect();
     }
 
-    /// Includes the distance of a node from the surface in the largest one.
+    /// Updates the largest distance of the edge from the surface with that of a node.
     fn note(&mut self, t: f64, uv: P2) {
         let off = (self.host.surface.point(uv) - self.curve.point(t)).norm();
         self.off_surface = if off.is_nan() { off } else { self.off_surface.max(off) };

@@ -11,6 +11,7 @@ use feeler_geom::trim::Side;
 use feeler_geom::{Curve, Surface, V3, math};
 
 use super::draft::{Draft, Edge, Face, Use, UseAt};
+use super::evidence::Guess;
 use super::loops::{self, Tolerances};
 use super::{Report, domain};
 use crate::remark::{Remark, Severity};
@@ -685,17 +686,6 @@ fn is_consistent(draft: &Draft, mut face: Face, tol: &Tolerances) -> bool {
     let mut report = Report::default();
     loops::assemble_face(&draft.edges, &mut face, draft.size, tol, &mut report);
     report.problems.is_empty() && domain::domain(&face, &loops::host(draft, &face)).is_consistent()
-}
-
-/// Result for a guessed outward normal of a face.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Guess {
-    /// Id of the face.
-    pub(super) face: u64,
-    /// Whether the guess is wrong and the face must be reversed.
-    pub(super) turn: bool,
-    /// Evidence that the guess is wrong; empty if it is right.
-    pub(super) reason: String,
 }
 
 /// A shell whose volume has the wrong sign.

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use feeler_geom::P3;
 
-use super::edges::root;
 use crate::source::{LoopSource, SolidSource};
 
 /// Lower limit of the sewing distance, relative to the size of the solid. A larger value merges the ends
@@ -22,6 +21,15 @@ const MAX_SEWN: f64 = 1e-5;
 /// and [`MAX_SEWN`].
 pub(super) fn tolerance(source: &SolidSource, size: f64) -> f64 {
     source.uncertainty.clamp(SEWN * size, MAX_SEWN * size)
+}
+
+/// Returns the vertex that finally replaces a vertex. `merged` maps each vertex to its replacement or to
+/// itself.
+pub(super) fn root(merged: &[u32], mut v: u32) -> u32 {
+    while merged[v as usize] != v {
+        v = merged[v as usize];
+    }
+    v
 }
 
 /// Merges vertices within the sewing distance at the ends of edges that only one face uses. `merged`

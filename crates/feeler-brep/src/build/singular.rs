@@ -150,7 +150,8 @@ fn collapsed_sides(surface: &Surface, b: &BezierSurface, size: f64) -> Vec<Singu
         let (lo, hi) = if u_free { (rect.u0, rect.u1) } else { (rect.v0, rect.v1) };
         let normal = |k: i32| surface.normal(s.uv(lo + (hi - lo) * f64::from(k) / 8.0, value));
         let first = normal(4);
-        // The norms of the cross products are the sines of the angles to the first normal.
+        // The norms of the cross products are the sines of the angles to the normal in the middle of the
+        // side.
         s.smooth = (0..=8).all(|k| normal(k).cross(&first).norm() < 1e-6 && normal(k).dot(&first) > 0.0);
         out.push(s);
     }

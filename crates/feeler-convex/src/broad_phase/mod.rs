@@ -81,7 +81,7 @@ pub struct BroadPhase<S> {
     /// Shapes, indexed by the number of the body; `None` if no body has the number.
     shapes: Vec<Option<S>>,
     bodies: Vec<Body>,
-    /// Numbers without a body; the last one is assigned first.
+    /// Numbers of removed bodies, which inserted bodies get again, the final one of the list first.
     free: Vec<u32>,
     /// Whether the next step must compare all boxes, because bodies were inserted or the request has
     /// changed.
@@ -97,10 +97,10 @@ struct Body {
     placed: bool,
     /// Centre of the shape's bounding box, in the shape's frame.
     middle: P3,
-    /// Maximum distance of a point of the shape from `middle` (mm).
+    /// Maximum distance (mm) of a point of the shape from `middle`, the centre of its bounding box.
     reach: f64,
     pose: Pose,
-    /// Current position of the body's `middle` in the world.
+    /// Current position in the world of the body's `middle`, the centre of its shape's bounding box.
     center: P3,
     /// Accumulated upper bound of the path length, due to rotation about `middle` alone, of the body's
     /// points (mm).

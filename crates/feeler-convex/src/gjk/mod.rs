@@ -108,7 +108,7 @@ fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     DistanceResult { iterations, ..if is_better { other } else { answer } }
 }
 
-/// Reason why the search loop ended.
+/// Reason why the loop of a GJK search ended.
 enum End {
     /// The distance is accurate within the request, or cannot be reduced further.
     Converged,

@@ -12,7 +12,7 @@ use feeler_geom::V3;
 pub struct Plain {
     /// Distance between the cores of the shapes (mm): norm of the nearest point v of the final simplex.
     pub distance: f64,
-    /// Number of steps of the loop.
+    /// Number of steps of the loop of Algorithm 5 that were run.
     pub iterations: u32,
     /// Whether the sub-algorithm failed or the maximum number of steps was reached.
     pub failed: bool,

@@ -161,7 +161,7 @@ pub struct CaseErrors {
     pub relative: f64,
     /// Error of the distance, relative to the largest absolute coordinate of a point of the two sets.
     pub to_size: f64,
-    /// Exact distance, relative to the same coordinate.
+    /// Exact distance, relative to the largest absolute coordinate of a point of the two sets.
     pub gap: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Reference sub-algorithms for comparison, for tests and benches only (feature `reference`).
+//! Reference implementations for comparison: sub-algorithms of GJK, GJK as printed, exact distances and
+//! test cases, for tests and benches only (feature `reference`).
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 

@@ -33,7 +33,7 @@ pub enum Signs {
     Adaptive,
 }
 
-/// Known order of a simplex's vertices.
+/// Whether it is known which vertex of a simplex was added last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Newest {
     /// The order is unknown, so all faces of the simplex are candidates.
@@ -158,7 +158,8 @@ fn same_sign(a: f64, b: f64) -> bool {
     (a > 0.0 && b > 0.0) || (a < 0.0 && b < 0.0)
 }
 
-/// Algorithm 2: nearest point of a tetrahedron.
+/// Algorithm 2: returns the point of the tetrahedron `s` nearest to the origin. `watch` is informed of
+/// every face that is searched.
 #[inline]
 fn s3d<W: FaceObserver>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
     const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
@@ -216,8 +217,8 @@ fn flat_cover(c: &[f64; 4], n_faces: usize) -> [bool; 4] {
     }
 }
 
-/// Algorithm 3: nearest point of the triangle with the vertices `v` of the simplex `s`. The last of `v`
-/// is the newest vertex if the order is known.
+/// Algorithm 3: returns the point nearest to the origin of the triangle with the vertices `v` of the
+/// simplex `s`. The last of `v` is the newest vertex if the order is known.
 #[inline]
 fn s2d<W: FaceObserver>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
     let [a, b, c] = v.map(|i| s[i]);
@@ -254,9 +255,9 @@ fn s2d<W: FaceObserver>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, w
     best.unwrap_or_else(|| s1d(s, [v[0], v[1]]))
 }
 
-/// Algorithm 4: nearest point of the edge with the vertices `v` of the simplex `s`. With t = b − a, the
-/// projections ⟨−a, t⟩ and ⟨b, t⟩ onto the line have the signs of the two fictitious segments on any
-/// Cartesian axis. They need no division.
+/// Algorithm 4: returns the point nearest to the origin of the edge between the vertices `v` (a and b) of
+/// the simplex `s`. With t = b − a, the products ⟨−a, t⟩ and ⟨b, t⟩ have the signs of the lengths of the
+/// two fictitious segments, in which the projected origin replaces one end. They need no division.
 #[inline]
 fn s1d(s: &[V3], v: [usize; 2]) -> Nearest {
     let (a, b) = (s[v[0]], s[v[1]]);

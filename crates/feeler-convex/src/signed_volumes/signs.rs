@@ -4,8 +4,8 @@
 use feeler_geom::V3;
 use robust::{Coord, Coord3D};
 
-/// Computes six times the volumes of the tetrahedron and of its four fictitious ones from edges: Eq.
-/// (3.6) translated to the last vertex.
+/// Computes six times the signed volume of the tetrahedron `s`, and of the four fictitious tetrahedra in
+/// which the origin replaces one vertex, from edge vectors: Eq. (3.6) translated to the last vertex.
 #[inline]
 pub(crate) fn volumes(s: &[V3]) -> (f64, [f64; 4]) {
     let d = s[3];
@@ -15,7 +15,8 @@ pub(crate) fn volumes(s: &[V3]) -> (f64, [f64; 4]) {
     (e[0].dot(&n[0]), [-d.dot(&n[0]), -d.dot(&n[1]), -d.dot(&n[2]), s[0].dot(&old)])
 }
 
-/// Computes the volumes of [`volumes`] with exact signs.
+/// Computes the same signed volumes as [`volumes`], of the tetrahedron and of its four fictitious
+/// tetrahedra, with exact signs.
 pub(super) fn exact_volumes(s: &[V3]) -> (f64, [f64; 4]) {
     let o = V3::zeros();
     // Vertices with the origin in place of vertex j; all vertices for j = 4.

@@ -137,8 +137,8 @@ impl<S: Support> Dilated<S> {
     /// Dilates a shape by a radius (mm).
     ///
     /// # Errors
-    /// [`ShapeError::NegativeLength`] or [`ShapeError::NotFinite`] if the radius is negative or not
-    /// finite.
+    /// [`ConvexShapeError::NegativeLength`] or [`ConvexShapeError::NotFinite`] if the radius is negative
+    /// or not finite.
     pub fn new(shape: S, by: f64) -> Result<Self, ConvexShapeError> {
         lengths(&[by])?;
         Ok(Self { shape, by })

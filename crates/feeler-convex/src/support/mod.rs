@@ -89,7 +89,7 @@ impl<S: Support + ?Sized> Support for &S {
     }
 }
 
-/// Error of constructing a shape.
+/// Reason why a convex shape cannot be constructed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvexShapeError {
     /// A hull has no points.

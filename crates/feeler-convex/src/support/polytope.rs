@@ -40,8 +40,8 @@ struct Walk {
     /// Neighbours of vertex i: `neighbours[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u32>,
     neighbours: Vec<u32>,
-    /// Support vertices for the directions at the centres of `per_side`² cells of directions, where hill
-    /// climbing starts.
+    /// For each of `per_side`² cells of directions, the vertex farthest along the direction at the cell's
+    /// centre, from which hill climbing starts.
     table: Vec<u32>,
     per_side: usize,
 }
@@ -175,8 +175,8 @@ impl Walk {
         self.table[cell(u).min(last) * self.per_side + cell(v).min(last)] as usize
     }
 
-    /// Like [`Self::climb`], from the earlier result `start`, or from the table of directions if its
-    /// vertex is higher than the highest neighbour of `start`.
+    /// Like [`Self::climb`], from the earlier result `start` or, if the table's vertex for `direction` is
+    /// farther along `direction` than `start` and all its neighbours, from that vertex.
     #[inline(never)]
     fn climb_near(&self, vertices: &[P3], direction: &V3, start: usize) -> usize {
         let next = self.highest_around(vertices, direction, start);
@@ -191,8 +191,8 @@ impl Walk {
         self.climb(vertices, direction, if up > 0.0 { table } else { next })
     }
 
-    /// Moves from the vertex `start` to its highest neighbour along `direction` until no neighbour is
-    /// higher; on a convex body the vertex reached is the support point. Returns its position in
+    /// Moves from the vertex `start` to its neighbour farthest along `direction` until no neighbour is
+    /// farther; on a convex body the vertex reached is the support point. Returns its position in
     /// `vertices`.
     #[inline(never)]
     fn climb(&self, vertices: &[P3], direction: &V3, start: usize) -> usize {
@@ -208,7 +208,7 @@ impl Walk {
         at
     }
 
-    /// Returns the highest along `direction` of the vertex `at` and its neighbours.
+    /// Returns the farthest along `direction` of the vertex `at` and its neighbours.
     #[inline]
     fn highest_around(&self, vertices: &[P3], direction: &V3, at: usize) -> usize {
         let from = vertices[at];

@@ -37,10 +37,10 @@ pub enum Cones {
     Signs,
 }
 
-/// Options of a culling method.
+/// Method of culling pairs of parts of a curve that cannot contain a minimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
-    /// Test of the directions.
+    /// How it is tested whether a direction between two parts can be orthogonal to both tangents.
     pub cones: Cones,
     /// Whether pairs whose oriented boxes are farther apart than `reach` are culled, too.
     pub boxes: bool,
@@ -56,7 +56,7 @@ pub struct Method {
 pub struct Culling {
     /// Intervals of the curve's parameter of the two parts of each pair.
     pub pairs: Vec<[[f64; 2]; 2]>,
-    /// Number of tested pairs.
+    /// Number of pairs of parts that were tested.
     pub n_tests: usize,
 }
 
@@ -68,8 +68,9 @@ impl Culling {
         with_pieces!(&curve.pieces, s => self.pieces(&s.pieces, s.is_closed, method));
     }
 
-    /// Runs Newton's method once from the middle of each pair, like BREP's last step. Returns the number
-    /// of runs that end inside of their pair; duplicates at common borders count twice.
+    /// Runs Newton's method once from the middle of each pair, like the final step of BREP's algorithm.
+    /// Returns the number of runs that end inside of their pair; duplicates at common borders count
+    /// twice.
     #[must_use]
     pub fn solve(&self, curve: &Curve) -> usize {
         self.pairs.iter().filter(|pair| newton(curve, pair)).count()

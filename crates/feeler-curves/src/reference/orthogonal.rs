@@ -47,7 +47,7 @@ impl TangentCone {
         Self { axis, cos: units[..N - 1].iter().map(of).fold(1.0, f64::min) }
     }
 
-    /// Half angle (rad).
+    /// Half angle (rad) of the cone, between its axis and its boundary.
     pub(super) fn half_angle(&self) -> f64 {
         acos(self.cos)
     }

@@ -10,12 +10,13 @@ use crate::solve::Stretch;
 
 /// Maximum number of steps in which a stretch is searched for points whose footpoints are on the border
 /// of the face; for faces without a closed form, the square root of this number. With a larger value,
-/// stretches beside borders are slower; with a smaller one, narrow faces are missed.
+/// stretches near the borders of faces are slower; with a smaller one, narrow faces are missed.
 const MAX_CUTS: f64 = 4096.0;
 
 /// Distance beyond the border of a feature at which the distance from the solid is computed, as a
-/// fraction of the size. It is also the length (in the curve's parameter) beyond the end of a stretch
-/// that is searched for the border of a patch. With a smaller value, concave fillets are missed.
+/// fraction of the size of curve and solid. It is also the length (in the curve's parameter) beyond the
+/// end of a stretch that is searched for the border of a patch. With a smaller value, concave fillets are
+/// missed.
 const PROBE_DISTANCE: f64 = 1e-4;
 
 /// Cosine of the angle between a direction and an edge below which the two count as orthogonal. With a

@@ -40,23 +40,24 @@ use crate::tree::{Between, CurveTree, Vertex};
 /// With a larger value, different minima are merged; with a smaller one, minima are reported twice.
 const SAME_MINIMUM_TOLERANCE: f64 = 1e-8;
 
-/// Distance by which a footpoint may lie outside the trims of its face, as a fraction of the size. With
-/// a larger value, false footpoints beside faces are accepted; with a smaller one, footpoints on borders
-/// are lost.
+/// Distance by which a footpoint may lie outside the trims of its face, as a fraction of the size of
+/// curve and solid. With a larger value, false footpoints outside the faces are accepted; with a smaller
+/// one, footpoints on borders are lost.
 const TRIM_SLACK: f64 = 1e-10;
 
 /// Maximum turning (rad) of a stretch of a curve that is sampled only at its ends and near its middle.
 /// With a larger value, minima of wildly bent curves are lost; a smaller one is slower.
 const MAX_STRETCH_TURNING: f64 = 0.5;
 
-/// Maximum half length of a stretch of a curve that is sampled only at its ends and near its middle, as
-/// a fraction of the smallest radius of curvature of the feature's parallel surface through the curve's
-/// point. With a larger value, minima beside axes and centres are lost; a smaller one is slower.
+/// Maximum half length of a stretch of a curve that is sampled only at its ends and near its middle, as a
+/// fraction of the smallest radius of curvature of the feature's parallel surface through the curve's
+/// point. With a larger value, minima near axes and centres of curvature are lost; a smaller one is
+/// slower.
 const MAX_STRETCH_RATIO: f64 = 0.5;
 
 /// Length, as a fraction of a leaf's parameters, below which a stretch of a curve is not bisected: its
-/// distance then has a kink. With a larger value, minima beside kinks are lost; with a smaller one,
-/// curves across axes are slower.
+/// distance then has a kink. With a larger value, minima near kinks of the distance are lost; with a
+/// smaller one, curves across axes are slower.
 const MIN_STRETCH: f64 = 1e-4;
 
 /// Maximum slope of the distance with length (mm per mm) at a minimum on a free-form face. With a larger
@@ -67,14 +68,14 @@ const CRITICAL_SLOPE: f64 = 1e-7;
 /// curves. With a smaller value, minima there are lost; with a larger one, false minima are accepted.
 const VERTEX_SLOPE_ROUNDING: f64 = 1e-12;
 
-/// Minimum before duplicates and false minima are removed, in the solid's frame.
+/// Minimum found by the search, in the solid's frame; duplicates and false minima are removed later.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     feature: Feature,
     u: f64,
     foot: P3,
-    /// Signed distance (mm), and (`away`) the unit vector from the solid to the curve's point at
-    /// positive distance.
+    /// Signed distance (mm) of the curve's point from the solid, and (`away`) the unit vector that points
+    /// away from the solid there.
     distance: f64,
     away: V3,
     place: CurveLocation,
@@ -118,13 +119,13 @@ impl CurveSolidPair {
         Self::default()
     }
 
-    /// Minima that the last query found.
+    /// Minima that the most recent query found; empty before the first one.
     #[must_use]
     pub fn minima(&self) -> &[SolidMinimum] {
         &self.minima
     }
 
-    /// Counts of the work of the last query.
+    /// Counts of the work of the most recent query.
     #[must_use]
     pub fn stats(&self) -> CurveStats {
         CurveStats {
@@ -274,7 +275,7 @@ impl CurveSolidPair {
 struct Context<'a> {
     curve: &'a Curve,
     solid: &'a Obstacle,
-    /// Transform from the world into the solid's frame.
+    /// Transform from world coordinates into the solid's frame.
     into: PoseMatrix,
     limits: Limits,
     size: f64,
@@ -316,8 +317,8 @@ impl Context<'_> {
         placed
     }
 
-    /// Returns the candidate at a parameter of the curve opposite to a feature; `None` if the solid has
-    /// no valid footpoint there.
+    /// Returns the candidate at the parameter `u` of the curve with its footpoint on a feature. `None` if
+    /// the footpoint is outside the trims, or the direction outside the polar of the edge.
     fn measured(
         &self,
         feature: Feature,
@@ -376,9 +377,9 @@ impl Context<'_> {
         (is_own && self.solid.face_contains(f, uv, TRIM_SLACK * self.size)).then_some((found, uv))
     }
 
-    /// Footpoint of the point `p` (solid's frame) on a feature, signed distance, and unit vector away
-    /// from the solid. `None` if the feature has no closed form, or if the footpoint is outside the
-    /// trims or the direction outside the polar.
+    /// Returns the footpoint of the point `p` (solid's frame) on a feature, the signed distance (mm) of
+    /// `p`, and the unit vector away from the solid. `None` if the feature has no closed form, or if the
+    /// footpoint is outside the trims or the direction outside the polar.
     fn opposite(&self, feature: Feature, p: &P3) -> Option<(P3, f64, V3)> {
         let h = self.solid.body().hierarchy();
         match feature {

@@ -27,9 +27,10 @@ impl BezierSurface {
         })
     }
 
-    /// Largest angle (rad) at samples between the normals on both sides of joint `k` in u (or in v,
-    /// unless `of_u`). `None` if there is no sample where both sides have a normal. Samples with nearly
-    /// opposite normals are skipped: there the surface is folded onto itself, or a patch is degenerate.
+    /// Largest angle (rad) at samples between the normals on both sides of the joint `u = u_breaks[k]`
+    /// (`v = v_breaks[k]` unless `of_u`). `None` if there is no sample where both sides have a normal.
+    /// Samples with nearly opposite normals are skipped: there the surface is folded onto itself, or a
+    /// patch is degenerate.
     fn jump(&self, of_u: bool, k: usize) -> Option<f64> {
         let (n_u, n_v) = self.n_patches();
         let (n, n_across) = if of_u { (n_u, n_v) } else { (n_v, n_u) };
@@ -46,8 +47,8 @@ impl BezierSurface {
         angles.max_by(f64::total_cmp)
     }
 
-    /// Unit normal of one patch at the relative parameters `along` and `across` the joint, in [0, 1];
-    /// `None` if the patch is singular there.
+    /// Unit normal of one patch at relative parameters in [0, 1]: `along` is that of u (of v unless
+    /// `of_u`), `across` that of the other parameter. `None` if the patch is singular there.
     fn normal_of_patch(&self, patch: (usize, usize), of_u: bool, along: f64, across: f64) -> Option<V3> {
         let r = self.patch_rect(patch);
         let (s, t) = if of_u { (along, across) } else { (across, along) };

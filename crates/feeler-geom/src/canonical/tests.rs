@@ -181,7 +181,7 @@ fn other_curves_are_not_recognised() {
     for _ in 0..200 {
         let spline = nurbs_curve(&mut r).to_bezier().unwrap();
         let size = crate::Aabb::of_points(spline.points().iter()).diagonal();
-        // One span of degree 1 or 2 may be a line or an ellipse.
+        // A spline of one piece of degree 1 or 2 may be a line or an ellipse.
         assert!(spline.recognised(1e-6 * size).is_none() || (spline.n_pieces() == 1 && spline.degree <= 2));
     }
     // A spline that runs back on itself, and one that runs around more than once.
@@ -211,7 +211,7 @@ fn flat_profiles_with_rounded_ends_are_no_absurd_shapes() {
         let f: Frame = frame(&mut r);
         let size = math::powf(10.0, r.random_range(-1.0..2.0));
         let flat = r.random_range(0.5..0.99);
-        // Rounded ends by this much of the size; the smallest ones are within the tolerance of a plane.
+        // Height of the rounded ends; the smallest ones are within the tolerance `tol` of a plane.
         let rise = math::powf(10.0, r.random_range(-9.0..-0.5)) * size;
         let noise = math::powf(10.0, r.random_range(-17.0..-12.0)) * size;
         let degree = r.random_range(3..6_u32);

@@ -6,7 +6,8 @@ use crate::V3;
 use crate::frame::unit;
 use arrayvec::ArrayVec;
 
-/// Normalises `directions` and omits zero vectors. Returns `None` if a vector is not finite.
+/// Returns the directions as unit vectors, without zero vectors. Returns `None` if a vector is not
+/// finite.
 pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
     let mut out = Vec::with_capacity(directions.len());
     for d in directions {

@@ -24,7 +24,7 @@ pub struct DirectionBand {
     pub lo: f64,
     /// Largest angle (rad) of a direction from the axis, at most π.
     pub hi: f64,
-    /// Sines of `lo` and `hi`.
+    /// Sines of the angles `lo` and `hi`, the smallest and the largest angle from the axis.
     sines: [f64; 2],
     cosines: [f64; 2],
 }

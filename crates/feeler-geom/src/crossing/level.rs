@@ -22,9 +22,9 @@ pub struct Level<'a> {
 /// smaller one clearances are given up too soon.
 const MAX_CLEARANCE_CELLS: u32 = 2000;
 
-/// Minimum ratio of the clearance of a cell to the distance of its middle from the level; cells with
-/// less clearance are subdivided. With a larger value more cells are needed; with a smaller one
-/// clearances are too small to last.
+/// Minimum ratio of the clearance of a cell to the distance of its middle from the level; cells with less
+/// clearance are subdivided. With a larger value more cells are needed; with a smaller one clearances are
+/// so small that a small motion of the solids uses them up.
 const MIN_CLEARANCE_PART: f64 = 0.4;
 
 /// Lowers the clearance of the search, if one is requested, to the clearance `spare` (mm) of one cell.

@@ -38,7 +38,7 @@ use crate::{P2, P3, Pose, Rect, Surface, V3};
 /// Outcome of a search for crossings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
-    /// All crossings were reported.
+    /// The search is complete: all crossings were reported.
     Complete,
     /// The callback stopped the search by returning `true`.
     Stopped,
@@ -92,7 +92,7 @@ struct Local {
     /// Upper bounds of the lengths of the first derivatives along u (`su`) and v (`sv`) over the cell.
     su: f64,
     sv: f64,
-    /// Upper bounds of the lengths of the second derivatives over the cell.
+    /// Upper bounds of the lengths of the second derivatives uu, uv and vv over the cell.
     suu: f64,
     suv: f64,
     svv: f64,

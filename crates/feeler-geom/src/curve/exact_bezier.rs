@@ -8,7 +8,7 @@ use crate::math;
 impl BezierSpline {
     /// Converts a curve over `[t0, t1]`, `t0 < t1` (at most one period), to its exact rational Bézier
     /// form. The parametrisation is kept for lines, parabolas and splines; for circles, ellipses and
-    /// hyperbolas it agrees at the breaks only.
+    /// hyperbolas it agrees only at the ends of the Bézier pieces.
     #[must_use]
     pub fn of_curve(curve: &Curve, t0: f64, t1: f64) -> Self {
         match curve {

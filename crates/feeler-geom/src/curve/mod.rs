@@ -103,7 +103,7 @@ impl Curve {
     }
 
     /// Ball that contains the third derivatives over `[t0, t1]`. For a spline, it contains those of the
-    /// piece that contains the middle of the range, extrapolated beyond its breaks.
+    /// one Bézier piece that contains the middle of the range, extrapolated beyond the ends of the piece.
     #[must_use]
     pub fn third_derivatives(&self, t0: f64, t1: f64) -> VectorBall {
         match self {

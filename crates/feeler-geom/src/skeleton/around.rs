@@ -1,6 +1,7 @@
-//! A circle that encircles a line or another circle about evenly, as the rims of a plug do in a bore, or
-//! lies far beside it. On each side of the other skeleton the distance then has one minimum and one
-//! maximum, near the zeros of the first harmonic of its derivative.
+//! A circle that encircles a line or another circle at a nearly constant distance, as the rims of a plug
+//! do in a bore, or that lies far away from the axis of the line or circle. On each side of the other
+//! skeleton the distance then has one minimum and one maximum, near the zeros of the first harmonic of
+//! its derivative.
 //!
 //! Let `r` be the vector from the axis to the circle's point at θ, with `|r|` nearly constant, and `e`
 //! the unit tangent there. Up to a constant factor the derivative of the distance is `F / |r|`, where
@@ -13,8 +14,9 @@
 //! Here `u` and `m` are the line's direction and slope, `R` and `z` the other circle's radius and axis,
 //! and `D` is the vector from its centre to this circle's. All terms but `|r|` are trigonometric
 //! polynomials of low degree, so `F = A sin(θ - θ_0) + ρ(θ)` with small `ρ`. If `|ρ| ≤ s A`, all zeros
-//! lie in the two arcs `|sin(θ - θ_0)| ≤ s`, and `F` has different signs at the ends of each arc. If
-//! also `|ρ'| < √(1 - s²) A`, each arc contains exactly one zero.
+//! lie in the two arcs `|sin(θ - θ_0)| ≤ s`, and `F` has different signs at the ends of each arc. If also
+//! `|ρ'| < √(1 - s²) A`, each arc contains exactly one zero. In all other cases the slower general
+//! solver, by the roots of a trigonometric polynomial, is used.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -25,20 +27,21 @@ use crate::roots::TrigPoly;
 use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
-/// Maximum of `|ρ|`, the sum of the higher harmonics of `F` (see the module documentation), relative to the
-/// amplitude of the first one. With a larger value zeros may be outside their arcs; with a smaller one the
-/// slow solver is used more often.
+/// Maximum of `|ρ|`, the sum of the higher harmonics of `F` (see the module documentation), relative to
+/// the amplitude of the first one. With a larger value zeros may be outside their arcs; with a smaller
+/// one the general solver is used more often.
 const MAX_REST: f64 = 0.25;
-/// Maximum of `|ρ'|`, the derivative of these harmonics by θ, relative to the amplitude of the first one. It
-/// is below √(1 - [`MAX_REST`]²) by a margin that Newton's iteration needs. With a larger value an arc may
-/// contain two zeros; with a smaller one the slow solver is used more often.
+/// Maximum of `|ρ'|`, the derivative by θ of the sum of the higher harmonics of `F`, relative to the
+/// amplitude of the first one. It is below √(1 - [`MAX_REST`]²) by a margin that Newton's iteration
+/// needs. With a larger value an arc may contain two zeros; with a smaller one the general solver is used
+/// more often.
 const MAX_REST_RATE: f64 = 0.5;
 /// Minimum amplitude of the first harmonic of `F / |r|` (for two circles relative to the sizes of the
-/// primitives) at which rounding leaves most of the digits of its zeros. With a larger value the slow
+/// primitives) at which rounding leaves most of the digits of its zeros. With a larger value the general
 /// solver is used more often; with a smaller one zeros lose their digits.
 pub(super) const MIN_HARMONIC: f64 = 1e-7;
-/// Maximum number of Newton steps of [`polished`]. Each step squares the error, which is at most
-/// `MAX_REST` at the start, so convergence needs fewer steps. With a smaller value the slow solver is
+/// Maximum number of Newton steps of [`polished`]. Each step squares the error, which is at most about
+/// 0.25 rad at the start, so convergence needs fewer steps. With a smaller value the general solver is
 /// used more often; a larger one has no effect.
 const MAX_STEPS: usize = 8;
 /// Maximum length (rad) of the final Newton step of an iteration that counts as converged up to
@@ -79,8 +82,9 @@ impl AxisDistance {
     }
 }
 
-/// First harmonic of `F`, with upper bounds of the sum of the higher harmonics (`rest`) and of its
-/// derivative (`rest_rate`).
+/// First harmonic of the function `F` of the module documentation, whose zeros are the critical pairs,
+/// with upper bounds of the sum of the higher harmonics (`rest`) and of the derivative of that sum
+/// (`rest_rate`).
 pub(super) struct Harmonic {
     pub cos: f64,
     pub sin: f64,
@@ -90,8 +94,8 @@ pub(super) struct Harmonic {
 
 impl Harmonic {
     /// Returns one zero of the first harmonic; the other one is opposite. Returns `None` unless the
-    /// bounds prove that the zeros of `F` are near those of the harmonic, and the harmonic's amplitude
-    /// exceeds `floor`.
+    /// bounds prove that `F` has exactly one zero near each zero of the harmonic, and the harmonic's
+    /// amplitude exceeds `floor`.
     pub(super) fn zero(&self, floor: f64) -> Option<UnitAngle> {
         let size = length([self.cos, self.sin]);
         let is_dominant =
@@ -99,9 +103,9 @@ impl Harmonic {
         is_dominant.then(|| UnitAngle { cos: self.sin / size, sin: -self.cos / size })
     }
 
-    /// Upper bound, divided by the circle's radius, of the change of the distance between a zero of the
-    /// harmonic and the nearby zero of `F`. If the other skeleton is a circle, the bound is that of half
-    /// the squared distance.
+    /// Upper bound of the difference between the distances at a zero of the harmonic and at the nearby
+    /// zero of `F`, divided by the circle's radius. If the other skeleton is a circle, the result bounds
+    /// the difference of half the squared distances instead.
     pub(super) fn max_change(&self, axis_distance: &AxisDistance) -> f64 {
         // The derivative is at most 2 ρ over an arc of at most 1.1 MAX_REST.
         self.rest / axis_distance.min
@@ -112,8 +116,8 @@ impl Harmonic {
 /// normal.
 pub(super) type Found = ArrayVec<([Sample; 2], V3), 4>;
 
-/// Whether `position`, a zero of `F`, is as close to `other`, the zero of the harmonic, as the bounds
-/// guarantee.
+/// Whether the angle `position`, a zero of the function `F` of the module documentation, is as close to
+/// `other`, the zero of its first harmonic, as [`Harmonic::zero`] guarantees.
 pub(super) fn is_near_harmonic_zero(position: UnitAngle, other: UnitAngle) -> bool {
     position.chord(other) <= 1.1 * MAX_REST
 }

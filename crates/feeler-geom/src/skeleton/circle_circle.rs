@@ -71,10 +71,10 @@ pub(super) fn solve(job: &mut Job<'_>) {
 /// polynomial at `positions` on the second circle. Returns `Undecided` unless all critical pairs at any
 /// distance are proven to be simple.
 ///
-/// `½ |w|²` is a function on the torus of pairs of points. At a point of the second circle and its
-/// partner on the first one, the first and second derivatives by the arc lengths decide whether a root
-/// is a critical point, and of which index. Only solutions that may be in the range are refined up to
-/// rounding.
+/// Half the squared distance `½ |w|²` between a point of each circle is a function on the torus of pairs
+/// of points. At a point of the second circle and its partner on the first one, the first and second
+/// derivatives by the arc lengths decide whether a root is a critical point, and of which index. Only
+/// solutions that may be in the range are refined up to rounding.
 fn all_simple(
     job: &Job<'_>,
     first: &Circle,
@@ -129,13 +129,15 @@ const MIN_TANGENT_SINE: f64 = 0.05;
 #[derive(Clone, Copy)]
 struct Foot {
     position: UnitAngle,
-    /// Unit radial direction and unit tangent of the second circle at the point.
+    /// Unit radial direction and unit tangent of the second circle at its point.
     e_r2: V3,
     e_2: V3,
-    /// Unit radial direction and unit tangent of the first circle at its point nearest to the point.
+    /// Unit radial direction and unit tangent of the first circle at its point nearest to the second
+    /// circle's point.
     e_r1: V3,
     e_1: V3,
-    /// Distances (mm) of the point from the first circle's axis (`rho`) and plane (`height`, with sign).
+    /// Distances (mm) of the second circle's point from the first circle's axis (`rho`) and plane
+    /// (`height`, with sign).
     rho: f64,
     height: f64,
 }
@@ -160,15 +162,16 @@ impl Foot {
         }
     }
 
-    /// Vector from the partner to the point; the partner is the nearest point of the first circle for
-    /// `side` = 1 and the farthest one for −1.
+    /// Vector from the partner to the second circle's point; the partner is the nearest point of the
+    /// first circle for `side` = 1 and the farthest one for −1.
     fn connection(&self, first: &Circle, side: f64) -> V3 {
         self.e_r1 * (self.rho - side * first.radius) + first.frame.z * self.height
     }
 }
 
-/// Approximate critical point of `½ |w|²`. The partner of the second circle's point is the nearest point
-/// of the first circle for `side` = 1 and the farthest one for −1.
+/// Approximate critical point of half the squared distance between a point of each circle. The partner of
+/// the second circle's point is the nearest point of the first circle for `side` = 1 and the farthest one
+/// for −1.
 #[derive(Clone, Copy)]
 pub(super) struct OnSide<'a> {
     first: &'a Circle,
@@ -419,8 +422,9 @@ fn distance_along(fixed: &Circle, moving: &Circle, far: bool, tol: f64) -> Optio
     Some((lo, hi))
 }
 
-/// Adds the family of two circles that touch: every normal of their common cross-section belongs to a
-/// critical pair.
+/// Adds the family of two circles that touch with a common tangent: every direction orthogonal to the
+/// tangent is the normal of a critical pair. Two edges (both radii of the spheres 0) get one isolated
+/// pair instead.
 fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     if !may_touch(first, second, job.tol + job.noise) {
         return;
@@ -483,8 +487,9 @@ pub(super) fn parallel_tangents(first: &Circle, second: &Circle) -> ArrayVec<(f6
     out
 }
 
-/// Adds all critical pairs of two circles in the requested range if the second circle encircles the
-/// first one's axis evenly (see the module `around`). Otherwise returns `None` and adds nothing.
+/// Adds all critical pairs of two circles in the requested range if all points of the second circle have
+/// about the same distance from the first one's axis (see the module `around`). Otherwise returns `None`
+/// and adds nothing.
 pub(super) fn solve_encircling(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Option<()> {
     let (f, g) = (&first.frame, &second.frame);
     let between = g.origin - f.origin;

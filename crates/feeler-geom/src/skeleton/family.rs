@@ -255,8 +255,8 @@ fn is_thin(p: &Primitive) -> bool {
         || matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0)
 }
 
-/// Returns the arc length (mm) on B's skeleton at which the vector from `c_a`, the centre of A's sphere,
-/// is closest to the direction of the normal `n`. `p_a` is A's footpoint. Returns 0 if B is a point or a
+/// Returns the arc length (mm) of the point of B's skeleton that is closest to the line through `c_a`,
+/// the centre of A's sphere, along the normal `n`. `p_a` is A's footpoint. Returns 0 if B is a point or a
 /// plane.
 fn partner(b: &Primitive, c_a: &P3, p_a: &P3, n: &V3) -> f64 {
     let off_normal = |v: V3| v - n * v.dot(n);

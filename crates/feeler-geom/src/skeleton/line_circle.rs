@@ -68,9 +68,10 @@ pub(super) fn solve(job: &mut Job<'_>) {
 /// polynomial at `positions` on the circle. Returns `Undecided` unless all critical pairs at any
 /// distance are proven to be simple.
 ///
-/// The distance `±cos φ |w_⊥| - m w·u` on each side of the line is a function on the circle with equal
-/// numbers of minima and maxima. The first and second derivative decide whether a root is one of them.
-/// Only solutions that may be in the range are refined up to rounding.
+/// The signed distance from the line, without the constant radii (`±cos φ |w_⊥| - m w·u` in the symbols
+/// of the module documentation), is for each side a function on the circle with equal numbers of minima
+/// and maxima. The first and second derivative decide whether a root is one of them. Only solutions that
+/// may be in the range are refined up to rounding.
 fn all_simple(
     job: &Job<'_>,
     p: &Poses,
@@ -236,11 +237,12 @@ const NUM_EXTRA_STARTS: u32 = 64;
 
 /// Terms of the equation of critical pairs as functions of the angle θ on the circle.
 pub(super) struct Forms {
-    /// `w_⊥·e`.
+    /// `w_⊥·e`: product of the vector from the line's axis to the circle's point and the circle's unit
+    /// tangent.
     pub(super) across_e: TrigPoly,
-    /// `u·e`.
+    /// `u·e`: product of the axis' unit direction and the circle's unit tangent.
     pub(super) along_e: TrigPoly,
-    /// `|w_⊥|²`.
+    /// `|w_⊥|²`: squared distance of the circle's point from the line's axis.
     pub(super) across_sq: TrigPoly,
 }
 
@@ -287,10 +289,10 @@ fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     })
 }
 
-/// Passes to `try_start` the pairs from which Newton's iteration can start, for the circle's point at
-/// the angle `theta` (rad). Their normals have the required product with the axis, and are either
-/// orthogonal to the circle's tangent or along the connection `w`. At a critical pair both normals
-/// agree.
+/// Passes to `try_start` the pairs from which Newton's iteration can start, for the circle's point at the
+/// angle `theta` (rad). Their normals have the required product with the axis, and are either orthogonal
+/// to the circle's tangent or along the connection of the axis' point and the circle's point. At a
+/// critical pair both normals agree.
 fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     let (sin, cos) = math::sin_cos(theta);
     let e_r = p.frame.x * cos + p.frame.y * sin;
@@ -358,8 +360,9 @@ fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
     }
 }
 
-/// Adds the family of a line whose axis touches the circle: every normal of the common cross-section
-/// belongs to a critical pair.
+/// Adds the family of a line whose axis is tangent to the circle: every direction orthogonal to the
+/// common tangent is the normal of a critical pair. Two edges (both radii of the spheres 0) get one
+/// isolated pair instead.
 fn tangent_family(job: &mut Job<'_>, p: &Poses) {
     let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let len = p.radius.min(job.extent);
@@ -394,8 +397,9 @@ pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64)
     })
 }
 
-/// Adds all critical pairs of a line and a circle in the requested range if the circle encircles the
-/// line evenly (see the module `around`). Otherwise returns `None` and adds nothing.
+/// Adds all critical pairs of a line and a circle in the requested range if all points of the circle have
+/// about the same distance from the line's axis (see the module `around`). Otherwise returns `None` and
+/// adds nothing.
 pub(super) fn solve_encircling(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
     let square = &forms.across_sq;
     let axis_distance = AxisDistance::new(square.cos[0], [1, 2].map(|k| amplitude(square, k)))?;

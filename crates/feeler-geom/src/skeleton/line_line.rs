@@ -94,9 +94,11 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
 /// Adds the families of parallel rulings and of coaxial axes: those along which the distance varies by
 /// at most the tolerance of the query over its extent.
 ///
-/// From A, the sphere of B at `t` has the signed distance `± cos φ_a |x_⊥| - slope_a x·u - σ_a - σ_b(t)`
-/// with `x = q + t v`. This is affine plus a convex or concave term, so its extremes over an interval
-/// are at the ends and at one stationary point.
+/// B's sphere at the arc length `t` has the signed distance `± cos φ_a |x_⊥| - slope_a x·u - σ_a -
+/// σ_b(t)` from A. Here `x = q + t v` is the vector from A's origin to the sphere's centre, `x_⊥` its
+/// part orthogonal to A's axis `u`, `cos φ_a` = √(1 − slope_a²), and σ denotes the radii. This is affine
+/// plus a convex or concave term, so its extremes over an interval are at the ends and at one stationary
+/// point.
 fn families(job: &mut Job<'_>, l: &Lines) {
     // The features lie near their origins, so the interval is centred midway between the origins.
     let mid = -0.5 * l.q.dot(&(l.u * l.cos + l.v_across));

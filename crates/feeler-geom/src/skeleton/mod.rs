@@ -61,9 +61,9 @@ pub use signed_distance::{
 pub enum Primitive {
     /// Plane through `origin` with outward unit `normal`.
     Plane {
-        /// Point on the plane.
+        /// A point of the plane (mm).
         origin: P3,
-        /// Outward unit normal.
+        /// Outward unit normal of the plane.
         normal: V3,
     },
     /// Sphere of signed radius `sigma`, or a vertex if `sigma` is 0.
@@ -102,14 +102,15 @@ pub enum Primitive {
 /// A critical pair of two primitives A and B, in their common frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Critical {
-    /// Footpoint on A.
+    /// Footpoint on primitive A (mm).
     pub p_a: P3,
-    /// Footpoint on B.
+    /// Footpoint on primitive B (mm).
     pub p_b: P3,
     /// Unit normal: A's outward normal at `p_a` and the opposite of B's at `p_b`. It points from A to B
     /// at positive distances, and is defined at distance 0, too.
     pub n: V3,
-    /// Signed distance `(p_b - p_a)·n` (mm).
+    /// Signed distance `(p_b - p_a)·n` of the two primitives at the pair (mm); negative where they
+    /// overlap.
     pub distance: f64,
 }
 

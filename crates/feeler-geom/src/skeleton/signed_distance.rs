@@ -74,13 +74,15 @@ impl Bending {
     }
 }
 
-/// Like [`signed_distance`], but returns the Hessian as a quadratic form and no footpoint.
+/// Like [`signed_distance`], but returns the Hessian as a quadratic form and no footpoint. Returns `None`
+/// on the focal set of the primitive (the axis, the centre, the circle).
 #[must_use]
 pub fn signed_distance_form(primitive: &Primitive, p: &P3) -> Option<SignedDistanceForm> {
     signed_distance_within(primitive, primitive.reach(), p)
 }
 
-/// Like [`signed_distance_form`], given the primitive's [`reach`](Primitive::reach).
+/// Like [`signed_distance_form`], for callers that have computed the primitive's
+/// [`reach`](Primitive::reach) already.
 // Callers evaluate many points and use only part of the result: inlining removes the rest.
 #[inline(always)]
 #[must_use]

@@ -12,18 +12,18 @@ use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
 /// Maximum Newton step (rad) from a root of the polynomial to its solution. With a larger value two
-/// solutions count as one; with a smaller one the slow solver is used more often.
+/// solutions count as one; with a smaller one the exhaustive solver is used more often.
 const MAX_STEP_TO_SOLUTION: f64 = 1e-6;
 /// Newton step (rad) above which a root of the polynomial does not belong to a solution on the tested
 /// side of the skeleton: even double roots are more accurate than that. With a larger value double roots
 /// count twice; with a smaller one roots are lost.
 const MIN_STEP_ELSEWHERE: f64 = 1e-4;
 /// Minimum determinant of the second derivatives, relative to the bound of their products, at which a
-/// solution counts as simple. With a larger value the slow solver is used more often; with a smaller one
-/// degenerate solutions count as simple.
+/// solution counts as simple. With a larger value the exhaustive solver is used more often; with a
+/// smaller one degenerate solutions count as simple.
 const MIN_REGULAR_DETERMINANT: f64 = 1e-8;
 /// Maximum number of Newton steps from a root of the polynomial. Most roots need none; with a smaller
-/// value more cases are left to the slow solver, and a larger one only delays undecided cases.
+/// value more cases are left to the exhaustive solver, and a larger one only delays undecided cases.
 const MAX_STEPS: usize = 4;
 
 /// Error: it could not be decided whether all solutions are simple.

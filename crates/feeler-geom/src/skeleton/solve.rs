@@ -76,18 +76,18 @@ pub(super) struct Pair {
     pub(super) s: f64,
     /// Arc length (mm) on B's skeleton.
     pub(super) t: f64,
-    /// Unit normal from A to B.
+    /// Unit normal of the pair: A's outward normal, and the opposite of B's.
     pub(super) n: V3,
 }
 
 /// Residuals of the four equations of a critical pair and their Jacobian by the unknowns `(s / len, t /
 /// len, n·e1, n·e2)`, with all lengths divided by `len`.
 pub(super) struct System {
-    /// Residuals of the four equations (dimensionless).
+    /// Residuals (dimensionless) of the four equations of a critical pair.
     pub(super) r: [f64; 4],
     /// Jacobian of the residuals, row by row.
     pub(super) j: [[f64; 4]; 4],
-    /// Orthonormal basis `(e1, e2)` of the plane orthogonal to `n`.
+    /// Orthonormal basis `(e1, e2)` of the plane orthogonal to the pair's normal.
     pub(super) basis: (V3, V3),
 }
 
@@ -250,9 +250,9 @@ pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept
 /// A query for the critical pairs of two primitives, with the results found so far. A and B are ordered
 /// by kind.
 pub(super) struct Job<'a> {
-    /// First primitive.
+    /// First primitive, A.
     pub(super) a: &'a Primitive,
-    /// Second primitive.
+    /// Second primitive, B.
     pub(super) b: &'a Primitive,
     /// Minimum and maximum signed distance (mm) of the pairs to be returned.
     range: [f64; 2],

@@ -58,9 +58,9 @@ impl Surface {
     }
 }
 
-/// Range of the parameters of a line inside a box; `None` if the line passes beside it. Each axis of the box
-/// gives the distance from the line's origin to the centre, the component of the direction and the
-/// half-width.
+/// Range of the parameters of a line inside a box; `None` if the line does not intersect the box. Each
+/// axis of the box gives the distance from the line's origin to the centre, the component of the
+/// direction and the half-width.
 #[must_use]
 pub fn line_in_slabs(slabs: [(f64, f64, f64); 3]) -> Option<(f64, f64)> {
     let (mut lo, mut hi) = (f64::NEG_INFINITY, f64::INFINITY);

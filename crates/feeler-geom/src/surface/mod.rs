@@ -30,7 +30,7 @@ use crate::{Aabb, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, VectorBall,
 pub enum Surface {
     /// `o + u x + v y`, natural normal `z`; `u`, `v` in mm.
     Plane {
-        /// Origin `o` and axes.
+        /// Origin `o` and axes of the plane's frame; `z` is normal to the plane.
         frame: Frame,
     },
     /// `o + r (cos u x + sin u y) + v z`, natural normal away from the axis.
@@ -73,9 +73,9 @@ pub enum Surface {
 /// surface bends away from the normal: a sphere with outward natural normal has +1/r twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Principal {
-    /// Smaller curvature (1/mm).
+    /// Smaller principal curvature (1/mm).
     pub k1: f64,
-    /// Larger curvature (1/mm).
+    /// Larger principal curvature (1/mm).
     pub k2: f64,
     /// Unit tangent direction in which the curvature is `k1`.
     pub dir1: V3,
@@ -160,8 +160,8 @@ impl Surface {
     }
 
     /// Balls that contain the third derivatives uuu, uuv, uvv and vvv over `rect`. They are those of the
-    /// Bézier patch that contains the centre of the rectangle, extrapolated beyond its breaks. `None`
-    /// for canonical surfaces.
+    /// one Bézier patch that contains the centre of the rectangle, extrapolated beyond the sides of the
+    /// patch. `None` for canonical surfaces.
     #[must_use]
     pub fn third_derivatives(&self, rect: &Rect) -> Option<[VectorBall; 4]> {
         match self {

@@ -1,4 +1,5 @@
-//! Construction of the classification structure.
+//! Construction of the structure that classifies points of a parameter plane as inside or outside of a
+//! trimmed domain.
 //!
 //! The pieces are cut to be monotone, and the v of their ends divide the domain into strips. From left
 //! to right in a strip, a piece that goes up is a right border of the domain (the *winding* decreases by
@@ -27,41 +28,43 @@ use super::{TrimDomain, TrimPiece};
 use crate::{P2, Rect};
 use labels::Labels;
 
-/// Classification structure of BREP §4.4.1: strips in v, cells in u.
+/// Structure of BREP §4.4.1 for the classification of points of a trimmed domain: strips in v, divided
+/// into cells in u.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TrimCells {
-    /// Rectangle of the domain.
+    /// Parameter rectangle of the domain.
     pub rect: Rect,
-    /// Period in u.
+    /// Period in u; `None` if u is not periodic.
     pub u_period: Option<f64>,
-    /// Period in v.
+    /// Period in v; `None` if v is not periodic.
     pub v_period: Option<f64>,
     /// All pieces, cut to be monotone in u and v.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub pieces: Vec<TrimPiece>,
-    /// Borders of the strips, increasing.
+    /// Values of v at the borders of the strips, increasing.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_v: Vec<f64>,
     /// Winding at the left border of each strip.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_base: Vec<i32>,
-    /// First entry of each strip in `node_refs`, followed by the total number of entries.
+    /// Index in `node_refs` of the first node of each strip, followed by the total number of entries.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_nodes: Vec<u32>,
-    /// Nodes of the strips.
+    /// Indices of the nodes of all strips, strip by strip.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) node_refs: Vec<u32>,
-    /// First group of each node, followed by the total number of groups.
+    /// Index in `groups` of the first group of each node, followed by the total number of groups.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) node_groups: Vec<u32>,
-    /// Groups by increasing u. The last group of each node is an empty sentinel with maximum u.
+    /// Groups of all nodes, node by node and by increasing u. The last group of each node is an empty
+    /// sentinel with maximum u.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) groups: Vec<Group>,
-    /// Pieces of the groups.
+    /// Indices of the pieces of all groups, group by group.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) members: Vec<u32>,
-    /// Boxes of the tree over `pieces`.
+    /// Boxes of the bounding volume tree over `pieces`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) boxes: Vec<UvBox>,
 }
@@ -70,44 +73,45 @@ pub struct TrimCells {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Group {
-    /// Smallest u.
+    /// Smallest u of the group's pieces.
     pub(super) lo: f64,
-    /// Largest u.
+    /// Largest u of the group's pieces.
     pub(super) hi: f64,
     /// Sum of the winding changes of the node's pieces before this group.
     pub(super) before: i32,
-    /// First entry in `members`; the next group's `first` is the end.
+    /// Index in `members` of the group's first piece; the next group's `first` is the end.
     pub(super) first: u32,
 }
 
 #[cfg(feature = "serde")]
 crate::record!(Group { lo: f64, hi: f64, before: i32, first: u32 });
 
-/// Contradiction in a set of boundary pieces.
+/// A region of the parameter plane about which the boundary pieces contradict each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inconsistent {
-    /// Point of the region whose neighbours contradict each other.
+    /// Point of the region, in the parameter plane.
     pub at: P2,
     /// Tags of the edges beside the region.
     pub edges: Vec<u32>,
-    /// Smaller side of that region relative to the domain's; infinite for an unbounded region.
+    /// Smaller side of the region's rectangle, relative to that of the domain; infinite for an unbounded
+    /// region.
     pub thickness: f64,
 }
 
-/// Maximum number of entries per piece up to which the strips list their pieces directly. A larger value
-/// uses more memory, a smaller one builds a segment tree for simple domains.
+/// Maximum mean number of strips per piece at which every strip lists its pieces directly. A larger
+/// value uses more memory, a smaller one builds a segment tree for simple domains.
 const MAX_FLAT_ENTRIES_PER_PIECE: usize = 6;
-/// Size of a cell, relative to the larger of the edges beside it, up to which it counts as a gap or
-/// overlap of inexact curves, not as a contradiction. With a larger value real contradictions are
-/// accepted; with a smaller one valid domains are rejected.
+/// Maximum thickness of a cell, relative to the larger extent of the edges beside it, at which it counts
+/// as a gap or overlap of inexact curves and not as a contradiction. With a larger value real
+/// contradictions are accepted; with a smaller one valid domains are rejected.
 const MAX_SLIVER: f64 = 1e-3;
 
-/// Change of the winding from left to right across a non-horizontal piece.
+/// Change of the winding number from left to right across a piece that is not horizontal: 1 or −1.
 pub(super) fn winding_step(p: &TrimPiece) -> i32 {
     if p.end().y > p.start().y { -1 } else { 1 }
 }
 
-/// Sides of a box beyond which the domain continues.
+/// The sides of a rectangle beyond which the domain continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four sides of a box")]
 pub(super) struct Beyond {
@@ -118,8 +122,8 @@ pub(super) struct Beyond {
 }
 
 impl TrimCells {
-    /// Builds the cells. Contradicting orientations are returned with the structure, so that the caller
-    /// can report them; the majority by length then decides.
+    /// Builds the structure for a domain. If the orientations of pieces contradict each other, the
+    /// majority by length decides, and the contradictions are returned for the caller to report.
     #[must_use]
     pub fn build(domain: &TrimDomain) -> (Self, Vec<Inconsistent>) {
         let rect = domain.rect;
@@ -159,7 +163,7 @@ impl TrimCells {
         self.strip_v.len() - 1
     }
 
-    /// Returns the range of strips that each piece extends over: `[first, end)`.
+    /// Returns the half-open range of strips over which each piece extends.
     fn spans(&self) -> Vec<(usize, usize)> {
         let last = self.n_strips();
         self.pieces
@@ -172,9 +176,9 @@ impl TrimCells {
             .collect()
     }
 
-    /// Stores one node per strip.
+    /// Stores one node per strip, which lists all pieces of the strip.
     fn store_flat(&mut self, spans: &[(usize, usize)]) {
-        // Counting first allows one list for all strips instead of one each.
+        // The pieces of each strip are counted first, so that one list is enough for all strips.
         let mut ends = vec![0_usize; self.n_strips() + 1];
         for &(a, b) in spans {
             ends[a + 1..=b].iter_mut().for_each(|n| *n += 1);
@@ -200,7 +204,7 @@ impl TrimCells {
         }
     }
 
-    /// Stores a segment tree over the strips.
+    /// Stores a segment tree over the strips, in which each piece is listed at O(log n) nodes.
     fn store_tree(&mut self, spans: &[(usize, usize)]) {
         let m = self.n_strips();
         let size = m.next_power_of_two();
@@ -241,7 +245,7 @@ impl TrimCells {
         }
     }
 
-    /// Adds a node for pieces that all extend from `v0` to `v1`.
+    /// Adds a node for pieces (by index) that all extend from `v0` to `v1`.
     fn store_node(&mut self, v0: f64, v1: f64, pieces: &[u32]) {
         let big = self.rect.u0.abs().max(self.rect.u1.abs());
         let pad = if big.is_finite() { 8.0 * f64::EPSILON * big } else { 0.0 };
@@ -283,13 +287,13 @@ impl TrimCells {
         &self.node_refs[self.strip_nodes[strip] as usize..self.strip_nodes[strip + 1] as usize]
     }
 
-    /// Returns the winding at the right border of a strip.
+    /// Returns the winding number at the right border of a strip.
     pub(super) fn right_winding(&self, strip: usize) -> i32 {
         let all = |node: &u32| self.node(*node).1.last().map_or(0, |g| g.before);
         self.strip_base[strip] + self.nodes(strip).iter().map(all).sum::<i32>()
     }
 
-    /// Returns the sides of the box around all pieces beyond which the domain continues.
+    /// Returns the sides of `hull`, the rectangle around all pieces, beyond which the domain continues.
     pub(super) fn inside_beyond(&self, hull: &Rect) -> Beyond {
         let mut out = Beyond { u0: false, u1: false, v0: false, v1: false };
         for k in 0..self.n_strips() {
@@ -349,13 +353,15 @@ impl TrimCells {
     }
 }
 
-/// Width and height for relative tolerances; 1 for a side without a finite, positive length.
+/// Width and height of a rectangle, as the scale of relative tolerances; 1 for a side without a finite,
+/// positive length.
 pub(super) fn extent(rect: &Rect) -> [f64; 2] {
     let ok = |x: f64| if x.is_finite() && x > 0.0 { x } else { 1.0 };
     [ok(rect.u1 - rect.u0), ok(rect.v1 - rect.v0)]
 }
 
-/// Returns the v of all ends within the rectangle and of its sides.
+/// Returns the values of v of all ends of pieces within the rectangle, and of its lower and upper side,
+/// increasing.
 fn strip_borders(rect: &Rect, pieces: &[TrimPiece]) -> Vec<f64> {
     let inside = |v: &f64| rect.v0 < *v && *v < rect.v1;
     let mut v: Vec<f64> = pieces.iter().flat_map(|p| [p.start().y, p.end().y]).filter(inside).collect();

@@ -31,7 +31,7 @@ fn clamped(x: f64, lo: f64, hi: f64) -> Option<f64> {
 }
 
 /// Strip of the parameter plane between two parallels to the chord of a curve. It contains all points
-/// that are beside the curve, within a distance in u and in v.
+/// that differ from some point of the curve by at most given distances in u and in v.
 #[derive(Clone, Copy, Debug)]
 struct Strip {
     start: P2,
@@ -41,8 +41,8 @@ struct Strip {
 }
 
 impl Strip {
-    /// Returns the strip around the curve `part` with the distances `beside` in u and v, or `None` if
-    /// the ends of the curve coincide.
+    /// Returns the strip that contains all points within `beside.x` in u and `beside.y` in v of a point
+    /// of the curve `part`. Returns `None` if the ends of the curve coincide.
     fn around(part: &TrimPiece, beside: V2) -> Option<Self> {
         let [start, .., end] = part.control;
         let chord = (end - start).try_normalize(f64::MIN_POSITIVE)?;
@@ -54,7 +54,7 @@ impl Strip {
     }
 
     /// Whether the part of a monotone boundary piece in the rectangle `r` may intersect the strip moved
-    /// by `shift`. `slack` is the rounding in u and v.
+    /// by `shift`. `slack` contains upper bounds of the rounding errors in u and v.
     fn meets(&self, piece: &TrimPiece, r: &Rect, shift: V2, slack: [f64; 2]) -> bool {
         // The parameters at which the piece enters and leaves the rectangle, by v or by u, whichever
         // range is longer.
@@ -71,9 +71,9 @@ impl Strip {
     }
 }
 
-/// Slack of the piece's parameter at which a piece enters or leaves a rectangle. With a larger value
-/// more of the piece beyond the rectangle is tested; with a smaller one crossings at the sides of
-/// rectangles are missed.
+/// Amount by which the computed interval of a piece's parameter over which the piece is inside a
+/// rectangle is extended at both ends. With a larger value more of the piece beyond the rectangle is
+/// tested; with a smaller one crossings at the sides of rectangles are missed.
 const PARAMETER_SLACK: f64 = 1e-9;
 
 fn range(values: [f64; 4]) -> (f64, f64) {
@@ -90,7 +90,8 @@ impl TrimCells {
         Some(P2::new(clamped(u, r.u0, r.u1)?, clamped(v, r.v0, r.v1)?))
     }
 
-    /// Returns the index of the horizontal strip of the base rectangle that contains `v`.
+    /// Returns the index of the strip of the base rectangle that contains `v`: the strip between two
+    /// neighbouring values of [`TrimCells::rows`].
     pub(super) fn strip(&self, v: f64) -> usize {
         self.strip_v.partition_point(|s| *s <= v).clamp(1, self.n_strips()) - 1
     }
@@ -191,10 +192,10 @@ impl TrimCells {
         self.images(rect).iter().any(|r| self.boundary_in_image(r))
     }
 
-    /// Whether a point of the domain's boundary may be beside the curve `part`, within `beside.x` in u
-    /// and `beside.y` in v; `false` proves that none is. If the curve runs along the boundary, this test
-    /// is sharper than that of a rectangle, because both are enclosed between parallels to the curve's
-    /// chord.
+    /// Whether a point of the domain's boundary may be near the curve `part`, that is, within `beside.x`
+    /// in u and `beside.y` in v of a point of it. `false` proves that no boundary point is that near. If
+    /// the curve runs along the boundary, this test is sharper than that of a rectangle, because both are
+    /// enclosed between parallels to the curve's chord.
     #[must_use]
     pub fn has_boundary_beside(&self, part: &TrimPiece, beside: V2) -> bool {
         let box_of = part.bounds();
@@ -308,7 +309,8 @@ impl TrimCells {
         best.map(|(_, p)| p).filter(|p| self.classify(*p) == Side::Inside)
     }
 
-    /// Whether the domain's boundary may be within 1 % of the size of the rectangle `r` of `p`.
+    /// Whether a point of the domain's boundary may be near `p`: within 1 % of the width of the rectangle
+    /// `r` in u and 1 % of its height in v.
     fn is_near_boundary(&self, p: P2, r: &Rect) -> bool {
         let (du, dv) = (0.01 * (r.u1 - r.u0), 0.01 * (r.v1 - r.v0));
         self.boundary_in_image(&Rect { u0: p.x - du, u1: p.x + du, v0: p.y - dv, v1: p.y + dv })

@@ -21,7 +21,8 @@ const SAME_PARAMETER: f64 = 1e-9;
 /// the crossing of two curves. It converges within a few steps for points next to the piece.
 const MAX_FOOT_STEPS: usize = 8;
 /// Maximum step of the piece's parameter at which Newton's method for the nearest point has converged.
-/// With a larger value parts are cut beside their ends; with a smaller one steps of rounding are added.
+/// With a larger value parts are cut away from their true ends; with a smaller one steps of rounding are
+/// added.
 const MAX_LAST_STEP: f64 = 1e-13;
 /// Maximum step of the curves' parameters at which Newton's method for a crossing has converged, because
 /// the next step would be about its square. With a larger value crossings are inexact; with a smaller

@@ -387,8 +387,8 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
 struct Rules {
     by_order: [Vec<(f64, f64)>; 4],
     exact: Vec<(f64, f64)>,
-    /// For each order, the `n × n` matrix that converts values at the `n` nodes to Legendre
-    /// coefficients, row by row.
+    /// For each rule, with `n` nodes, the `n × n` matrix that converts values at the nodes to the
+    /// coefficients of their Legendre series, row by row.
     legendre: [Vec<f64>; 4],
 }
 
@@ -417,8 +417,8 @@ fn legendre_values(n: usize, x: f64) -> [f64; MAX_NODES + 1] {
     p
 }
 
-/// Computes `∫ F dv` along a piece from its parameter `a` to `b` by one quadrature rule. `integrand`
-/// returns F.
+/// Computes the line integral `∫ F dv` along the boundary piece `p` from its parameter `a` to `b` by one
+/// quadrature rule. `integrand` returns F at a point (u, v).
 fn along_piece<const K: usize>(
     rect: &Rect,
     p: &TrimPiece,
@@ -462,8 +462,9 @@ impl<const K: usize> Sum<K> {
     }
 }
 
-/// Computes the sum of `∫ F dv` over all segments. `integrand` returns F; `rel_tol` and `floor` are
-/// those of [`TrimCells::integrate_density`].
+/// Computes the sum of the line integrals `∫ F dv` over all segments. `integrand` returns F at a point
+/// (u, v) of a segment. The result is accurate within `rel_tol`, relative to the sums of the magnitudes
+/// of all contributions, or within the absolute error `floor`.
 fn line_integrals<const K: usize>(
     cells: &TrimCells,
     segments: &[Segment],

@@ -174,13 +174,13 @@ impl TrimPiece {
         self.control.map(|p| p.y)
     }
 
-    /// Point at parameter 0.
+    /// Start of the piece: its point (u, v) at parameter 0.
     #[must_use]
     pub fn start(&self) -> P2 {
         self.control[0]
     }
 
-    /// Point at parameter 1.
+    /// End of the piece: its point (u, v) at parameter 1.
     #[must_use]
     pub fn end(&self) -> P2 {
         self.control[3]
@@ -249,7 +249,7 @@ impl TrimPiece {
         Self { control: [d, c, b, a], ..*self }
     }
 
-    /// Returns the piece translated by `d`.
+    /// Returns the piece translated by `d` in the parameter plane.
     #[must_use]
     pub fn translated(&self, d: V2) -> Self {
         self.mapped(|p| p + d)

@@ -58,10 +58,10 @@ const SAME_NORMAL_COS: f64 = 0.999;
 /// Computes the contact of two grains, or returns `None` if their gap exceeds `reach` (mm), which bounds
 /// prove early.
 ///
-/// `warm` is the normal of the last step, or any guess; without it the search starts along the line of
-/// centres. The result depends on it only by rounding. Exchanging A and B gives the same contact seen
-/// from the other side, to the bit if no fallback is needed and the centres differ. Only the fallback
-/// allocates memory.
+/// `warm` is the normal of the previous step, or any guess; without it the search starts along the line
+/// of centres. The result depends on `warm` only by rounding. Exchanging A and B gives the same contact
+/// seen from the other side, to the bit if no fallback is needed and the centres differ. Only the
+/// fallback allocates memory.
 #[must_use]
 pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> Option<GrainContact> {
     let pair = Pair::new(a, b);
@@ -113,8 +113,8 @@ impl Pair<'_> {
 
     /// Distance (mm) along the normal between the centres of two balls, which touch the grains from
     /// within at the support points: the sum of their radii plus the gap. `None` if it is negative,
-    /// because another normal may then have a larger gap. If the gap alone, which is a lower bound of
-    /// that distance, suffices as a proof, it is returned.
+    /// because another normal may then have a larger gap. Returns the gap itself, which is a lower bound
+    /// of that distance, if it suffices as a proof.
     #[inline]
     fn ball_gap(&self, at: &Evaluation) -> Option<f64> {
         if at.gap > 0.0 && gap_error(at.gap, at) <= self.tolerance() {
@@ -126,8 +126,9 @@ impl Pair<'_> {
         (ball_gap > -f64::EPSILON * self.size).then_some(ball_gap.max(0.0))
     }
 
-    /// Maximum length (mm) of the component of d across the normal with which the direction is proven to
-    /// be the best; `None` if the component is short enough already, or if no length suffices.
+    /// Maximum length (mm) of the component across the normal of d, the vector between the support
+    /// points, with which the direction of `at` is proven to be the best. `None` if the component is
+    /// short enough already, or if no length suffices.
     #[inline]
     fn required_across(&self, at: &Evaluation) -> Option<f64> {
         let ball_gap = self.ball_gap(at)?;

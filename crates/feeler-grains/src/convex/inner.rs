@@ -18,16 +18,16 @@ use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Weight of δᵢ² in the bound of m² by its tangent, for a norm with exponent `p` in which coordinate i
-/// has the share `share`.
+/// Weight of δᵢ² in the bound of m² by its tangent (see the top of this file), for the norm m with
+/// exponent `p` in which coordinate i has the share `share`.
 #[inline]
 fn weight(p: f64, share: f64) -> f64 {
     // |u/m|^(p−2) = share^((p−2)/p).
     if p <= 2.0 { powf(share, (p - 2.0) / p) } else { p - 1.0 }
 }
 
-/// Largest wᵢ/rᵢ² over the coordinates i: `w` are the weights for coordinates relative to the semi-axes
-/// r, of which the shorter one of both sides is used.
+/// Largest wᵢ/rᵢ² over the coordinates i (1/mm²), where wᵢ are the weights `w` for coordinates relative
+/// to the semi-axes. rᵢ is the shorter one of the grain's semi-axes on both sides of axis i.
 #[inline]
 fn steepest(grain: &Grain, w: V3) -> f64 {
     let r = grain.positive.inf(&grain.negative);

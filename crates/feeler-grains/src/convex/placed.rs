@@ -47,8 +47,8 @@ impl<'g> Placed<'g> {
         &self.rotation
     }
 
-    /// Returns the grain moved by the pose `into`, or given in other coordinates, if `into` maps the
-    /// world to these.
+    /// Returns the grain moved by the pose `into`. If `into` maps the world to other coordinates, the
+    /// result is the same grain in those coordinates.
     #[must_use]
     pub fn moved(&self, into: &Pose) -> Self {
         let turn = into.rotation.to_rotation_matrix().into_inner();

@@ -10,8 +10,9 @@ use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Largest change of w in a step, relative to the largest coordinate of w. Larger steps reach other
-/// maxima of the gap, smaller ones cost more evaluations.
+/// Largest change in a step of w, the power of the normal's coordinates (see the top of this file),
+/// relative to the largest coordinate of w. Larger steps reach other maxima of the gap, smaller ones
+/// cost more evaluations.
 const MAX_RELATIVE_CHANGE: f64 = 0.7;
 
 /// Largest relative change of the coordinates of a normal in a step.
@@ -30,8 +31,8 @@ fn power(x: f64, k: f64) -> f64 {
 }
 
 impl Grain {
-    /// Relative change of the coordinates of the normal `n` by the step `step`, both in the grain's
-    /// coordinates.
+    /// Largest relative changes of the coordinates of the normal `n` by the step `step`, both in the
+    /// grain's coordinates.
     #[inline]
     pub(super) fn change(&self, n: &V3, step: &V3) -> Change {
         let [q1, q2] = self.dual;

@@ -26,14 +26,15 @@ pub(super) struct SupportDerivative {
     /// The second derivative of the support function at a unit direction is `v vᵀ + k kᵀ`.
     pub v: V3,
     pub k: V3,
-    /// Shares of the first two coordinates in ρ, and shares of ρ and of the third coordinate in h; each
-    /// pair sums to 1.
+    /// Shares of the first two coordinates in the norm ρ, and shares of ρ and of the third coordinate in
+    /// the support function h (see the top of this file); each pair sums to 1.
     pub shares: [[f64; 2]; 2],
 }
 
-/// Smallest coordinate of ν, relative to the norm that it is part of, at which the second derivative is
-/// evaluated. Below it, the derivative at this ratio is used, because on the axes of flat grains the
-/// derivative is infinite. A larger value slows convergence to the axes, a smaller one overflows.
+/// Smallest coordinate of ν, the direction multiplied by the semi-axes, relative to the norm that it is
+/// part of, at which the second derivative of the support function is evaluated. Below it, the
+/// derivative at this ratio is used, because on the axes of flat grains the derivative is infinite. A
+/// larger value slows convergence to the axes, a smaller one overflows.
 pub(super) const MIN_COORDINATE_RATIO: f64 = 1e-13;
 
 /// Norm ‖(a, b)‖ of exponent `q` for a, b ≥ 0, and the shares of a and b in it.
@@ -58,15 +59,16 @@ fn norm(a: f64, b: f64, q: f64) -> (f64, [f64; 2]) {
     (large * root, if a < b { [minor, major] } else { [major, minor] })
 }
 
-/// Derivative of a norm by a coordinate: the quotient of the coordinate's share and `part`, its ratio to
-/// the norm. It equals the power q − 1 of `part`, and is 0 if `part` is 0.
+/// Derivative of a norm of exponent q by a coordinate: the quotient of the coordinate's share and
+/// `part`, the coordinate's ratio to the norm. It equals the power q − 1 of `part`, and is 0 if `part`
+/// is 0.
 #[inline]
 fn slope(share: f64, part: f64) -> f64 {
     if part > 0.0 { share / part } else { 0.0 }
 }
 
-/// Vector √(XY) (1/a, −1/b), where a, b (`parts`) are the ratios of two coordinates to their norm and X,
-/// Y their shares; finite even if a ratio is 0.
+/// Vector √(XY) (1/a, −1/b), where a, b (`parts`) are the ratios of two coordinates to their norm of
+/// exponent `q`, and X, Y (`shares`) are their shares in it; finite even if a ratio is 0.
 #[inline]
 fn across(parts: [f64; 2], shares: [f64; 2], q: f64) -> [f64; 2] {
     let [a, b] = parts;

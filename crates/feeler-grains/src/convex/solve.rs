@@ -20,26 +20,27 @@ use super::second::SupportDerivative;
 use feeler_geom::V3;
 use feeler_geom::frame::complete_basis;
 
-/// Predicted gain of a step below which the search ends, relative to [`Pair::fine`]. A larger value
-/// gives less exact gaps, a smaller one wastes evaluations.
+/// Predicted increase of the gap in a step (gain) below which the search ends, relative to
+/// [`Pair::fine`]. A larger value gives less exact gaps, a smaller one wastes evaluations.
 const MIN_GAIN: f64 = 1e-14;
-/// Like [`MIN_GAIN`], after [`EARLY_EVALUATIONS`] evaluations and where rounding prevents a step:
-/// between flat faces, rounding of the normal alone moves the points. A larger value gives less exact
-/// gaps, a smaller one causes fallbacks between flat faces.
+/// Predicted gain below which the search ends, like [`MIN_GAIN`], but after [`EARLY_EVALUATIONS`]
+/// evaluations and where rounding prevents a step: between flat faces, rounding of the normal alone
+/// moves the points. A larger value gives less exact gaps, a smaller one causes fallbacks between flat
+/// faces.
 const MIN_GAIN_LATE: f64 = 1e-11;
 /// Number of evaluations after which [`MIN_GAIN_LATE`] replaces [`MIN_GAIN`] and the vector d between
 /// the support points need not be aligned with the normal.
 const EARLY_EVALUATIONS: u32 = 6;
-/// Largest predicted gain of the final step of a search at which that step is taken without an
-/// evaluation, relative to [`Pair::fine`]. A larger value gives less exact points, a smaller one costs
-/// an evaluation more.
+/// Largest predicted increase of the gap in the final step of a search at which that step is taken
+/// without an evaluation, relative to [`Pair::fine`]. A larger value gives less exact points, a smaller
+/// one costs an evaluation more.
 const MAX_UNVERIFIED_GAIN: f64 = 1e-9;
 /// Largest relative change, in a step on the sphere, of a coordinate of the normal in which the grain is
 /// flat. Larger changes are made in a power of the coordinate (`retract.rs`). A larger value steps over
 /// axes, a smaller one computes powers needlessly.
 const MAX_FLAT_CHANGE: f64 = 0.1;
-/// Smallest value of [`Pair::fine`] relative to the sum of the sizes of both grains: the accuracies of a
-/// small grain beside a much larger one do not shrink further. A larger value gives less exact gaps,
+/// Smallest value of [`Pair::fine`] relative to the sum of the sizes of both grains: it limits the
+/// accuracy for a small grain in contact with a much larger one. A larger value gives less exact gaps,
 /// with a smaller one rounding decides.
 const MIN_SIZE_RATIO: f64 = 0.02;
 /// Maximum number of evaluations in a search. A search that needs more is given up, and the fallback is
@@ -47,11 +48,12 @@ const MIN_SIZE_RATIO: f64 = 0.02;
 const MAX_EVALUATIONS: u32 = 40;
 /// Longest step of a normal (rad). Longer steps reach other maxima, shorter ones cost more evaluations.
 const MAX_STEP: f64 = 0.7;
-/// Rounding of g, relative to the sum of the sizes. A larger value accepts steps down, a smaller one
-/// rejects steps that only rounding spoils.
+/// Rounding of the gap g, relative to the sum of the sizes of both grains. A larger value accepts steps
+/// that decrease the gap, a smaller one rejects steps that decrease it only by rounding.
 const GAP_ROUNDING: f64 = 8.0 * f64::EPSILON;
-/// Smallest eigenvalue of H + g I after Marquardt's shift, relative to the sum of the sizes. A larger
-/// value is slow at tips, a smaller one gives erratic steps.
+/// Smallest eigenvalue after Marquardt's shift of H + g I, the negative second derivative of the gap,
+/// relative to the sum of the sizes of both grains. A larger value is slow at tips, a smaller one gives
+/// erratic steps.
 const MIN_EIGENVALUE: f64 = 1e-10;
 
 /// Gap, support points and derivatives of two grains A and B at a normal `n` from A to B.
@@ -164,8 +166,9 @@ impl<'p> Pair<'p> {
     }
 
     /// Increases the gap by Newton's steps from the unit direction `start`, until the predicted gain of
-    /// a step is negligible and the component of d across the normal is at most `across` (mm). Ends
-    /// early if the gap without layers is proven to exceed `reach` (mm).
+    /// a step is negligible and the component across the normal of d, the vector between the support
+    /// points, is at most `across` (mm). Ends early if the gap without layers is proven to exceed
+    /// `reach` (mm).
     pub(super) fn climb(&self, start: V3, reach: f64, across: f64) -> Found {
         let mut at = self.evaluate(start);
         let mut evaluations = 1;
@@ -210,7 +213,7 @@ impl<'p> Pair<'p> {
 }
 
 impl Evaluation {
-    /// Length of the component of d across the normal (mm).
+    /// Length (mm) of the component across the normal of d, the vector between the support points.
     #[inline]
     pub(super) fn across(&self) -> f64 {
         (self.slope[0] * self.slope[0] + self.slope[1] * self.slope[1]).sqrt()

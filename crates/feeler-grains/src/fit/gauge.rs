@@ -12,8 +12,8 @@ use feeler_geom::math::{exp, ln, powf};
 use nalgebra::{Matrix3, UnitQuaternion};
 
 /// Residuals of points. The 14 variables are the logarithms of the semi-axes +x, +y, +z, −x, −y, −z, an
-/// unbounded variable for each of the two exponents ([`variable_of`]), the centre, and a rotation vector
-/// that is applied after `base`.
+/// unbounded variable for each of the two exponents ([`variable_of`]), the centre, and the vector of a
+/// rotation that is applied after the rotation `base` of the start.
 #[derive(Clone, Debug)]
 pub(super) struct Gauge<'p> {
     pub points: &'p [V3],
@@ -77,7 +77,7 @@ fn norm(a: f64, b: f64, p: f64) -> (f64, [f64; 2]) {
 }
 
 /// M (see the top of this file) at a point, the gradient of M by the point in the shape's axes, the
-/// shares X, Y, O, Z, and the index among the semi-axes of the side of each axis that the point is on.
+/// shares X, Y, O, Z, and for each axis the index of the semi-axis on whose side the point is.
 pub(super) struct Value {
     pub m: f64,
     pub gradient: V3,

@@ -67,17 +67,19 @@ pub const FEWEST_POINTS: usize = VARIABLES;
 /// Maximum number of points that the fits from different starts use. A larger value is slower, a smaller
 /// one may select a worse start.
 const MAX_START_POINTS: usize = 240;
-/// Root mean square of the residuals, for points of size 2, below which a fit counts as exact and no
-/// other start is tried. A larger value gives worse fits, a smaller one is slower.
+/// Root mean square of the residuals, for points scaled to a bounding box with the diagonal 2, below
+/// which a fit counts as exact and no other start is tried. A larger value gives worse fits, a smaller
+/// one is slower.
 const EXACT_FIT_RMS: f64 = 1e-9;
-/// Smallest extent of the points in a direction, for points of size 2; thinner points lie in a plane. It
-/// is also the smallest semi-axis of a start. A larger value refuses thin grains, a smaller one fits
-/// planes.
+/// Smallest standard deviation of the points' coordinates in a direction, for points scaled to a
+/// bounding box with the diagonal 2; with a smaller one the points count as lying in a plane. It is also
+/// the smallest semi-axis of a start. A larger value refuses thin grains, a smaller one fits planes.
 const MIN_POINT_THICKNESS: f64 = 1e-6;
 /// Maximum number of evaluations in the final fit to all points, divided by one more than the number of
 /// variables. A larger value is slower where fits converge slowly, a smaller one ends fits early.
 const PATIENCE: usize = 60;
-/// Like [`PATIENCE`], for the fit from one start.
+/// Maximum number of evaluations in the fit from one start, divided by one more than the number of
+/// variables. The effects of larger and smaller values are those of [`PATIENCE`].
 const PATIENCE_START: usize = 12;
 
 /// Fits a poly-superellipsoid to points (mm) of a surface, measured all around it, in any pose.
@@ -202,7 +204,8 @@ fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
     by_moments.into_iter().chain(diagonal).chain(over)
 }
 
-/// Variables of the ellipsoid whose extents along the axes of the frame `base` are those of the points.
+/// Variables of the ellipsoid whose extents along the axes of the frame `base` are those of the points,
+/// as the start of a fit.
 fn start(points: &[V3], base: &UnitQuaternion<f64>) -> [f64; VARIABLES] {
     let mut extents = [0.0_f64; 6];
     for p in points {

@@ -21,7 +21,8 @@ use feeler_geom::{P3, Pose, V3};
 use feeler_hierarchy::SolidInfo;
 use nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
 
-/// Mass properties of a body of density 1. Multiplied by a density (kg/mm³) they are in kg and kg·mm².
+/// Mass properties of a body of density 1. The volume and the tensor, multiplied by a density (kg/mm³),
+/// are the mass (kg) and the inertia (kg·mm²).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MassProperties {
     /// Volume (mm³).
@@ -34,8 +35,8 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    /// Computes mass properties from the integrals ∫1, ∫x and ∫x xᵀ over the body, relative to the
-    /// origin of coordinates.
+    /// Computes mass properties from the integrals ∫1 (`volume`), ∫x (`first`) and ∫x xᵀ (`second`) over
+    /// the body, relative to the origin of coordinates.
     fn of_integrals(volume: f64, first: V3, second: &Matrix3<f64>) -> Self {
         let c = first / volume;
         let central = second - c * c.transpose() * volume;

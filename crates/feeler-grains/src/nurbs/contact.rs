@@ -37,7 +37,8 @@ const MAX_DISPLACEMENT: f64 = 1e-5;
 
 /// Refines the contact near the given parameters of two grains to rounding. For faces that are splines,
 /// queries report these parameters in `feature_a.uv` and `feature_b.uv` of a contact. Returns `None` at
-/// poles, and if Newton's method moves too far from the start or does not converge.
+/// poles, and if Newton's method moves a footpoint too far from the given parameters or does not
+/// converge.
 #[must_use]
 pub fn polished(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<GrainContact> {
     // The equations are solved from each grain, so the mean does not depend on the order of the grains.
@@ -60,8 +61,8 @@ fn placed(grain: &NurbsGrain, pose: &Pose, uv: P2) -> SurfaceDerivs {
     }
 }
 
-/// Footpoints on A and B, and the outward unit normal of A (world). `None` if the solve moves too far or
-/// does not converge.
+/// Footpoints on A and B, and the outward unit normal of A (world). `None` if Newton's method moves a
+/// footpoint too far from the given parameters or does not converge.
 fn solved(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<(P3, P3, V3)> {
     let mut x = Vector4::new(a.2.x, a.2.y, b.2.x, b.2.y);
     let size = a.0.size().max(b.0.size());

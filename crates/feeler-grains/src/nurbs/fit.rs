@@ -91,13 +91,14 @@ pub fn fit(points: &[P3], options: &FitOptions) -> Result<NurbsFit, NurbsGrainEr
     best.ok_or_else(undetermined)
 }
 
-/// Bicubic nets of a size: wrapped along u, with smooth poles at the ends of v.
+/// Bicubic nets with a given number of control points around and of rows: wrapped along u, with smooth
+/// poles at the ends of v.
 pub(super) struct Spline {
     around: usize,
     rows: usize,
 }
 
-/// Linear combination of unknowns, as pairs of index and weight.
+/// Linear combination of the unknowns of the fit, as pairs of the index of an unknown and its weight.
 type Row = Vec<(usize, f64)>;
 
 impl Spline {
@@ -113,8 +114,8 @@ impl Spline {
         Ok(Self { around: options.around, rows: options.rows })
     }
 
-    /// Number of unknown vectors: both poles, two vectors that span the ellipse around each pole, and
-    /// the control points of the rows between these ellipses.
+    /// Number of unknown vectors of the fit: both poles, two vectors that span the ellipse around each
+    /// pole, and the control points of the rows between these ellipses.
     fn unknowns(&self) -> usize {
         6 + self.around * (self.rows - 4)
     }
@@ -124,15 +125,16 @@ impl Spline {
         [f64::from(index(self.around)), f64::from(index(self.rows - 3))]
     }
 
-    /// Parameters that correspond to the direction `d` from the centre of the round cloud.
+    /// Parameters (u, v) of a point in the direction `d` from the centre of the points, after their
+    /// transformation to a round cloud: u is proportional to the longitude of `d` and v to its latitude.
     pub(super) fn parameters_of(&self, d: &V3) -> P2 {
         let [u, v] = self.lengths();
         let latitude = math::atan2(d.z, math::hypot(d.x, d.y));
         P2::new(math::turn(math::atan2(d.y, d.x)) / TAU * u, (latitude + FRAC_PI_2) / PI * v)
     }
 
-    /// Appends control point `i` of row `j`, multiplied by `share`, to `out` as a combination of
-    /// unknowns.
+    /// Appends control point `i` of row `j`, multiplied by `share`, to `out` as a linear combination of
+    /// the unknowns of the fit.
     fn control(&self, i: usize, j: usize, share: f64, out: &mut Row) {
         let last = self.unknowns();
         // Longitude of the Greville abscissa of the i-th wrapped control point.

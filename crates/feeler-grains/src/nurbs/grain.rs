@@ -271,7 +271,8 @@ fn side_samples() -> impl Iterator<Item = f64> {
     (0..SAMPLES_PER_SIDE).map(|k| (f64::from(k) + 0.5) / f64::from(SAMPLES_PER_SIDE))
 }
 
-/// Whether the sides at both ends of a direction each collapse to a point.
+/// Whether the surface's sides at both ends of a direction each collapse to a point, which is then a
+/// pole.
 fn is_collapsed(grid: &BezierSurface, direction: Direction) -> bool {
     let size = Aabb::of_points(&grid.points()).diagonal();
     (0..2).all(|end| {

@@ -13,7 +13,7 @@ use feeler_geom::trim::gauss_legendre;
 use feeler_geom::{P2, P3, Rect, V3};
 use nalgebra::Matrix3;
 
-/// Mass properties of a grain of density 1.
+/// Surface area, and mass properties for density 1, of a grain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrainMass {
     /// Surface area (mm²), with a relative accuracy of 1e-9.

@@ -34,7 +34,8 @@ impl NurbsGrain {
     }
 }
 
-/// Point of the surface at which a winding number is wrong, and the distance of the tested points (mm).
+/// Point of the surface next to which a winding number is wrong, and the distance (mm) of the tested
+/// points from the surface; `None` if all winding numbers are right.
 fn crossing(grain: &NurbsGrain) -> Option<(P3, f64)> {
     let domain = grain.grid().domain();
     let at = |i: f64, j: f64| {

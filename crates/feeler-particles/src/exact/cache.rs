@@ -1,4 +1,4 @@
-//! Proximity cache of a particle beside a wall.
+//! Proximity cache of a particle near a wall.
 
 use super::distance;
 use feeler_geom::P3;
@@ -10,17 +10,18 @@ const MAX_PLACES: usize = 8;
 /// Marks the end of a list of places.
 const NO_PLACE: u32 = u32::MAX;
 
-/// Proximity cache: places of the wall near one particle at its last query, in the wall's frame. A *place* is
-/// a part of the boundary that can contain a nearest point, given by its number in the wall's
-/// [`Boundary`](feeler_runtime::Boundary). The cache takes one cache line. The default is empty.
+/// Proximity cache: places of the wall near one particle at its last query, in the wall's frame. A
+/// *place* is a part of the boundary that can contain a nearest point, given by its number in the wall's
+/// [`Boundary`](feeler_runtime::Boundary). Its size is one cache line of the processor (64 bytes). The
+/// default is empty.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct ProximityCache {
-    /// Position (wall's frame) of the last query that changed the cache.
+    /// Point (wall's frame) of the last query that changed the cache; the centre of the two radii below.
     at: [f64; 3],
-    /// Distance (mm) of `at` within which the wall has no point.
+    /// Distance (mm) from `at` within which the wall has no point.
     clear: f32,
-    /// Distance (mm) of `at` within which all places are listed; negative if there is no list.
+    /// Distance (mm) from `at` within which all places are listed; negative if there is no list.
     listed: f32,
     places: [u32; MAX_PLACES],
 }
@@ -33,8 +34,8 @@ impl Default for ProximityCache {
     }
 }
 
-/// Lower bound of the distance `x` as an `f32`, with a margin for the rounding of the distances that it
-/// is compared with.
+/// Lower bound of the distance `x` (mm) as an `f32`, with a margin for the rounding of the distances
+/// that it is compared with.
 #[expect(clippy::cast_possible_truncation, reason = "the result is rounded down")]
 fn below(x: f64) -> f32 {
     ((x * (1.0 - 1e-6)) as f32).next_down()
@@ -71,7 +72,7 @@ impl ProximityCache {
     }
 
     /// Stores that the wall has no point within `clear` (mm) of the point `p`, and keeps the list of
-    /// places, valid in the smaller radius around `p`.
+    /// places. The radius of the list is reduced by the distance of `p` from the previous point.
     pub(crate) fn set_clear(&mut self, p: &P3, clear: f64) {
         let listed = self.listed_radius(p);
         self.listed = if listed > 0.0 { below(listed) } else { -1.0 };

@@ -8,7 +8,7 @@ pub enum WallError {
     /// The pose given for the wall has a number that is not finite.
     #[error("the pose of a wall has a number that is not finite")]
     Pose,
-    /// The reach, the largest gap of contacts, is negative or not finite.
+    /// The reach, which is the largest gap of reported contacts, is negative or not finite.
     #[error("the reach must be a finite length of at least 0 mm, not {value}")]
     Reach {
         /// Given reach (mm).
@@ -26,7 +26,7 @@ pub enum WallError {
     Coordinates {
         /// Index of the particle.
         index: usize,
-        /// The limit of the coordinates.
+        /// Error of the query, which states the limit of the coordinates.
         error: QueryError,
     },
     /// The radius of a sphere is negative or not finite.

@@ -2,7 +2,7 @@
 //!
 //! Queries are in the frame of the wall, so walls may move. The cached result of a particle's last query
 //! gives a distance that the particle can move without touching the wall, or lists all places of the
-//! wall's boundary (faces, edges, vertices or areas of them) that it can be near.
+//! wall's boundary (faces, edges, vertices or areas of them) near the particle.
 //!
 //! # Source
 //! MATH §21.

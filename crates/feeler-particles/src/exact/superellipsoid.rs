@@ -33,12 +33,12 @@ use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 pub struct SuperellipsoidParticle {
     /// Centre (mm, world).
     pub center: P3,
-    /// From its own frame to the world.
+    /// Rotation from the particle's own frame to the world.
     pub orientation: UnitQuaternion<f64>,
     /// Semi-axes a, b, c (mm), above 0.
     pub semi: V3,
-    /// Exponents ε₁ (around z) and ε₂ (along z), in [0.1, 1.9]: a box near 0, an ellipsoid at 1, an
-    /// octahedron near 2.
+    /// Exponents ε₁ (around z) and ε₂ (along z), each in [0.1, 1.9]: the shape approaches a box near 0
+    /// and an octahedron near 2, and is an ellipsoid at 1.
     pub exponents: [f64; 2],
 }
 
@@ -65,8 +65,8 @@ struct Found {
 /// contacts are inexact; with a smaller one contacts of box-like particles are lost.
 const CONVERGED: f64 = 1e-9;
 
-/// Maximum number of steps of a solve by Newton's method or regula falsi. Solves that need more are
-/// given up, and their contact is lost.
+/// Maximum number of steps of a solve by Newton's method or regula falsi. A contact whose solve needs
+/// more is not found.
 const MAX_STEPS: usize = 60;
 
 /// Step of a direction (rad) for difference quotients. Larger steps make Newton steps inexact; smaller ones
@@ -254,8 +254,8 @@ impl LocalSuperellipsoid {
         found.iter().map(contact)
     }
 
-    /// Contact at the nearest point `m` of the boundary, for a particle whose centre is inside the
-    /// material.
+    /// Contact at the point `m` of the boundary nearest to the centre, for a particle whose centre is
+    /// inside the material.
     pub(super) fn way_out(&self, m: &feeler_runtime::PointMinimum) -> WallContact {
         let x = self.support(&-m.normal);
         let gap = (x - m.point).dot(&m.normal);
@@ -263,7 +263,7 @@ impl LocalSuperellipsoid {
     }
 
     /// Start directions of solves: the sampled directions at which `value` has a minimum among
-    /// neighbouring samples.
+    /// neighbouring samples. A direction at which `value` is `None` is no start.
     fn starts(&self, value: impl Fn(&V3) -> Option<f64>) -> ArrayVec<V3, 26> {
         let sampled = DIRECTIONS.map(|d| self.rotation * V3::from(d).normalize());
         let values = sampled.map(|m| value(&m).unwrap_or(f64::INFINITY));
@@ -277,7 +277,8 @@ impl LocalSuperellipsoid {
         (0..26).filter(|i| is_minimum(*i)).map(|i| sampled[i]).collect()
     }
 
-    /// Appends the contacts with a face.
+    /// Appends the contacts with the face `feature`, of which `place` is the part near the particle, to
+    /// `found`.
     fn find_on_face(&self, boundary: &Boundary, place: NearPart, feature: Feature, found: &mut Vec<Found>) {
         let distance = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.distance);
         let first = found.len();
@@ -306,7 +307,8 @@ impl LocalSuperellipsoid {
         }
     }
 
-    /// Whether `value` in the directions next to `m` is at least `distance`, its value at `m`.
+    /// Whether `value` (mm) in eight directions around `m` is at least `distance`, its value at `m`, up
+    /// to rounding.
     fn is_minimum(&self, m: &V3, distance: f64, value: &impl Fn(&V3) -> Option<f64>) -> bool {
         let (e, f) = complete_basis(m);
         let h = 1e-3;
@@ -316,9 +318,10 @@ impl LocalSuperellipsoid {
         })
     }
 
-    /// Solves `m = -∇D(s(m))` for a direction near `start`: by Newton's method if it reduces the
-    /// residual, else by a part of the step to `-∇D`. `None` if this does not converge, or if the
-    /// surface has no foot there.
+    /// Solves `m = -∇D(s(m))` for a direction `m` near `start`, where `s(m)` is the support point and
+    /// `D` the signed distance from the face's surface. A step is Newton's if that reduces the residual,
+    /// else a part of the step to `-∇D`. `None` if the solve does not converge, or if a support point
+    /// has no footpoint on the surface.
     fn solve_surface(&self, boundary: &Boundary, place: NearPart, start: V3) -> Option<V3> {
         let gradient = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.normal);
         let mut m = start;
@@ -380,8 +383,9 @@ impl LocalSuperellipsoid {
         (off <= CONVERGED).then_some(m)
     }
 
-    /// Solves `s(m) + g m = q` for the direction `m`, starting at `start`, and the signed distance `g`
-    /// (mm) of the point `q`. `None` if the solve does not converge.
+    /// Solves `s(m) + g m = q` for the direction `m`, starting at `start`, and for the signed distance
+    /// `g` (mm) of the point `q` from the particle; `s(m)` is the support point. `None` if the solve
+    /// does not converge.
     fn solve_point(&self, q: &P3, start: V3) -> Option<(V3, f64)> {
         let residual = |m: &V3, g: f64| self.support(m) + m * g - q;
         let mut m = start;
@@ -419,7 +423,8 @@ impl LocalSuperellipsoid {
         (r.norm() <= CONVERGED * self.radius).then_some((m, g))
     }
 
-    /// Appends the contact with a vertex.
+    /// Appends the contact with the vertex `v` to `found`, or nothing if the polar of the vertex does
+    /// not contain the direction of the contact.
     fn find_at_vertex(&self, boundary: &Boundary, v: VertexId, found: &mut Vec<Found>) {
         let q = boundary.body().hierarchy().vertices[v.index()].point;
         let along = |m: &V3| Some((self.support(m) - q).dot(m));
@@ -444,7 +449,7 @@ impl LocalSuperellipsoid {
         }));
     }
 
-    /// Appends the contacts with an edge.
+    /// Appends the contacts with the edge `e` to `found`; a curved edge can have several.
     fn find_on_edge(&self, boundary: &Boundary, e: EdgeId, found: &mut Vec<Found>) {
         let edge = &boundary.body().hierarchy().edges[e.index()];
         for span in &edge.spans {
@@ -486,7 +491,8 @@ impl LocalSuperellipsoid {
     }
 
     /// Appends the contact with an edge at the parameter `t` and the particle's outward normal `m`, if
-    /// the polar of the edge contains `-m` and the support point is straight across the edge.
+    /// the polar of the edge contains `-m` and the support point along `m` lies in the plane that is
+    /// perpendicular to the edge at `t`.
     fn add_edge_contact(&self, boundary: &Boundary, e: EdgeId, t: f64, m: &V3, found: &mut Vec<Found>) {
         let d = boundary.body().hierarchy().edges[e.index()].curve.derivs(t);
         let r = self.support(m) - d.p;
@@ -504,9 +510,10 @@ impl LocalSuperellipsoid {
         }
     }
 
-    /// Support point of the particle opposite to the tangent line of an edge at the parameter `t`: its
-    /// coordinate (mm) along the tangent, from the point of the edge, and its outward normal. `None` if
-    /// the edge has no normals at `t` or no direction is found.
+    /// Support point of the particle in the direction of the largest signed distance from the tangent
+    /// line of an edge at the parameter `t`. Returns the point's coordinate (mm) along the tangent,
+    /// relative to the point of the edge, and the direction, which is the particle's outward normal
+    /// there. `None` if the edge has no normals at `t` or no direction is found.
     fn offset_along_edge(&self, boundary: &Boundary, e: EdgeId, t: f64) -> Option<(f64, V3)> {
         let (tangent, normals) = boundary.body().edge_normals(e, t)?;
         let q = boundary.body().hierarchy().edges[e.index()].curve.point(t);
@@ -514,9 +521,10 @@ impl LocalSuperellipsoid {
         Some(((self.support(&m) - q).dot(&tangent), m))
     }
 
-    /// Parameter of an edge at which the particle's support point is straight across the edge, and its
-    /// outward normal. The solve is by regula falsi (Illinois) between `a` and `b`, which are parameters
-    /// with their offsets along the edge (mm).
+    /// Parameter of an edge at which the particle's support point lies in the plane perpendicular to the
+    /// edge, and the particle's outward normal at that point. The solve is by regula falsi (Illinois)
+    /// between `a` and `b`, which are parameters of the edge with their results of
+    /// [`offset_along_edge`](Self::offset_along_edge) (mm).
     fn solve_edge(
         &self,
         boundary: &Boundary,

@@ -37,7 +37,7 @@ impl FacetWall {
         (0..self.mesh.facets.len()).map(six).sum::<f64>() / 6.0
     }
 
-    /// Whether a closed wall in its present pose encloses a point (world). That is so if the number of
+    /// Whether a closed wall in its present pose encloses a point (world). It does if the number of
     /// facets above the point, along z of the wall's coordinates, is odd. A point on a facet may count
     /// as enclosed or not.
     #[must_use]

@@ -28,8 +28,8 @@ pub(super) struct Closest {
     pub(super) normal: Option<V3>,
     /// Part of the facet that the point is on, as computed.
     pub(super) region: FacetRegion,
-    /// Part of the facet that decides about links with other contacts: an edge or a vertex if `point` is
-    /// within rounding of one, else as `region`.
+    /// Part of the facet through which its contact can be linked with contacts of other facets: an edge
+    /// or a vertex if `point` is within rounding of one, else as `region`.
     pub(super) linked: FacetRegion,
     /// Signed distance (mm) of the centre from the facet's plane, positive in front.
     pub(super) signed: f64,
@@ -126,7 +126,8 @@ impl Mesh {
         (point, FacetRegion::Edge(edge), linked)
     }
 
-    /// Whether the open segment from `x` to `p` crosses a facet, its edges included.
+    /// Whether the open segment from `x` to `p` crosses a facet or one of the facet's edges. A segment
+    /// that ends in the facet's plane does not.
     pub(super) fn is_crossed(&self, facet: u32, x: &P3, p: &P3) -> bool {
         let k = facet as usize;
         let n = self.normals[k];

@@ -313,10 +313,11 @@ impl FacetWall {
         }
     }
 
-    /// Follows links from the contact at position `at`, that of the facet `from`, which was active in
-    /// the previous step. Returns the number of links and the facet of the active contact at their end.
-    /// `None` if a facet on the way is turned by more than `cutoff` (rad) from `from`, or if a contact
-    /// is hidden.
+    /// Follows the links of `resolved` from the contact at position `at` of its overlaps to an active
+    /// contact. The contact at `at` is that of the facet `from`, which was active in the previous step.
+    /// Returns the number of links and the facet of the active contact. `None` if the normal of a facet
+    /// on the way differs by more than `cutoff` (rad) from that of `from`, or if a contact on the way is
+    /// hidden.
     fn follow(&self, resolved: &ResolvedContacts, at: usize, from: u32, cutoff: f64) -> Option<(u32, u32)> {
         let (mut at, mut steps) = (at, 0);
         loop {
@@ -346,8 +347,9 @@ impl FacetWall {
     }
 }
 
-/// Position in `known` of the new contact, at `n_old` or later, that a facet belongs to; `None` without
-/// such a contact.
+/// Position in `known` of the contact of this step that a facet belongs to; `None` without such a
+/// contact. Contacts of this step begin at position `n_old`, and `members` lists the facets of all
+/// contacts.
 fn holder(known: &[KnownContact], n_old: usize, members: &[u32], facet: u32) -> Option<usize> {
     (n_old..known.len()).find(|k| {
         let (from, to) = known[*k].members;
@@ -355,8 +357,8 @@ fn holder(known: &[KnownContact], n_old: usize, members: &[u32], facet: u32) -> 
     })
 }
 
-/// Assigns the identity of the old contact to the new one, or merges the two identities if the new
-/// contact already has one.
+/// Assigns the identity of the contact `old` of the previous step to the contact `new` of this step. If
+/// `new` has an identity already, the smaller one of both is kept, and the pair is added to `merged`.
 fn join(known: &mut [KnownContact], merged: &mut Vec<(u64, u64)>, old: usize, new: usize) {
     let (old_id, new_id) = (known[old].id, known[new].id);
     if new_id == NO_ID {

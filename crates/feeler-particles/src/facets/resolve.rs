@@ -318,8 +318,10 @@ impl ResolvedContacts {
         sum.norm() > MIN_NORMAL_SUM * all
     }
 
-    /// Combines the contacts in `queue` into one. Its normal is the mean of their normals weighted by
-    /// overlap, its overlap the mean of their overlaps.
+    /// Combines the contacts in `queue` into one proximity contact of the facet at position `at`, and
+    /// lists it as active. Its normal is the mean of the contacts' normals weighted by overlap, its
+    /// overlap the mean of their overlaps. Its facets begin at position `from` of `members`, where this
+    /// function appends them.
     fn combine(&mut self, at: usize, from: u32, shape: &impl FacetShape) {
         // The order by number makes sums independent of the order in which members were found.
         self.queue.sort_unstable();

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 /// Amount of spheres to place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
-    /// Spheres of this number.
+    /// This number of spheres.
     Number(usize),
     /// Spheres until their total volume (mm³) reaches or exceeds this value.
     Volume(f64),
@@ -39,7 +39,7 @@ pub enum FillError {
     /// The amount is not valid, as the text states.
     #[error("{0}")]
     Amount(&'static str),
-    /// A sphere found no free position in the region.
+    /// No free position was found in the region for a sphere.
     #[error(
         "only {fitted} of {wanted} particles fit into the region without overlaps; make it larger, or give \
          fewer: at random positions particles fill about 30 % of it"
@@ -53,8 +53,8 @@ pub enum FillError {
 }
 
 /// Places spheres at random positions within a region, without overlaps. `sizes` is the distribution of
-/// their diameters (mm), `seed` that of all random numbers. The spheres are returned in the order in
-/// which their sizes were drawn. `is_free` may refuse a sphere at a position, for example if it would
+/// their diameters (mm), and `seed` determines all random numbers. The spheres are returned in the order
+/// in which their sizes were drawn. `is_free` may refuse a sphere at a position, for example if it would
 /// touch a wall.
 ///
 /// # Errors

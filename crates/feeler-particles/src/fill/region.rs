@@ -79,8 +79,8 @@ impl FillRegion<'_> {
         Ok(())
     }
 
-    /// Draws a position for the centre of a sphere of a radius (mm), in the region or in its bounding
-    /// box. `None` if the sphere is larger than the region.
+    /// Draws a position for the centre of a sphere of a radius (mm). The sphere is in the region, or for
+    /// `Inside` only in the bounding box of the region. `None` if the sphere is larger than the region.
     pub(super) fn random(&self, radius: f64, random: &mut Random) -> Option<P3> {
         match self {
             Self::Box { min, max } => within(&Aabb { min: *min, max: *max }, radius, random),

@@ -55,8 +55,8 @@ impl ColliderHistory {
         self.walls.push(WallHistory::default());
     }
 
-    /// Ends the contacts with the wall of an index, or with all walls if it is `None`, but keeps
-    /// buffers.
+    /// Ends the contacts with the wall of the index `wall`, or with all walls if `wall` is `None`, but
+    /// keeps buffers.
     pub(super) fn clear(&mut self, wall: Option<usize>) {
         for (k, history) in self.walls.iter_mut().enumerate() {
             if wall.is_none_or(|w| w == k) {

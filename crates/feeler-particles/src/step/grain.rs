@@ -1,7 +1,8 @@
 //! Grains: superellipsoids and poly-superellipsoids as shapes of particles.
 //!
-//! A grain is convex and has one contact with each other body, but one at each place with an exact wall or
-//! with facets. Its bounding sphere represents it wherever only proximity matters.
+//! A grain is convex and has one contact with another particle or a plane, but one at each location
+//! where it overlaps an exact wall or facets. Its bounding sphere represents it wherever only proximity
+//! matters.
 //!
 //! # Source
 //! The radius in Hertz's law is the geometric mean of the radii of curvature at the contact, as in

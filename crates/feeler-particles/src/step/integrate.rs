@@ -160,7 +160,7 @@ impl Simulation {
     }
 }
 
-/// Angular velocity (rad/s, world) of a particle with a motion.
+/// Angular velocity (rad/s, world) of `particle`, from its angular momentum and rotation in `motion`.
 #[inline]
 pub(super) fn spin(motion: &ParticleMotion, particle: &Particle) -> V3 {
     let local = motion.rotation.inverse() * motion.momentum;

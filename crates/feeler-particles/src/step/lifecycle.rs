@@ -119,7 +119,8 @@ impl Simulation {
     }
 
     /// Enables or disables a wall. Particles pass through a disabled wall, which has no load but still
-    /// moves. A particle that overlaps the wall when it is enabled again is pushed out.
+    /// moves. A particle that overlaps the wall when it is enabled again is pushed out. A wall that does
+    /// not exist is ignored.
     pub fn set_wall_enabled(&mut self, wall: WallId, enabled: bool) {
         let wall = wall.index();
         let Some(flag) = self.walls.enabled.get_mut(wall) else { return };

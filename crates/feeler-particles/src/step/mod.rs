@@ -127,7 +127,8 @@ impl Collider {
         Sphere { center: self.center(motion), radius: self.sphere.radius }
     }
 
-    /// The shape in the world. `sphere` is that of [`posed_sphere`](Self::posed_sphere).
+    /// Shape of the collider in the world: `sphere` itself, or the particle's shape that it bounds.
+    /// `sphere` is that of [`posed_sphere`](Self::posed_sphere).
     #[inline]
     fn posed<'p>(&self, sphere: Sphere, particle: &'p Particle, motion: &ParticleMotion) -> PosedShape<'p> {
         let shape = particle.shape.as_ref().filter(|_| self.is_bounding);
@@ -305,15 +306,15 @@ impl Simulation {
         self.walls.list.get_mut(wall.index())
     }
 
-    /// Load of all particles on a wall in the last step, about the wall's reference point; `None`
-    /// without such a wall.
+    /// Load of all particles on a wall in the last step, with the moment about the wall's reference
+    /// point; `None` without such a wall.
     #[must_use]
     pub fn wall_load(&self, wall: WallId) -> Option<&Load> {
         self.walls.loads.get(wall.index())
     }
 
-    /// Load of all contacts on a particle in the last step, about its centre of mass; `None` if there is
-    /// no such particle.
+    /// Load of all contacts on a particle in the last step, with the moment about its centre of mass;
+    /// `None` if there is no such particle.
     #[must_use]
     pub fn load(&self, particle: ParticleId) -> Option<&Load> {
         self.loads.get(particle.index())

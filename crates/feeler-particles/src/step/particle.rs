@@ -113,9 +113,9 @@ impl Particle {
     /// A solid has contacts with other solids, spheres, grains, planes and exact walls
     /// ([`ExactWall`](crate::ExactWall)), one at each point where they touch. It has no contacts with
     /// walls of triangles, but it has with solids made of triangles. Contacts are tracked from step to
-    /// step ([`Following`](feeler_runtime::Following)). Overlaps may therefore be up to a twentieth of
-    /// the solid's size ([`Body::size`](feeler_runtime::Body::size)), or two fifths of its minimum
-    /// thickness if that is less.
+    /// step ([`ContactFollower`](feeler_runtime::ContactFollower)). Overlaps may therefore be up to a
+    /// twentieth of the solid's size ([`Body::size`](feeler_runtime::Body::size)), or two fifths of its
+    /// minimum thickness if that is less.
     ///
     /// # Errors
     /// The density is not above 0, the body is a sheet, which has no inside, or its size is out of range.

@@ -25,9 +25,9 @@ pub(super) struct PlanePatch {
 /// solids could reach beyond a smaller one.
 const HALF_SIDE: f64 = 2.0;
 
-/// Side of a cell of the grid, as a multiple of the same rounded radius as [`HALF_SIDE`]. With larger
-/// cells solids could reach beyond the patch; with smaller ones the patch moves, and contacts are
-/// searched for anew, more often.
+/// Side of a cell of the grid, as a multiple of the radius of the solid's bounding sphere, rounded up to
+/// a power of two. With larger cells solids could reach beyond the patch; with smaller ones the patch
+/// moves, and contacts are searched for anew, more often.
 const CELL_SIZE: f64 = 1.0;
 
 /// Offset of the grid from the origin of the plane's frame, in cells. It differs from simple fractions,
@@ -35,8 +35,9 @@ const CELL_SIZE: f64 = 1.0;
 /// matter.
 const GRID_OFFSET: f64 = 0.381_966;
 
-/// Bodies of all existing patches, by the base-2 exponent of their rounded radius. Solids of about equal
-/// size share a patch, and with it the scratch data of their queries.
+/// Bodies of all existing patches, by the base-2 exponent of the bounding sphere's radius, rounded up to
+/// a power of two. Solids of about equal size share a patch, and with it the scratch data of their
+/// queries.
 static PATCHES: Mutex<BTreeMap<i32, Arc<Body>>> = Mutex::new(BTreeMap::new());
 
 impl PlanePatch {
@@ -70,15 +71,17 @@ impl PlanePatch {
         &self.body
     }
 
-    /// Pose of the patch (world) below the point `point` (world), for the plane z = 0 of `frame`.
+    /// Pose of the patch (world) in the grid cell below the point `point` (world), for the plane z = 0
+    /// of `frame`, which maps its coordinates to the world.
     pub(super) fn pose_below(&self, frame: &Pose, point: &P3) -> Pose {
         let at = frame.inverse_transform_point(point);
         let on_grid = |x: f64| ((x / self.cell - GRID_OFFSET).round() + GRID_OFFSET) * self.cell;
         frame * Pose::translation(on_grid(at.x), on_grid(at.y), 0.0)
     }
 
-    /// Shifts tracked contacts if the patch was in another cell at their last search, because the plane
-    /// is the same in both cells. `pose` is that of the solid, in the coordinates of the patch.
+    /// Moves tracked contacts to the patch's present grid cell if the patch was in another cell at their
+    /// last search; the plane is the same in both cells. `pose` is that of the solid, in the coordinates
+    /// of the patch.
     pub(super) fn shift_contacts(&self, tracked: &mut ContactFollower, pose: &Pose) {
         let (Some(last), contacts, next) = tracked.parts() else { return };
         let displacement = pose.translation.vector - last.pose.translation.vector;

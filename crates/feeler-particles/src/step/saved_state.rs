@@ -94,7 +94,7 @@ struct SavedTracking {
     /// which the result of that search is valid.
     search: Option<(Pose, f64)>,
     contacts: Vec<SavedContact>,
-    /// Identity that the next new contact gets.
+    /// Identity that the next new contact of the two solids gets.
     next: u64,
 }
 

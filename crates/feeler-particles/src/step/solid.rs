@@ -1,8 +1,9 @@
 //! Prepared solids, also concave ones, as shapes of particles.
 //!
-//! Contacts with other solids, with exact walls and with planes are tracked from step to step and searched
-//! for anew after a stride ([`Following`](feeler_runtime::ContactFollower)). Contacts with spheres and
-//! grains are those of an exact wall.
+//! Contacts with other solids, with exact walls and with planes are tracked from step to step
+//! ([`ContactFollower`](feeler_runtime::ContactFollower)) and searched for anew once the solids have
+//! moved relative to each other by a fraction of their size. Contacts with spheres and grains are those
+//! of an exact wall.
 //!
 //! # Source
 //! The effective radius in Hertz's law is the geometric mean of the relative radii of curvature, kept

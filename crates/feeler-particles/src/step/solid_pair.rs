@@ -19,7 +19,7 @@ pub(super) struct SolidPair {
     pub(super) tracked: ContactFollower,
     /// Cache for the contacts of a solid with a sphere or a grain.
     cache: ProximityCache,
-    /// Shear states by identity of the contact.
+    /// Shear states of the pair's contacts, with the identities of the contacts.
     pub(super) shear: Vec<(u64, ShearState)>,
     /// Forces (mN) on the first collider, with the points at which they act.
     pub(super) forces: Vec<(V3, P3)>,

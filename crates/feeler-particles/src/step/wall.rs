@@ -115,7 +115,7 @@ pub enum Wall {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MovingWallContact {
     pub(super) contact: WallContact,
-    /// Point at which forces act: the middle of the overlap.
+    /// Point (mm, world) at which the contact force acts: the middle of the overlap.
     pub(super) acts_at: P3,
     /// Velocity (mm/s) of the wall at `acts_at`.
     pub(super) velocity: V3,
@@ -188,7 +188,7 @@ impl Wall {
         Ok(())
     }
 
-    /// Sets the rigid motion of the wall from now on; `None` is rest.
+    /// Sets the rigid motion of the wall from now on; with `None` the wall is at rest.
     ///
     /// # Errors
     /// A number is not finite.

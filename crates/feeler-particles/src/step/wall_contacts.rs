@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///
 /// `bounding` is the bounding sphere of the shape, or the sphere itself. If the wall is exact, `exact`
 /// are its contacts with the sphere, the grain, or the solid's bounding sphere, which are computed for
-/// all colliders beforehand.
+/// all colliders before this call.
 ///
 /// # Errors
 /// The position of a solid is out of range.
@@ -103,7 +103,8 @@ fn grain_on_plane(grain: &PosedGrain<'_>, radius: f64, plane: &PlaneWall) -> Opt
     on_plane(plane, gap, lowest - plane.normal() * gap)
 }
 
-/// Contact at a point of the plane (world) with a gap (mm); `None` if the gap is not negative.
+/// Contact at the point `point` of the plane (world) with the gap `gap` (mm); `None` if the gap is not
+/// negative.
 fn on_plane(plane: &PlaneWall, gap: f64, point: P3) -> Option<MovingWallContact> {
     if gap >= 0.0 {
         return None;

@@ -32,7 +32,8 @@ pub struct SphereArrays<'a> {
     pub tags: &'a [i64],
 }
 
-/// Walls with their laws, and the contact history of spheres that an external program integrates.
+/// Walls with the laws of their contacts, and the contact history of spheres that an external program
+/// integrates.
 ///
 /// Spheres are identified by their tags: their order may change, and spheres may be added and removed. The
 /// history of spheres that are missing in a call is dropped. Forces have the same bits for any order and any
@@ -104,8 +105,8 @@ impl WallForces {
         self.walls.list.get_mut(wall.index())
     }
 
-    /// Load of all spheres on a wall in the last call of [`forces`](Self::forces), about the wall's
-    /// reference point; `None` without such a wall.
+    /// Load of all spheres on a wall in the last call of [`forces`](Self::forces), with the moment about
+    /// the wall's reference point; `None` without such a wall.
     #[must_use]
     pub fn load(&self, wall: WallId) -> Option<&Load> {
         self.walls.loads.get(wall.index())
@@ -166,7 +167,8 @@ impl WallForces {
         Ok(loads)
     }
 
-    /// Brings the contact histories into the order of the tags.
+    /// Brings the contact histories into the order of `tags`; a sphere that is new in this call gets an
+    /// empty history.
     fn follow_order(&mut self, tags: &[i64]) -> Result<(), SimulationError> {
         if self.tags == tags {
             return Ok(());

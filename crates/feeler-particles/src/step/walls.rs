@@ -16,7 +16,7 @@ use crate::sphere::Sphere;
 use feeler_grains::convex::Placed;
 use feeler_runtime::QueryError;
 
-/// Walls with their laws.
+/// Walls of a simulation with the laws of their contacts.
 #[derive(Debug, Default)]
 pub(super) struct Walls {
     pub(super) list: Vec<Wall>,
@@ -88,8 +88,9 @@ impl Walls {
         Ok(())
     }
 
-    /// Drops the caches of the sphere at a position among the spheres of
-    /// [`find_exact_contacts`](Self::find_exact_contacts), because the next search is without it.
+    /// Drops the caches of the sphere at the position `position` among the spheres of
+    /// [`find_exact_contacts`](Self::find_exact_contacts), because the next search will be without that
+    /// sphere.
     pub(super) fn remove_sphere(&mut self, position: usize) {
         for contacts in &mut self.exact_contacts {
             if position < contacts.caches.len() {

@@ -25,8 +25,9 @@ use crate::bound::Leaf;
 /// leaf.
 const BINS: usize = 32;
 
-/// Weight in the cost of a set of leaves with a single direction. It is added to the solid angle of the
-/// set's cone, which is measured in hemispheres (0 to 2).
+/// Constant that is added to the solid angle of a set's cone, in hemispheres (0 to 2), in the cost of the
+/// set. It keeps the cost of leaves with a single direction above zero; with a larger value, cones affect
+/// the division less.
 const FLAT_WEIGHT: f64 = 1.0;
 
 /// Divisor of the number of leaves that gives the minimum size of the smaller part, which bounds the

@@ -71,9 +71,10 @@ pub(super) fn best_cut(
     })
 }
 
-/// Writes the positions of cuts just beside corners of the boundary to `positions`, in increasing order.
-/// Because they are beside the corners, a straight part of the boundary along a cut belongs to one half
-/// only. `lo` and `len` are the start and the length of the rectangle along parameter `axis`.
+/// Writes candidate positions of cuts to `positions`, in increasing order: one just below and one just
+/// above each corner of the boundary. Because no position is at a corner itself, a straight part of the
+/// boundary along a cut belongs to one half only. `lo` and `len` are the start and the length of the
+/// rectangle along parameter `axis`.
 fn find_positions(axis: usize, (lo, len): (f64, f64), chords: &[Chord], positions: &mut Vec<f64>) {
     positions.clear();
     for c in chords.iter().filter(|c| c.corner) {

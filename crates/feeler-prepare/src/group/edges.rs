@@ -43,7 +43,8 @@ fn sides(edge: &EdgeInfo, face_of: &[u32]) -> Option<[(u32, bool); 2]> {
     Some(if second.1 && !first.1 { [second, first] } else { [first, second] })
 }
 
-/// Returns the sides of an edge ([`sides`]) for the opposite direction of its curve.
+/// Returns the two sides of an edge, given as in [`sides`], for the opposite direction of its curve: left
+/// and right are exchanged.
 fn turned([a, b]: [(u32, bool); 2]) -> [(u32, bool); 2] {
     let (a, b) = ((a.0, !a.1), (b.0, !b.1));
     if b.1 && !a.1 { [b, a] } else { [a, b] }

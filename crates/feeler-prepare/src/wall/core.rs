@@ -1,5 +1,6 @@
-//! Computes cores of surfaces, from which the thickness of walls follows, and extents of boxes along
-//! cones of directions.
+//! Computes the *cores* of surfaces: points from which every point of the surface has the same distance
+//! along its normal, as from the centre of a sphere. The thickness of a wall follows from the cores of
+//! its two ends. Also computes extents of boxes along cones of directions.
 //!
 //! # Source
 //! MATH §19.

@@ -2,8 +2,8 @@
 //!
 //! Two results are the same LMD if both footpoints agree within the tolerance `same` of the query. This
 //! tolerance is widened by the deviations of trims and edges if the footpoints lie on different features
-//! of a solid (a face and the edge beside it), and for quasi-LMDs by the product of the quasi-angle and
-//! the distance. The result on features of the higher dimension is kept.
+//! of a solid (a face and an edge on its border), and for quasi-LMDs by the product of the quasi-angle
+//! and the distance. The result on features of the higher dimension is kept.
 //!
 //! A footpoint counts as on its face or edge up to a stored gap beyond the border of the feature. A strict
 //! minimum with such a footpoint is dropped if the feature of the other solid has a minimum with the edge
@@ -82,11 +82,11 @@ fn by_features(first: Which, x: &Accepted, y: &Accepted) -> Ordering {
 
 /// Footpoint of a minimum on one of the two bodies.
 struct Footing<'a> {
-    /// The body.
+    /// Body on which the footpoint lies.
     which: Which,
-    /// Feature of the body.
+    /// Feature of this body between which and `partner` the minimum was found.
     feature: Feature,
-    /// Feature of the other body.
+    /// Feature of the other body in the minimum.
     partner: Feature,
     /// Feature that contains the footpoint, with the parameters of the footpoint.
     place: &'a FeatureRef,

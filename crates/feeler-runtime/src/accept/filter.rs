@@ -21,7 +21,8 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     filter_beside(ctx, c, ctx.beside(c.distance))
 }
 
-/// Like [`filter`], but accepts footpoints up to `beside` (mm) beyond the concave edges of their faces.
+/// Converts a critical pair to a minimum like [`filter`], but accepts footpoints up to `beside` (mm)
+/// beyond the concave edges of their faces. `None` if the pair is not a minimum.
 pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Option<Accepted> {
     if !(ctx.least <= c.distance && c.distance <= ctx.d_max) || is_impossible(ctx, c) {
         return None;

@@ -21,13 +21,13 @@ use feeler_hierarchy::Feature;
 /// A minimum of the last or the current query, with its identity.
 #[derive(Clone, Copy, Debug)]
 struct Tracked {
-    /// Features of A and B.
+    /// Features of A and B between which the minimum was found.
     features: (Feature, Feature),
     /// Footpoints on A and B, each in the frame of its own solid.
     places: (P3, P3),
     /// Unit direction from A to B, in the frame of A.
     n: V3,
-    /// Signed distance (mm).
+    /// Signed distance (mm) of the minimum.
     distance: f64,
     /// Number that distinguishes the minima of one pair of features.
     branch: u32,

@@ -2,13 +2,13 @@
 //!
 //! Two solids that interfere have many critical pairs of their boundaries at negative distances. Most of
 //! them are not contacts, for example those of a pin in a deep hole with the opposite wall. A critical
-//! pair is a contact if there is a common point (a point inside both solids) beside it. It is also a
-//! contact if it was one in the last query and the motion since then explains the change of its distance,
-//! unless the verdict excludes interference. A conformal set between two faces is continued only if it has
-//! a common point, because faces that have slid past each other in one plane have none.
+//! pair is a contact if there is a common point (a point inside both solids) near its footpoints. It is
+//! also a contact if it was one in the last query and the motion since then explains the change of its
+//! distance, unless the verdict excludes interference. A conformal set between two faces is continued
+//! only if it has a common point, because faces that have slid past each other in one plane have none.
 //!
 //! # Guarantees
-//! Common points lie in both solids. A sheet has no interior; for a sheet, a point beside its own
+//! Common points lie in both solids. A sheet has no interior; for a sheet, a point at or near its own
 //! footpoint lies in the other solid. An edge against a vertex, or two vertices, are never pressed: a
 //! motion that brings them together passes through a contact of a face or of two edges first.
 //!
@@ -38,13 +38,13 @@ pub(crate) struct Scratch {
 /// A conformal set of two faces at a negative distance.
 #[derive(Clone, Copy, Debug)]
 struct Set {
-    /// Faces of A and B.
+    /// Faces of A and B between which the set lies.
     features: (Feature, Feature),
     /// Sum of the midpoints between the footpoints of the samples (mm, frame of A).
     sum: V3,
-    /// Number of samples.
+    /// Number of samples of the set that `sum` contains.
     count: f64,
-    /// Whether a point inside both solids was found beside a sample.
+    /// Whether a point inside both solids was found near a sample of the set.
     is_confirmed: bool,
 }
 
@@ -124,7 +124,7 @@ fn middle(x: &Accepted) -> P3 {
     nalgebra::center(&x.p_a, &x.p_b)
 }
 
-/// Returns whether a point beside the sample `x` of a set, towards the middle of the set, is inside both
+/// Returns whether a point near the sample `x` of a set, towards the middle of the set, is inside both
 /// solids. It is for samples on the border of the set, where one of the solids ends.
 fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let own = middle(x);
@@ -135,10 +135,11 @@ fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> 
     })
 }
 
-/// Returns whether a point inside both solids is found beside a minimum at a negative distance. The tested
-/// points depend on the features. For two faces, it is the midpoint between the footpoints. For a face and
-/// an edge or vertex, they are points behind the edge or vertex in its own solid. For two edges, they are
-/// points around the midpoint. If a body is a sheet, the footpoint on the sheet is tested, too.
+/// Returns whether a point inside both solids is found near the footpoints of a minimum at a negative
+/// distance. The tested points depend on the features. For two faces, it is the midpoint between the
+/// footpoints. For a face and an edge or vertex, they are points behind the edge or vertex in its own
+/// solid. For two edges, they are points around the midpoint. If a body is a sheet, the footpoint on the
+/// sheet is tested, too.
 fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let depth = -x.distance;
     let middle = middle(x);
@@ -169,7 +170,7 @@ fn sheet(ctx: &Context<'_>, x: &Accepted) -> Option<(Which, P3, Feature)> {
     ctx.b.is_sheet().then_some((Which::B, x.p_b, x.feature_b))
 }
 
-/// Returns whether the point `p` (frame of A) beside a minimum at a negative distance is inside both
+/// Returns whether the point `p` (frame of A) near a minimum at a negative distance is inside both
 /// solids. If one body is a sheet, the point is tested in the other body only, and is first projected to
 /// the sheet if the sheet's feature is a face.
 fn is_common(ctx: &Context<'_>, x: &Accepted, p: &P3, scratch: &mut Scratch) -> bool {

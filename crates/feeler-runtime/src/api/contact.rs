@@ -31,14 +31,15 @@ pub enum FeatureKind {
 /// Feature of a solid that contains a footpoint, and the parameters of the footpoint on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeatureRef {
-    /// Kind of the feature.
+    /// Whether the feature is a face, an edge or a vertex.
     pub kind: FeatureKind,
     /// Index of the feature among those of its kind in the [`Hierarchy`](feeler_hierarchy::Hierarchy).
     pub index: u32,
     /// Number of the input entity (of a STEP file, for example) of the face, edge or vertex that contains
     /// the footpoint; 0 if its number is unknown.
     pub source: u64,
-    /// Parameters of the footpoint: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
+    /// Parameters of the footpoint: `(u, v)` of the face's surface, `(t, 0)` with the parameter t of the
+    /// edge's curve, or zeros at a vertex.
     pub uv: [f64; 2],
 }
 
@@ -55,11 +56,10 @@ pub struct Contact {
     /// Signed distance between the footpoints (mm). It is negative if the solids penetrate each other at
     /// the footpoints.
     ///
-    /// Its lower limit is [`Tolerances::least_distance_apart`](crate::Tolerances::least_distance_apart)
-    /// if the solids are known not to interfere, and
-    /// [`Tolerances::least_distance`](crate::Tolerances::least_distance) otherwise. A
-    /// [`QueryOptions::penetration`](crate::QueryOptions::penetration) that is deeper replaces both
-    /// limits.
+    /// Its lower limit is [`Tolerances::min_distance_apart`](crate::Tolerances::min_distance_apart) if the
+    /// solids are known not to interfere, and [`Tolerances::min_distance`](crate::Tolerances::min_distance)
+    /// otherwise. A [`QueryOptions::penetration`](crate::QueryOptions::penetration) that is deeper replaces
+    /// both limits.
     pub distance: f64,
     /// `distance` minus [`QueryOptions::dilation_a`](crate::QueryOptions::dilation_a) and
     /// [`dilation_b`](crate::QueryOptions::dilation_b) (mm).
@@ -80,21 +80,21 @@ pub struct Contact {
     /// convex. On a face these are the principal curvatures. Across an edge and at a vertex the curvature
     /// is infinite.
     pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, with the conventions of
-    /// `curvature_a`.
+    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, positive where the solid is
+    /// convex. Across an edge and at a vertex the curvature is infinite.
     pub curvature_b: [f64; 2],
-    /// Kind of the minimum.
+    /// Kind of the minimum: strict, quasi-minimum, or sample of a conformal set.
     pub kind: ContactKind,
-    /// Identity of the minimum: its pair of features and its branch among the minima of that pair. It stays
-    /// the same between queries of one [`ContactPair`](crate::ContactPair) as long as the minimum stays on
-    /// its features.
+    /// Identity of the minimum, computed from its pair of features and its branch (a number that
+    /// distinguishes the minima of that pair). It stays the same between queries of one
+    /// [`ContactPair`](crate::ContactPair) as long as the minimum stays on its features.
     pub id: u64,
     /// Number of consecutive queries of the pair, before this one, that found this minimum; 0 for a new
     /// one.
     pub age: u32,
-    /// Feature of A at `point_a`.
+    /// Feature of A that contains `point_a`.
     pub feature_a: FeatureRef,
-    /// Feature of B at `point_b`.
+    /// Feature of B that contains `point_b`.
     pub feature_b: FeatureRef,
     /// Whether the solver stopped before its error was as small as rounding, so that the footpoints are
     /// accurate to only about a millionth of the larger solid's diagonal. A certified query also sets it
@@ -130,7 +130,7 @@ impl Stats {
         &self.effort
     }
 
-    /// Adds the counters of another query, or of a part of this one.
+    /// Adds the counters of `part`, which is another query or a part of this one.
     pub fn add(&mut self, part: &Self) {
         self.bvtt_nodes += part.bvtt_nodes;
         self.leaf_pairs += part.leaf_pairs;

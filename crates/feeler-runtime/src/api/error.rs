@@ -50,17 +50,18 @@ pub enum QueryError {
     /// `dilation_b` is NaN or infinite.
     #[error("the dilation of B is {0}; give a finite thickness in mm, 0 for none")]
     DilationB(f64),
-    /// The distance at which a motion is to stop is NaN, infinite or negative.
+    /// The distance that counts as contact
+    /// ([`PassageOptions::distance`](crate::PassageOptions::distance)) is NaN, infinite or negative.
     #[error("the distance to stop at is {0}; give a finite distance of 0 mm or more, 0 for contact")]
     StopDistance(f64),
-    /// A component of the bound of a step is NaN, infinite or negative.
+    /// A component of a [`StepBound`](crate::StepBound) is NaN, infinite or negative.
     #[error(
         "the bound of the step is {rotation} rad and {displacement} mm; both must be finite and at least 0"
     )]
     StepBound {
-        /// Rotation component of the bound (rad).
+        /// Rotation component of the rejected bound (rad).
         rotation: f64,
-        /// Displacement component of the bound (mm).
+        /// Displacement component of the rejected bound (mm).
         displacement: f64,
     },
     /// An option of a tracker is NaN, infinite or negative.
@@ -90,7 +91,7 @@ pub enum QueryError {
          (A) and {min_thickness_b} mm (B); give less than half their sum"
     )]
     PenetrationTooLarge {
-        /// The rejected option (mm).
+        /// Rejected value of `penetration` (mm).
         penetration: f64,
         /// [`Body::min_thickness`](crate::Body::min_thickness) of A (mm).
         min_thickness_a: f64,
@@ -103,7 +104,7 @@ pub enum QueryError {
          (A) and {min_thickness_b} mm (B); give less than a tenth of the smaller one"
     )]
     ToleranceTooLarge {
-        /// The rejected option (mm).
+        /// Rejected value of `tolerance` (mm).
         tolerance: f64,
         /// [`Body::min_thickness`](crate::Body::min_thickness) of A (mm).
         min_thickness_a: f64,

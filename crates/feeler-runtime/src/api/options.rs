@@ -14,7 +14,8 @@ pub struct QueryOptions {
     /// Implicit dilation of A (mm), positive outwards. It affects [`Contact::gap`](crate::Contact::gap)
     /// only, not the distances.
     pub dilation_a: f64,
-    /// Implicit dilation of B (mm), like `dilation_a`.
+    /// Implicit dilation of B (mm), positive outwards. It affects [`Contact::gap`](crate::Contact::gap)
+    /// only, not the distances.
     pub dilation_b: f64,
     /// Whether to share the work among the threads of the current `rayon` pool. The results are bitwise
     /// equal to those without threads.
@@ -30,10 +31,10 @@ pub struct QueryOptions {
     /// Length (mm) below which a distance counts as zero. Solids at a smaller distance are touching, and
     /// solids that penetrate each other less deeply are not interfering.
     ///
-    /// With the default, `None`, it is 1e-7 of the larger bounding-box diagonal plus rounding. The value
-    /// in use, which is [`Tolerances::tol`](crate::Tolerances::tol), is never smaller than rounding. The
-    /// tolerance must be less than a tenth of the minimum thickness of both solids
-    /// ([`Body::min_thickness`](crate::Body::min_thickness)).
+    /// With the default, `None`, it is 1e-7 of the larger bounding-box diagonal plus the rounding of the
+    /// coordinates. The value in use, which is [`Tolerances::tol`](crate::Tolerances::tol), is never
+    /// smaller than this rounding. The tolerance must be less than a tenth of the minimum thickness of
+    /// both solids ([`Body::min_thickness`](crate::Body::min_thickness)).
     pub tolerance: Option<f64>,
     /// Largest depth (mm) at which penetrating solids get minima with negative distances, at least 0. With 0,
     /// no minimum is deeper than [`tolerance`](Self::tolerance). A simulator sets the depth to which it
@@ -41,25 +42,25 @@ pub struct QueryOptions {
     /// thicknesses](crate::Body::min_thickness), because at larger depths the far side of a wall is as near
     /// as the side that was pressed.
     ///
-    /// A contact deeper than [`tolerance`](Self::tolerance) is reported if a point beside it is proved to be
-    /// inside both solids, or if it continues a contact of the previous query. The latter is the only way in
-    /// which results depend on earlier queries. A sheet has no inside, so its own footpoint must be inside
-    /// the other solid; two sheets have no such contacts.
+    /// A contact deeper than [`tolerance`](Self::tolerance) is reported if a point near its footpoints is
+    /// proved to be inside both solids, or if it continues a contact of the previous query. The latter is
+    /// the only way in which results depend on earlier queries. A sheet has no inside, so its own
+    /// footpoint must be inside the other solid; two sheets have no such contacts.
     pub penetration: f64,
     /// Whether to prove for each solve with a free-form feature that it has found all minima, and to
     /// search for missing ones. [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and
     /// [`Contact::undecided`](crate::Contact::undecided) report incomplete proofs; if they report none,
     /// the set of minima is complete.
     pub certified: bool,
-    /// Largest spacing (mm) of the samples of a conformal set. With `None`, and at most, it is a quarter
-    /// of the largest distance between two samples of the set.
+    /// Largest spacing (mm) of the samples of a conformal set. The spacing is never larger than a quarter
+    /// of the largest distance between two samples of the set, which is also the value with `None`.
     pub conformal_spacing: Option<f64>,
-    /// Whether to report only the outermost samples of conformal sets, which carry loads; this is faster
-    /// than all samples. Threads also get samples of nearly conformal sets. Their distances exceed that
-    /// of the nearest pair by at most a fiftieth of the pitch, and they need not be minima.
-    /// [`ContactTracker`](crate::ContactTracker) uses this option.
+    /// Whether to report only the outermost samples of each conformal set, which carry the load between the
+    /// solids; this is faster than to report all samples. Screw threads also get samples of nearly conformal
+    /// sets. The distances of these samples exceed the smallest distance by at most a fiftieth of the pitch,
+    /// and the samples need not be minima. [`ContactTracker`](crate::ContactTracker) uses this option.
     pub load_bearing: bool,
-    /// Method and optimisations of the query, for developers of feeler.
+    /// Method of the query (traversal or brute force) and its optimisations, for developers of feeler.
     #[cfg(feature = "diagnostics")]
     pub diagnostics: Diagnostics,
 }
@@ -143,13 +144,13 @@ impl QueryOptions {
         Self { d_max: self.d_max.min(MAX_DISTANCE), ..*self }
     }
 
-    /// Diagnostics that the caller has chosen.
+    /// Switches for developers that the caller has chosen.
     #[cfg(feature = "diagnostics")]
     pub(crate) fn diagnostics(&self) -> Diagnostics {
         self.diagnostics
     }
 
-    /// Default diagnostics, because the feature is disabled.
+    /// Default switches, because the feature `diagnostics` is disabled.
     #[cfg(not(feature = "diagnostics"))]
     #[expect(clippy::unused_self, reason = "same signature with and without the feature")]
     pub(crate) fn diagnostics(&self) -> Diagnostics {

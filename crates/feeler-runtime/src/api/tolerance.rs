@@ -14,19 +14,19 @@
 const EPS_REL: f64 = 1e-13;
 /// Mask of the exponent bits of an `f64`. A masked positive number is rounded down to a power of two.
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
-/// Rounding of a footpoint's position relative to a trim, as a fraction of the size. It exceeds
-/// [`EPS_REL`] because parameters are inverted and mapped through cubic pieces. With a larger value,
-/// footpoints beside a face count as on it; with a smaller one, the faces on both sides of a trim reject
-/// footpoints on it.
+/// Rounding of a footpoint's position relative to a trim, as a fraction of the larger solid's size. It
+/// exceeds [`EPS_REL`] because parameters are inverted and mapped through cubic pieces. With a larger
+/// value, footpoints just outside a face count as on it; with a smaller one, the faces on both sides of a
+/// trim reject footpoints on it.
 const TRIM_REL: f64 = 1e-9;
-/// Default tolerance, as a fraction of the size, below which two lengths are equal: for contact,
-/// touching, families of critical pairs and semidefinite forms. An independent kernel agrees to this
-/// accuracy. With a larger value, fits with less play count as touching and shallow interference is
+/// Default tolerance, as a fraction of the larger solid's size, below which a length counts as zero: for
+/// contact, touching, families of critical pairs and semidefinite forms. An independent kernel agrees to
+/// this accuracy. With a larger value, fits with less play count as touching and shallow interference is
 /// missed; with a smaller one, rounding of imported faces in contact causes gaps and interference.
 const TOL_REL: f64 = 1e-7;
-/// Distance, as a fraction of the size, below which footpoints belong to the same minimum. It exceeds
-/// [`TOL_REL`] because the footpoint of a flat minimum is less certain than its distance. A larger value
-/// merges neighbouring minima; a smaller one reports a minimum twice.
+/// Distance, as a fraction of the larger solid's size, below which two footpoints on one solid belong to
+/// the same minimum. It exceeds [`TOL_REL`] because the footpoint of a flat minimum is less certain than
+/// its distance. A larger value merges neighbouring minima; a smaller one reports a minimum twice.
 const SAME_REL: f64 = 1e-6;
 /// Angular slack (rad) of exact polars. Normals come from stored frames and inverted parameters with
 /// relative errors of about 1e-13. With a smaller value, exactly parallel poses (margin 0) lose minima; a

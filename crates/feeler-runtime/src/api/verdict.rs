@@ -28,21 +28,21 @@ pub struct Witness {
     /// Lower bound (mm) of the distance from the point to the boundary of A; 0 if A is a sheet, which
     /// contains the point.
     pub inside_a: f64,
-    /// Lower bound (mm) of the distance from the point to the boundary of B, like `inside_a`. No
-    /// translation shorter than `inside_a + inside_b` separates the solids.
+    /// Lower bound (mm) of the distance from the point to the boundary of B; 0 if B is a sheet, which
+    /// contains the point. No translation shorter than `inside_a + inside_b` separates the solids.
     pub inside_b: f64,
 }
 
 /// A point near which interference could neither be confirmed nor excluded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UndecidedPoint {
-    /// Feature of A at the point.
+    /// Feature of A near the undecided point.
     pub feature_a: FeatureRef,
-    /// Feature of B at the point.
+    /// Feature of B near the undecided point.
     pub feature_b: FeatureRef,
-    /// A point of the region in question (mm, world coordinates).
+    /// A point of the region in which interference remained undecided (mm, world coordinates).
     pub point: P3,
-    /// Upper bound (mm) of the depth of common interior points in that region.
+    /// Upper bound (mm) of the depth of common interior points of both solids in that region.
     pub depth_bound: f64,
 }
 
@@ -53,7 +53,7 @@ pub struct UndecidedPoint {
 pub struct WidenedPoint {
     /// The common point (mm, world coordinates).
     pub point: P3,
-    /// Deviation (mm) of the edge, which is added to the tolerance at this point.
+    /// Deviation (mm) of the edge from its faces, by which the tolerance is enlarged at this point.
     pub by: f64,
 }
 
@@ -74,9 +74,9 @@ pub struct CrossingCurve {
 /// could not be followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MissingCurvePart {
-    /// Face of A at the point.
+    /// Face of A on the crossing curve, with its parameters at the point.
     pub feature_a: FeatureRef,
-    /// Face of B at the point.
+    /// Face of B on the crossing curve, with its parameters at the point.
     pub feature_b: FeatureRef,
     /// A point (mm, world coordinates) near the missing part.
     pub point: P3,
@@ -110,14 +110,14 @@ pub enum RegionKind {
     FreeForm,
     /// A line, straight or curved, in which two faces, an edge and a face, or two edges touch.
     Line,
-    /// An isolated point.
+    /// An isolated point at which the features touch.
     Point,
 }
 
 /// Common part of two touching features of two solids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactRegion {
-    /// Shape of the common part.
+    /// Shape of the common part: a region of a surface, a line or a point.
     pub kind: RegionKind,
     /// Feature of A, with the parameters of a point of the common part.
     pub feature_a: FeatureRef,
@@ -139,13 +139,14 @@ pub struct ContactRegion {
 /// Set of equal minima between two features, connected or not, such as parallel planes or a coaxial pin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConformalSet {
-    /// Features and size of the set: the region or line on A whose points are at `distance` from B.
+    /// Features of A and B that contain the set, and its size: the region or line on A's feature whose
+    /// points are at `distance` from B's feature.
     pub contact: ContactRegion,
     /// Distance (mm) of the minima of the set.
     pub distance: f64,
     /// Largest distance (mm) between two samples of the set.
     pub extent: f64,
-    /// Indices of the samples in [`ContactPair::contacts`](crate::ContactPair::contacts).
+    /// Indices of the samples of this set in [`ContactPair::contacts`](crate::ContactPair::contacts).
     pub samples: Vec<usize>,
 }
 
@@ -154,11 +155,13 @@ pub struct ConformalSet {
 pub struct Verdict {
     /// Whether the solids are separated, touching, interfering or undecided.
     pub status: Status,
-    /// A common interior point; `None` unless the status is [`Status::Interfering`].
+    /// A point inside both solids; `None` unless the status is [`Status::Interfering`].
     pub witness: Option<Witness>,
-    /// All points that are undecided; empty unless the status is [`Status::Undecided`].
+    /// Points near which interference could neither be confirmed nor excluded; empty unless the status is
+    /// [`Status::Undecided`].
     pub undecided: Vec<UndecidedPoint>,
-    /// Points at which the status holds only for a tolerance enlarged by the deviation of an edge.
+    /// Points at which the status holds only for a tolerance enlarged by the deviation of an edge from
+    /// its faces.
     pub widened: Vec<WidenedPoint>,
     /// A feature of A and a feature of B that intersect; `None` if no such pair was found. Interfering
     /// solids may lack one, because one solid can contain the other.

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 /// Axis shared by features that are surfaces or curves of revolution about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
-    /// Point of the axis in the middle of the features, in the frame of the solid.
+    /// Point of the axis in the middle of the features that share it, in the frame of the solid.
     pub center: P3,
-    /// Unit direction.
+    /// Unit direction of the axis, in the frame of the solid.
     pub direction: V3,
     /// Radius (mm) of a ball around the centre that contains the features.
     pub radius: f64,

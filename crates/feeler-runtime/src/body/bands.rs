@@ -100,9 +100,10 @@ fn end(
     Band::of_end([lower, upper], [&edges[0], &edges[1]], &border, has_axis, bounds)
 }
 
-/// Returns the band of a face on a cylinder, such as the crest or the root of a thread, about the axis
-/// of the longest flank of the solid. `axis` is the cylinder: a point of its axis, the direction of the
-/// axis, the radius, and the deviation of the face from the cylinder (mm).
+/// Returns the band of a face on a cylinder, such as the crest or the root of a thread, about the axis of
+/// the longest flank of the solid. `None` if the solid has no flank or the face is not in a narrow band
+/// about that axis. `axis` is the cylinder: a point of its axis, the direction of the axis, the radius,
+/// and the deviation of the face from the cylinder (mm).
 fn strip(
     hierarchy: &Hierarchy,
     (face_edges, features): (&[EdgeId], &[FeatureData]),

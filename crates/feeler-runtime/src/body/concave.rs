@@ -33,8 +33,8 @@ pub(crate) fn concave_trims(body: &Body) -> Vec<Box<[bool]>> {
     faces.iter().enumerate().map(of_face).collect()
 }
 
-/// Whether `face` lies on the outer side of `other` beside its own trimming piece with the index
-/// `piece`. The face is to the left of the piece.
+/// Whether `face`, next to its trimming piece with the index `piece`, lies on the outer side of the face
+/// `other` beyond their common edge. The interior of `face` is to the left of the piece.
 fn is_above(face: &Face, piece: usize, other: &Face) -> bool {
     let piece = &face.trim.pieces[piece];
     let uv = piece.eval(0.5);

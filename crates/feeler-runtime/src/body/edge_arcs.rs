@@ -21,7 +21,7 @@ pub(crate) const SAMPLES: usize = 5;
 /// Part of a trimming piece of a face. Each edge is included once, on the first of its two faces.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeArc {
-    /// Face that contains the piece.
+    /// Face that the trimming piece bounds.
     pub face: FaceId,
     /// Face on the other side of the edge: the last one if there are several, or `face` itself if there is
     /// none.

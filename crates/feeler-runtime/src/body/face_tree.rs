@@ -64,7 +64,7 @@ impl Placed for FaceNode {
 struct Item {
     bounds: Aabb,
     center: P3,
-    /// A face with several areas, or an area of a face.
+    /// A whole face, whose areas become the children of the node, or one area of a face.
     of: Result<FaceId, (FaceId, AreaId)>,
 }
 

@@ -25,7 +25,8 @@ pub(crate) struct FeatureData {
     /// Range (mm) of a face along a line: the skeleton of its primitive, or of the canonical surface
     /// that it follows. Unused for other features.
     pub along: [f64; 2],
-    /// For a face around a circle, the range of the meridian: see [`part`](crate::profile::apart::part).
+    /// For a face of a torus, or one that follows a torus, the range of its meridian: first angle and
+    /// size (rad), see [`Part`](crate::profile::Part). The whole meridian for other features.
     pub part: [f64; 2],
     /// Position in [`Body::axes`](crate::Body) of the axis of revolution of the feature, or of the normal
     /// of a plane. `None` for points, for free-form features, and for axes that few features share or that
@@ -61,7 +62,8 @@ impl FeatureData {
         self.primitive.as_ref().or(self.near.as_ref().map(|n| &n.primitive))
     }
 
-    /// Integer that is equal for features that are solved by the same code.
+    /// Number of the feature's kind. It is equal for features of one dimension, class and type of
+    /// primitive, which are solved by the same code.
     pub(crate) fn kind(&self) -> u8 {
         let dimension = match self.feature {
             Feature::Vertex(_) => 0,
@@ -78,7 +80,8 @@ impl FeatureData {
         kind_of(dimension, self.form(), around)
     }
 
-    /// Class that decides how pairs of the feature are solved; see [`class_of_kind`].
+    /// Class of the feature (canonical, near-canonical, free-form edge or other), which decides how its
+    /// pairs are solved.
     pub(crate) fn form(&self) -> SolveClass {
         match self {
             Self { primitive: Some(_), .. } => SolveClass::Canonical,
@@ -91,7 +94,7 @@ impl FeatureData {
     }
 }
 
-/// Kind of a feature: its dimension, its class, and the type of its primitive.
+/// Number of a kind of feature, from its dimension, its class and the type `around` of its primitive.
 fn kind_of(dimension: u8, form: SolveClass, around: u8) -> u8 {
     (dimension << 5) | ((form as u8) << 3) | around
 }
@@ -110,9 +113,10 @@ pub(crate) struct Near {
     pub primitive: Primitive,
     /// Largest distance (mm) between the canonical and the free-form feature.
     pub deviation: f64,
-    /// Largest angle (rad) between their normals; for curves, between their tangents.
+    /// Largest angle (rad) between the normals of the free-form and the canonical feature; for curves,
+    /// between their tangents.
     pub angle: f64,
-    /// Largest difference of their curvatures (1/mm).
+    /// Largest difference (1/mm) between the curvatures of the free-form and the canonical feature.
     pub curvature: f64,
 }
 

@@ -21,12 +21,12 @@ const ANGLES_PER_PIECE: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct Helix {
     pub shape: Helical,
-    /// Whether u runs along the motion (of an edge, always).
+    /// Whether the parameter u of the face runs along the screw motion; always `true` for an edge.
     along_u: bool,
     /// Angles (rad) about the axis, continued over turns and ascending, each with the parameter along
     /// the motion at this angle.
     along: Vec<(f64, f64)>,
-    /// For a face, points of a section across the motion; empty for an edge.
+    /// For a face, points of a curve of the face across the screw motion; empty for an edge.
     section: Vec<Across>,
     /// Range of the face's parameter across the motion.
     pub across: [f64; 2],
@@ -34,7 +34,7 @@ pub(crate) struct Helix {
     pub radius: f64,
 }
 
-/// Point of a section of a face across the motion.
+/// Point of a curve across the screw motion on a face: parameter across the motion, and orbit of the point.
 #[derive(Clone, Copy, Debug)]
 struct Across {
     parameter: f64,
@@ -113,7 +113,7 @@ impl Helix {
         Some(Self { shape, along_u, along: table, section, across, radius })
     }
 
-    /// Angles (rad) of both ends of the feature, ascending.
+    /// Angles (rad) about the axis of both ends of the feature, ascending.
     pub(crate) fn ends(&self) -> [f64; 2] {
         let [first, last] = [self.along.first(), self.along.last()];
         [first, last].map(|k| k.map_or(0.0, |k| k.0))

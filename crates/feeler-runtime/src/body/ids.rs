@@ -8,7 +8,7 @@ use feeler_hierarchy::{AreaId, FaceId, NodeId};
 pub(crate) struct FeatureId(pub u32);
 
 impl FeatureId {
-    /// Feature at position `n`.
+    /// Identifier of the feature at position `n` of the list.
     pub(crate) fn new(n: usize) -> Self {
         Self(super::index(n))
     }

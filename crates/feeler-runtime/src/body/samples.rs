@@ -33,12 +33,13 @@ pub(crate) const CURVE_STEPS: usize = 8;
 pub(crate) const MIDDLE: usize = CURVE_STEPS / 2;
 /// Number of samples along an area of an edge, ends included.
 const CURVE_POINTS: usize = CURVE_STEPS + 1;
-/// Amount by which derivatives in a cell may exceed the range at its corners, relative to the range. A
-/// larger value gives more starting points; with a smaller one, some are missed.
+/// Amount by which the derivatives of the minimised function in a cell of the grid may exceed their range
+/// at the cell's corners, relative to the range. A larger value gives more starting points; with a
+/// smaller one, some are missed.
 const CELL_SLACK: f64 = 0.2;
-/// Amount by which the derivatives around a grid point with a smallest value may exceed the range of the
-/// derivatives at that point and its neighbours, relative to the range. A larger value gives more
-/// starting points; with a smaller one, some are missed.
+/// Amount by which the derivatives of the minimised function around a grid point with a smallest value
+/// may exceed their range at that point and its neighbours, relative to the range. A larger value gives
+/// more starting points; with a smaller one, some are missed.
 const AROUND_SLACK: f64 = 0.5;
 /// Largest error of footpoints computed on grids, in unit-box parameters, including the margin around an
 /// area in which solvers search. A larger value gives more starting points; with a smaller one, some are
@@ -54,11 +55,11 @@ pub(crate) const GRID_POINTS: usize = SIDE * SIDE;
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     points: [P3; GRID_POINTS],
-    /// Tangents at the points of a patch, per step of the grid.
+    /// Tangents by u and v (mm per step of the grid) at the grid points of a patch; zeros for an edge.
     tangents: [[V3; 2]; GRID_POINTS],
     /// Lengths (mm) of the area along its parameters, through its middle.
     pub lengths: [f64; 2],
-    /// Largest second difference (mm) of adjacent points.
+    /// Largest length (mm) of a second difference of three adjacent grid points.
     pub bend: f64,
     /// Estimate of the largest curvature (1/mm), which includes changes of speed along the parameters.
     curvature: f64,
@@ -115,8 +116,8 @@ pub(crate) struct Samples {
 /// Points of an edge's area at equal steps of its parameter, with derivatives.
 pub(crate) type CurveSamples = [CurveDerivs; CURVE_POINTS];
 
-/// Data of an area of an edge without closed form that is tested first. The segments of one edge are
-/// contiguous.
+/// Data of one area of an edge without closed form, with which solves exclude most areas. The segments of
+/// one edge are stored contiguously.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeSegment {
     /// Radius (mm) of a ball around the middle sample that contains the area up to the deviation of the
@@ -136,15 +137,17 @@ pub(crate) struct EdgeSegment {
 /// Bounds of the variation of the third derivative of an edge with respect to its parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Third {
-    /// Upper bound of the difference from a constant, over the area and [`MARGIN`] beyond it.
+    /// Upper bound of the difference of the third derivative from a constant, over the area and
+    /// [`MARGIN`] beyond it.
     pub spread: f64,
-    /// Upper bound of the difference from a linear function of the parameter, over the area.
+    /// Upper bound of the difference of the third derivative from a linear function of the parameter,
+    /// over the area.
     pub bend: f64,
 }
 
 impl EdgeSegment {
-    /// Bounds of the third derivative over this segment of the given area. They are computed at the
-    /// first use only, because most segments of an edge are out of reach of the other solid.
+    /// Bounds of the edge's third derivative over `area`, which is the area of this segment. They are
+    /// computed at the first use only, because most segments of an edge are out of reach of the other solid.
     pub(crate) fn third(&self, body: &Body, area: AreaId) -> Third {
         *self.third.get_or_init(|| {
             let spread = body.third_derivatives_of(area)[0].radius / (self.width * self.width * self.width);
@@ -288,7 +291,7 @@ fn step(i: usize, n: usize) -> f64 {
 }
 
 impl Normals {
-    /// Vectors in the order of the grid points. Entries beyond the number of grid points are zero.
+    /// Normal vectors in the order of the grid points. Entries beyond the number of grid points are zero.
     pub(crate) fn vectors(&self) -> &[V3; GRID_POINTS] {
         &self.vectors
     }
@@ -664,8 +667,8 @@ impl Grid {
         }
     }
 
-    /// Weighted sum of vectors at the three by three grid points (three on an edge) around grid point
-    /// (ci, cj).
+    /// Sum of the vectors `v` at the three by three grid points (three on an edge) around grid point (ci,
+    /// cj), with the products of the weights `ws` along u and `wt` along v.
     fn mixed(&self, v: &[V3; GRID_POINTS], (ci, cj): (usize, usize), (ws, wt): (&[f64; 3], &[f64; 3])) -> V3 {
         let columns = self.shape[1];
         (0..3).fold(V3::zeros(), |sum, i| {

@@ -36,7 +36,8 @@ pub(crate) struct Allowance {
     pub length: f32,
     /// Largest angle (rad) of a direction outside the cone: the rotation of the normal over `length`.
     pub angle: f32,
-    /// Inverse extent (1/mm) of the smallest feature with conformal sets.
+    /// Inverse extent (1/mm) of the smallest canonical feature below the node, because such features can
+    /// carry conformal sets; 0 without one.
     pub inverse_extent: f32,
 }
 
@@ -68,18 +69,18 @@ fn up(x: f64) -> f32 {
 pub(crate) struct TreeNode {
     /// Cone that contains the polars of all features below, up to `allowance`.
     pub cap: Cap,
-    /// Types of the features below.
+    /// Types of the features below the node.
     pub types: FeatureTypes,
     /// Allowance of the node's box and cone.
     pub allowance: Allowance,
-    /// Position of the feature that all areas below belong to, if it may be solved as a whole, or
-    /// [`MIXED`](Self::MIXED).
+    /// Position in [`Body::features`](crate::Body) of the only feature below, if one solve may cover all
+    /// its areas, or [`MIXED`](Self::MIXED).
     whole: FeatureId,
     /// Index of the first child; at a leaf, the area with [`Node::LEAF`].
     link: u32,
     /// Box that contains all areas below, up to `allowance`.
     pub obb: Obb,
-    /// Class of the only feature below; `Free` if there are several.
+    /// Solve class of the only feature below; `Free` if there are several.
     form: SolveClass,
     /// Number of the region of the solid to which the node belongs, 0 for the whole solid: see
     /// [`Body::regions`](crate::Body::regions).
@@ -89,23 +90,24 @@ pub(crate) struct TreeNode {
 const _: () =
     assert!(std::mem::offset_of!(TreeNode, obb) == 64 && size_of::<TreeNode>() == 192, "three cache lines");
 
-/// Class of a feature that decides how its pairs are solved.
+/// Class of a feature that decides how its pairs are solved. Two features are *solved as wholes* if one
+/// solve finds the critical pairs of all their areas ([`SolveClass::solved_whole_with`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SolveClass {
     /// The feature is canonical: closed forms exist.
     Canonical,
     /// The feature follows a canonical one, whose closed forms give starting points.
     Near,
-    /// Free-form edge of few areas.
+    /// The feature is a free-form edge of at most 24 areas that follows no canonical curve.
     FreeEdge,
-    /// Any other feature, and several features.
+    /// Any other feature; also the class of a node with several features.
     Free,
 }
 
 impl SolveClass {
     /// Whether one pair of areas represents a pair of features of these classes. This is so if both are
-    /// canonical or near-canonical, or if one is canonical and the other a free edge, whose areas are
-    /// solved one by one.
+    /// canonical or near-canonical, or if one is canonical and the other a free-form edge of few areas,
+    /// because one solve then covers all their areas.
     pub(crate) fn solved_whole_with(self, other: Self) -> bool {
         match (self, other) {
             (Self::Free, _) | (_, Self::Free) => false,
@@ -128,13 +130,13 @@ impl TreeNode {
         Self { cap, types, allowance, whole, link: node.link, obb, form, region: 0 }
     }
 
-    /// Position of the only feature below the node if it may be solved as a whole
+    /// Position of the only feature below the node if one solve may cover all its areas
     /// ([`Body::whole_of`](crate::Body::whole_of)); `None` otherwise.
     pub(crate) fn whole(&self) -> Option<FeatureId> {
         (self.whole != Self::MIXED).then_some(self.whole)
     }
 
-    /// Features below this node and below a node of another solid, if the two are solved as wholes;
+    /// Features below this node and below a node of another solid, if one solve covers all areas of both;
     /// `None` otherwise.
     pub(crate) fn whole_with(&self, other: &Self) -> Option<FeaturePair> {
         (self.form.solved_whole_with(other.form)).then_some((self.whole, other.whole))

@@ -7,7 +7,7 @@
 //! With a patch (an area of a face), the equations are not the gradient of the distance, whose derivative
 //! is singular where the areas touch. They state that the connection of the point p on the patch with the
 //! point q on the other area is normal to the patch, and that the normal of the patch is normal to the
-//! other area:
+//! other area. Subscripts denote derivatives by the parameters of the respective area:
 //!
 //! ```text
 //! (q − p)·p_i = 0,   (p_u × p_v)·q_k = 0.
@@ -37,14 +37,14 @@ pub(super) struct Pair<'a, const N: usize> {
     /// Upper bounds of the lengths (mm) in space of unit steps of the parameters over the cell that was
     /// evaluated last.
     lengths: SVector<f64, N>,
-    /// Minima that this search has found.
+    /// Receives the minima that this search finds.
     found: &'a mut Solved,
 }
 
 /// One of the two areas in the equations over a cell.
 #[derive(Clone, Copy)]
 struct Side<'a> {
-    /// Bounds of the area over the cell.
+    /// Bounds of the area's points and derivatives over the cell.
     over: &'a CellBounds,
     /// Index of the area's first parameter among the unknowns.
     from: usize,

@@ -228,8 +228,8 @@ impl<'a> Leaf<'a> {
         out
     }
 
-    /// Like [`Leaf::over`], for a cell of a search among whose parameters those of the area begin at the
-    /// index `from`.
+    /// Bounds of the area over a cell of a search, among whose parameters those of the area begin at the
+    /// index `from`. `eps` (mm) is the rounding of a footpoint.
     pub(super) fn over_cell<const N: usize>(&self, cell: &Cell<N>, from: usize, eps: f64) -> CellBounds {
         let n = self.dim();
         self.over(&cell.middle.as_slice()[from..from + n], &cell.radius.as_slice()[from..from + n], eps)

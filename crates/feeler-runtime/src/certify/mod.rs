@@ -129,8 +129,8 @@ fn certificates(
 }
 
 /// Returns all pairs of areas that culling does not exclude, for every pair of features in `pairs` that
-/// are not both canonical. `pairs` may contain one pair of areas only for two features that were solved as
-/// wholes.
+/// are not both canonical. `pairs` may contain one pair of areas only for two features all of whose areas
+/// were covered by one solve.
 fn all_areas(ctx: &Context<'_>, pairs: &[AreaPair]) -> Vec<AreaPair> {
     let Some(cull) = &ctx.cull else { return pairs.to_vec() };
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);

@@ -1,11 +1,13 @@
-//! Potential of a canonical feature, which has minima where the distance of the other feature has them,
-//! with bounds of its derivatives over balls.
+//! Potential of a canonical feature: a function of points that, along the surface or curve of another
+//! feature, has its minima where the distance from the canonical feature has them. Its derivatives have
+//! bounds over balls.
 //!
 //! # Source
-//! MATH §8: the signed distance `s` to a primitive. Its critical points along a surface or curve are those
-//! of `± ½ |p − c|²` about a point, of `± ½ ρ²` about an axis and of `± ½ ((ρ − R)² + z²)` about a circle,
-//! whose derivatives stay finite on the skeleton. The sign turns minima of the distance into minima of the
-//! potential. For planes and cones, the potential is the signed distance.
+//! MATH §8: the signed distance of a point `p` from a primitive. Its critical points along a surface or
+//! curve are those of `± ½ |p − c|²` about a point `c`, of `± ½ ρ²` at the distance `ρ` from an axis, and
+//! of `± ½ ((ρ − R)² + z²)` about a circle of the radius `R`, with the height `z` above its plane. The
+//! derivatives of these potentials stay finite on the skeleton. The sign turns minima of the distance
+//! into minima of the potential. For planes and cones, the potential is the signed distance.
 
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};

@@ -2,7 +2,8 @@
 //!
 //! # Source
 //! MATH §8. With `F` the potential of the feature and `p(x)` the area, the equations are the gradient of
-//! `f(x) = F(p(x))`. The change of its Hessian over a cell is bounded by third derivatives,
+//! `f(x) = F(p(x))`. The change of the Hessian of `f` over a cell is bounded by third derivatives.
+//! Subscripts denote derivatives by the parameters `x`, primes derivatives in space:
 //!
 //! ```text
 //! f_ijk = F‴[p_i, p_j, p_k] + F″[p_ij, p_k] + F″[p_ik, p_j] + F″[p_jk, p_i] + F′ p_ijk.
@@ -46,7 +47,7 @@ pub(super) struct Pair<'a, const N: usize> {
     /// Upper bounds of the lengths (mm) in space of unit steps of the parameters over the cell that was
     /// evaluated last.
     lengths: SVector<f64, N>,
-    /// Minima that this search has found.
+    /// Receives the minima that this search finds.
     found: &'a mut Solved,
 }
 

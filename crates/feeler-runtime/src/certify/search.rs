@@ -1,4 +1,4 @@
-//! Branch and bound for all zeros of a system of equations in a box of unit-box parameters.
+//! Branch and bound for all zeros of a system of equations `g(x) = 0` in a box of unit-box parameters `x`.
 //!
 //! # Source
 //! Krawczyk's operator in mean value form (MATH §8; Neumaier, *Interval Methods for Systems of Equations*,
@@ -19,7 +19,7 @@ use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell<const N: usize> {
     pub middle: SVector<f64, N>,
-    /// Half of the side along each parameter.
+    /// Half of the cell's side along each parameter.
     pub radius: SVector<f64, N>,
     /// Whether the cell is known to contain at most one zero.
     pub unique: bool,
@@ -32,7 +32,7 @@ pub(super) struct Model<const N: usize> {
     pub value: SVector<f64, N>,
     /// Upper bounds of the rounding of `value`.
     pub noise: SVector<f64, N>,
-    /// Jacobian at the middle.
+    /// Jacobian of the equations at the middle of the cell.
     pub jacobian: SMatrix<f64, N, N>,
     /// Upper bounds of the differences between the Jacobian anywhere in the cell and that at the middle,
     /// rounding included.
@@ -87,9 +87,10 @@ fn is_near_known<const N: usize>(
 pub(super) trait Minima<const N: usize> {
     /// Length (mm) below which two minima are the same.
     fn same(&self) -> f64;
-    /// Known zeros.
+    /// Zeros that the solver or this search has found.
     fn known(&mut self) -> &mut Vec<SVector<f64, N>>;
-    /// Zero that Newton's method finds from `x`, if its steps stay within `reach` (unit-box parameters).
+    /// Zero that Newton's method finds from `x`; `None` if it leaves the distance `reach` from `x`
+    /// (unit-box parameters) or does not converge.
     fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>>;
     /// Adds the minima at unit-box parameters. Returns whether there is one.
     fn report(&mut self, x: &SVector<f64, N>) -> bool;
@@ -114,8 +115,10 @@ pub(super) fn resolve_by_newton<const N: usize, S: System<N> + Minima<N>>(
     cell.unique
 }
 
-/// Newton's method from `x` within `reach`, with the model of the system at given parameters. It ends if
-/// steps below `stalled` do not halve any more.
+/// Returns the zero to which Newton's method converges from `x`, with the values and Jacobians that `model`
+/// returns at given parameters. It has converged if a step is at rounding, or if a step below `stalled`
+/// (unit-box parameters) is not shorter than half of the previous one. `None` if a parameter leaves the
+/// distance `reach` from `x`, a model does not exist or is singular, or the method does not converge.
 pub(super) fn newton<const N: usize>(
     x: &SVector<f64, N>,
     reach: &SVector<f64, N>,
@@ -147,7 +150,7 @@ const MAX_NEWTON_STEPS: u32 = 30;
 /// Result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// Number of evaluated cells.
+    /// Number of cells that the search has evaluated.
     pub cells: u64,
     /// Number of cells that may contain a zero that neither the solver nor the search has found.
     pub undecided: u64,

@@ -39,13 +39,13 @@ impl Linear {
 /// The face whose trims are followed, and the other face of a conformal set.
 #[derive(Clone, Copy)]
 pub(super) struct Faces<'a> {
-    /// Body of the face `from`.
+    /// Body that contains the face `from`.
     own: Which,
     /// Face whose trims are followed.
     pub(super) from: &'a Face,
-    /// The other face.
+    /// The other face of the set, on the other body.
     to: &'a Face,
-    /// Deviation (mm) of the face `to`.
+    /// Largest deviation (mm) of the trims of the face `to` from their edges.
     deviation: f64,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Faces<'a> {
     }
 
     /// Returns the pair of the point at parameters `uv` of the face `from` and the nearest point of the
-    /// other face's surface, in the frame of A.
+    /// other face's surface, in the frame of A. `None` on the focal set of that surface.
     fn facing(&self, set: &FamilySet<'_>, uv: P2) -> Option<Critical> {
         set.facing(self.own, &set.ctx.in_a(self.own, &self.from.surface.point(uv)))
     }
@@ -73,7 +73,7 @@ impl<'a> Faces<'a> {
     }
 
     /// Returns the parameters of the point of the other face's surface that is nearest to the point at
-    /// parameters `uv` of the face `from`.
+    /// parameters `uv` of the face `from`. `None` on the focal set of that surface.
     fn image(&self, set: &FamilySet<'_>, uv: P2) -> Option<P2> {
         Some(self.on_other(set, &self.facing(set, uv)?))
     }
@@ -90,7 +90,7 @@ impl<'a> Faces<'a> {
 /// Image of a piece of a trim of one face in the parameters of the other face, if the map between their
 /// parameters is affine: for two planes, coaxial cylinders and coaxial cones.
 pub(super) struct Image<'a> {
-    /// The mapped piece.
+    /// Piece of the trim, mapped to the parameters of the other face.
     piece: TrimPiece,
     /// Trims of the other face.
     trim: &'a TrimCells,

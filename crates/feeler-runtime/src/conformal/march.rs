@@ -12,8 +12,9 @@ use std::f64::consts::TAU;
 /// Smallest step along a curve, as a fraction of its length or, for load-bearing samples, of the smaller
 /// feature's extent if that is longer. A larger value skips narrow sets; a smaller one takes more work.
 pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
-/// Smallest step along a trim that coincides with a trim of the other solid, as a fraction of the same
-/// length as for [`MIN_STEP`]. A larger value skips narrow sets; a smaller one takes more work.
+/// Smallest step along a trim that coincides with a trim of the other solid, as a fraction of the trim's
+/// length or, for load-bearing samples, of the smaller feature's extent if that is longer. A larger value
+/// skips narrow sets; a smaller one takes more work.
 const SHARED_STEP: f64 = 1.0 / 8.0;
 /// Length of a step as a fraction of the distance to the nearest trim. It is below 1 because surfaces bend
 /// and their metric changes along the step. A larger value steps over trims; a smaller one takes more
@@ -36,7 +37,7 @@ const MAX_STATIONS: u32 = 8;
 const MIN_TRIM_STEP: f64 = 1.0 / 65536.0;
 /// Distance before a crossing of trims, as a fraction of the trim, that is excluded from the test whether
 /// the trim crosses no other one before. With a larger value, steps before crossings are tested one by
-/// one; with a smaller one, the test fails beside flat crossings.
+/// one; with a smaller one, the test fails near flat crossings.
 const BEFORE_CROSSING: f64 = 2.0 * MIN_TRIM_STEP;
 /// Maximum number of bisections of a crossing of a trim; two steps of linear interpolation precede each.
 /// Only curves longer than 10¹⁰ tolerances reach it.
@@ -193,8 +194,9 @@ struct Path<'a> {
 }
 
 impl Path<'_> {
-    /// Returns the member at the parameter `s` of the path. `on_other` is the location of its footpoint in
-    /// the domain of the face whose trim is not followed, if it is known.
+    /// Returns the member at the parameter `s` of the path. `on_other` is the location of its footpoint
+    /// in the domain of the face whose trim is not followed, if it is known. `None` if the path's point
+    /// has no unique nearest point on the other feature.
     fn member(&self, s: f64, on_other: Option<InDomain>) -> Option<Member> {
         let p = (self.point)(s);
         match self.leader {
@@ -279,7 +281,7 @@ fn walk(path: &Path<'_>, range: (f64, f64), options: &QueryOptions, out: &mut Ve
     walk_on(path, range, options, &mut ImageSteps::default(), out);
 }
 
-/// Like [`walk`], with the lengths of steps from the walk along the previous curve.
+/// Follows a path like [`walk`], with the lengths of steps at which the walk along the previous path ended.
 fn walk_on(
     path: &Path<'_>,
     (s0, s1): (f64, f64),
@@ -377,8 +379,8 @@ fn walk_on(
 
 /// Bisects between a point inside the trims and one outside, down to a fraction of the tolerance, and
 /// returns the last member inside. `inner` and `outer` are the parameters of the two points, as fractions
-/// of a curve of the length `length` (mm). `at` returns the member at a parameter; `own` is the body whose
-/// trim is followed, if any.
+/// of a curve of the length `length` (mm). `at` returns the member at a parameter; `own` is the body
+/// whose trim is followed, if any. `None` if there is no member at `inner`.
 fn last_inside(
     (set, own): (&FamilySet<'_>, Option<Which>),
     at: &dyn Fn(f64) -> Option<Member>,

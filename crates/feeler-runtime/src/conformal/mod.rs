@@ -85,7 +85,8 @@ const MAX_DISTANCE_SPREAD: f64 = 2.0;
 /// one, contacts are reported twice.
 const COVER_ANGLE: f64 = 1e-5;
 /// Maximum distance, in tolerances, of a minimum of features of lower dimension from a set that contains
-/// it. A larger and a smaller value have the effects of [`COVER_ANGLE`].
+/// it. With a larger value, isolated minima beside a set vanish; with a smaller one, contacts are
+/// reported twice.
 const COVER_LENGTH: f64 = 10.0;
 
 /// Adds samples of all families in `solved` to `accepted`, and removes minima of features of lower
@@ -219,7 +220,7 @@ pub(crate) struct FamilySet<'a> {
     a: Primitive,
     /// Primitive of `feature_b`, in the frame of A.
     b: Primitive,
-    /// Smaller extent (mm) of both features.
+    /// Smaller one of the extents (box diagonals, mm) of the family's two features.
     pub extent: f64,
 }
 
@@ -228,7 +229,7 @@ pub(crate) struct FamilySet<'a> {
 pub(crate) struct OnTrim {
     /// Parameters (u, v) of the point on the face.
     pub uv: P2,
-    /// Deviation (mm) of the trim.
+    /// Deviation (mm) of the trim from its edge.
     pub deviation: f64,
 }
 
@@ -288,7 +289,7 @@ impl<'a> FamilySet<'a> {
     }
 
     /// Returns the member of a family of dimension two whose footpoint on the body `own` is `p` (frame of
-    /// A).
+    /// A); `None` on the focal set of the other feature.
     pub(crate) fn member_at(&self, own: Which, p: &P3) -> Option<Member> {
         self.checked(self.facing(own, p)?)
     }
@@ -311,7 +312,7 @@ impl<'a> FamilySet<'a> {
     }
 
     /// Returns the member of a family of dimension one whose footpoint on the body `own` is the point of
-    /// the feature nearest to `p` (frame of A).
+    /// that body's feature nearest to `p` (frame of A). `None` on the focal set of either feature.
     pub(crate) fn member_beside(&self, own: Which, p: &P3) -> Option<Member> {
         let primitive = if own == Which::A { &self.a } else { &self.b };
         // The path runs along an edge exactly, and the distance from an edge has no gradient on the edge.
@@ -380,8 +381,8 @@ impl<'a> FamilySet<'a> {
     }
 
     /// Returns the member whose footpoint on the body `own` is the point `p` (frame of A) of the trim
-    /// `trim`. `on_other` is the location of the other footpoint in the domain of the other face, if it is
-    /// known.
+    /// `trim`. `on_other` is the location of the other footpoint in the domain of the other face, if it
+    /// is known. `None` on the focal set of the other feature.
     pub(crate) fn member_on_trim(
         &self,
         own: Which,
@@ -400,7 +401,8 @@ impl<'a> FamilySet<'a> {
         Some(Member { pair, sides: self.sides(&pair, [None; 2]) })
     }
 
-    /// Like [`FamilySet::member`], but does not test whether the footpoints lie on the solids.
+    /// Returns the pair of footpoints of the member nearest to the point `guess` on or near A (frame of A),
+    /// without the test whether they lie on the solids. `None` if the family has no member near `guess`.
     pub(crate) fn pair(&self, guess: &P3) -> Option<Critical> {
         let pair = family_foot(&self.a, &self.b, guess, self.ctx.least, (self.ctx.tol.tol, self.extent))?;
         // Near an exact family the solution is exact to the tolerance: one footpoint is kept, and the
@@ -535,7 +537,7 @@ impl<'a> FamilySet<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Seeds {
     grids: Vec<Grid>,
-    /// Number of points of all grids.
+    /// Number of points of the grids of all areas.
     len: usize,
 }
 
@@ -571,7 +573,7 @@ impl Seeds {
         }
     }
 
-    /// Number of points.
+    /// Number of points of the grids of all areas.
     pub(crate) fn len(&self) -> usize {
         self.len
     }

@@ -10,7 +10,7 @@ use feeler_hierarchy::FeatureType;
 /// Angles by which the polars of edges and vertices are dilated in one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Dilations {
-    /// Dilation (rad) of each [`Kind`] of pair.
+    /// Angle (rad) by which polars are dilated, for each [`Kind`] of pair.
     angles: [f64; KINDS],
     /// Largest displacement (mm) of a footpoint on a curved face in the step.
     slide: f64,
@@ -91,12 +91,12 @@ impl Dilations {
         (self.angle(Kind::Flat) + turn(bend, self.slide)).min(self.angle(Kind::Curved))
     }
 
-    /// Dilation (rad) of a kind of pair.
+    /// Angle (rad) by which polars are dilated for a kind of pair.
     pub(crate) fn angle(&self, kind: Kind) -> f64 {
         self.angles[kind as usize]
     }
 
-    /// Whether any polars are dilated.
+    /// Whether the polars are dilated for any kind of pair.
     pub(crate) fn any(&self) -> bool {
         self.angles.iter().any(|angle| *angle > 0.0)
     }

@@ -1,6 +1,6 @@
-//! Culling tests of a pair of nodes, cheapest first: types of features, cones of revolution, boxes. Leaves
-//! of features that are not solved as wholes are also tested with polyhedral cones and with boxes along the
-//! normals.
+//! Culling tests of a pair of nodes, cheapest first: types of features, cones of revolution, boxes.
+//! Leaves of two features are also tested with polyhedral cones and with boxes along the normals, unless
+//! one solve covers all areas of both features.
 //!
 //! Each test that culls a pair returns a margin: the motion of B (see [`super::motion`]) after which the
 //! test must be repeated.
@@ -56,7 +56,7 @@ pub(crate) struct CullContext {
     /// Largest distance (mm) beyond concave edges of their faces at which footpoints of pressed minima
     /// are accepted: the largest depth.
     beside: f64,
-    /// Angles by which polars are dilated.
+    /// Angles by which the polars of edges and vertices are dilated, by the kind of pair.
     dilations: Dilations,
     /// Sine and cosine of the sum of the dilations of A's and B's polars, by the kind of pair.
     both: [(f64, f64); KINDS],
@@ -101,7 +101,7 @@ impl CullContext {
         }
     }
 
-    /// Angles by which polars are dilated.
+    /// Angles by which the polars of edges and vertices are dilated, by the kind of pair.
     pub(crate) fn dilations(&self) -> &Dilations {
         &self.dilations
     }
@@ -145,7 +145,7 @@ impl CullContext {
         pairs
     }
 
-    /// Whether one pair of areas represents a pair of features that are solved as wholes
+    /// Whether one solve may cover all areas of two features, which one pair of areas then represents
     /// ([`Savings::supermaximal`]).
     pub(crate) fn solves_whole_features(&self) -> bool {
         self.savings.supermaximal
@@ -197,8 +197,9 @@ impl CullContext {
         self.facing(a, b, || b.cap.axis).or_else(|| self.boxes(a, b, &mut { NO_HINT }))
     }
 
-    /// Test of [`CullContext::nodes`] by feature types and cones of revolution. `axis_b` returns the
-    /// axis of B's cone in the frame of A.
+    /// Motion of B for which the feature types or the cones of revolution of two nodes exclude a minimum;
+    /// `None` if they do not exclude one at this pose. `axis_b` returns the axis of B's cone in the frame
+    /// of A.
     pub(crate) fn facing(&self, a: &TreeNode, b: &TreeNode, axis_b: impl FnOnce() -> V3) -> Option<Motion> {
         let is_compatible = |&(a, b): &(u16, u16)| strict_compatible(a, b) || conformal_compatible(a, b);
         let pairs = self.pairs_of(a.types, b.types);
@@ -213,7 +214,8 @@ impl CullContext {
         self.cannot_face((&a.cap, &Cap { axis: axis_b(), ..b.cap }), kind, angles[0] + angles[1])
     }
 
-    /// Test of [`CullContext::nodes`] by boxes. If the boxes are separated, `hint` receives the axis.
+    /// Motion of B for which the boxes of two nodes (B's in the frame of A) stay out of reach of each
+    /// other; `None` if they are within reach. If an axis separates them, `hint` receives its number.
     pub(crate) fn boxes(&self, a: &TreeNode, b: &TreeNode, hint: &mut u8) -> Option<Motion> {
         let reach = self.reach_of(a, b);
         let (axis, gap) = gap_in_frame(&a.obb, &b.obb, reach)?;
@@ -221,8 +223,8 @@ impl CullContext {
         Some(Motion::of_displacement(gap - reach))
     }
 
-    /// Test of [`CullContext::boxes`] along the axis in `hint` only, with B's node in B's own frame.
-    /// `None` if `hint` does not denote an axis or the axis does not separate the boxes.
+    /// Motion of B for which the boxes of two nodes stay separated along the axis in `hint`, with B's node
+    /// in B's own frame. `None` if `hint` does not denote an axis or the axis does not separate the boxes.
     pub(crate) fn boxes_along(&self, a: &TreeNode, b: &TreeNode, hint: u8) -> Option<Motion> {
         let axis = hint.checked_sub(FIRST_BOX_HINT).filter(|axis| *axis < SAT_AXES)?;
         let reach = self.reach_of(a, b);

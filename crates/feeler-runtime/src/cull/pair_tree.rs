@@ -29,7 +29,7 @@ pub(crate) trait Pairs {
     /// Data that is stored with each pair and passed to the tests of the pair in later traversals.
     type Note: Copy;
 
-    /// Computes the note of a pair.
+    /// Computes the data that is stored with a pair.
     fn note(&mut self, pair: NodePair) -> Self::Note;
     /// Index of the group to which pairs with this note belong; `None` without a group. One active pair
     /// represents all pairs of its group, so that the others need not be tested.
@@ -55,7 +55,7 @@ pub(crate) trait Pairs {
 /// Initial hint of a pair that was not tested yet.
 pub(crate) const NO_HINT: u8 = u8::MAX;
 
-/// Result of the test of a pair.
+/// Result of the culling test of a pair of nodes.
 pub(crate) enum Verdict {
     /// The pair cannot contain a minimum until B has moved by the margin.
     Culled(Margin),
@@ -109,7 +109,7 @@ const PRUNE_EVERY: u32 = 8;
 struct Deferred {
     /// First pair of each list, or [`GONE`], and whether the group of the list is among `groups`.
     lists: Vec<(u32, bool)>,
-    /// Groups whose lists may be non-empty.
+    /// Groups whose lists may contain pairs.
     groups: Vec<u32>,
 }
 
@@ -161,7 +161,8 @@ impl Deferred {
         }
     }
 
-    /// Removes and returns the next pair that is to be tested.
+    /// Removes the next pair from the list of pairs that are about to be tested, and returns its index;
+    /// `None` if the list is empty.
     fn next_taken<T>(&mut self, pairs: &mut [PairNode<T>]) -> Option<u32> {
         let k = self.lists.first().map(|l| l.0).filter(|k| *k != GONE)?;
         self.remove(pairs, k);

@@ -70,8 +70,9 @@ impl PlacedEnvelopes {
         self.current += 1;
     }
 
-    /// [`Body::sphere_envelope`] of a feature, moved by `pose`. Body and pose must be the same until the
-    /// next [`PlacedEnvelopes::restart`].
+    /// Primitive of a feature, or of the canonical feature that it follows, moved by `pose`, and the
+    /// largest distance (mm) of the feature from it; `None` as in [`Body::sphere_envelope`]. Body and
+    /// pose must be the same until the next [`PlacedEnvelopes::restart`].
     pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: FeatureId) -> Option<&(Primitive, f64)> {
         let item = &mut self.items[feature.index()];
         if item.0 != self.current {

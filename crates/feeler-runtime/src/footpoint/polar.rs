@@ -22,7 +22,7 @@ pub(crate) enum Polar {
     Exact,
     /// The direction is outside the exact polar, but in the polar dilated by the quasi angle.
     Dilated,
-    /// The direction is outside the polar.
+    /// The direction is outside the dilated polar.
     Outside,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, quasi_angle: f64)
 }
 
 /// Rounding of the product of two unit vectors that are computed from other products. A larger value
-/// accepts directions beside polars; a smaller one refuses exact directions.
+/// accepts directions just outside polars; a smaller one refuses exact directions.
 const PRODUCT_ROUNDING: f64 = 2e-12;
 
 /// List of the constraints of a polar. The inline capacity suffices for usual corners; longer lists are

@@ -24,7 +24,7 @@ const MAX_PARALLEL_SINE: f64 = 1e-6;
 pub(crate) const ROUNDINGS: f64 = 100.0;
 
 /// Rounding of the products of extreme rays of a cone with its constraints. A larger value accepts rays
-/// beside cones; a smaller one refuses exact rays.
+/// just outside cones; a smaller one refuses exact rays.
 const RAY_ROUNDING: f64 = 1e-9;
 /// Distance of two unit vectors below which they count as one extreme ray. With a larger value, normals
 /// at small angles are merged; with a smaller one, the mean counts a ray twice.

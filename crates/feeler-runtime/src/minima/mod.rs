@@ -33,12 +33,12 @@ use places::{BoundaryPart, polar_middle, spread};
 /// frame of the solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointMinimum {
-    /// The boundary point.
+    /// The boundary point, in the frame of the solid.
     pub point: P3,
     /// Outward unit normal at `point`. It points towards the given point, or away from it if the given
     /// point is inside the material.
     pub normal: V3,
-    /// Distance (mm), negative if the given point is inside the material.
+    /// Distance (mm) of the given point from `point`, negative if the given point is inside the material.
     pub distance: f64,
     /// Principal curvatures of the solid at the boundary point (1/mm), the larger one first, positive
     /// where the solid is convex. The larger one is infinite on edges, and both are infinite at
@@ -98,10 +98,12 @@ const MIN_SECOND_DERIVATIVE: f64 = 1e-9;
 /// Number of samples of a circle of equally near points. More of them cost more; with fewer, the set is
 /// described less accurately.
 const RING_SAMPLES: usize = 4;
-/// Number of samples of a sphere of equally near points, with the same effects as [`RING_SAMPLES`].
+/// Number of samples of a sphere of equally near points. More of them cost more; with fewer, the set is
+/// described less accurately.
 const SPHERE_SAMPLES: usize = 6;
-/// Number of parameters that are tested to find samples. A larger value costs more; with a smaller one,
-/// narrow parts of a face have no samples.
+/// Number of points of a circle of equally near points that are tested against the trims of the face or
+/// the spans of the edge; the samples are selected from those inside. A larger value costs more; with a
+/// smaller one, narrow parts of a face have no samples.
 const SAMPLE_CANDIDATES: usize = 48;
 /// Maximum number of steps of Newton's method. More of them cost more; with fewer, footpoints are lost.
 const MAX_NEWTON_STEPS: usize = 30;
@@ -761,8 +763,8 @@ impl Context<'_> {
     }
 }
 
-/// Principal curvatures (1/mm) with respect to the outward normal, the larger one first. `outward`
-/// states whether the natural normal is the outward one.
+/// Principal curvatures (1/mm) of a surface at the parameters `uv`, with respect to the outward normal,
+/// the larger one first. `outward` states whether the natural normal is the outward one.
 fn curvatures(surface: &Surface, outward: bool, uv: P2) -> [f64; 2] {
     let [small, large] = surface.curvatures(uv);
     if outward { [large, small] } else { [-small, -large] }

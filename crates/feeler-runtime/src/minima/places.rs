@@ -28,7 +28,7 @@ pub enum BoundaryPart {
     Edge(EdgeId),
     /// An area of an edge that is neither straight nor circular.
     Curve(EdgeId, AreaId),
-    /// A vertex.
+    /// A vertex of the solid.
     Vertex(VertexId),
     /// A part of a concave edge, given by its index in the internal list of edge arcs. It can be nearest
     /// only to points inside the material.

@@ -120,8 +120,8 @@ struct Ray {
 }
 
 impl Ray {
-    /// Number of crossings that leave the solid minus the number of those that enter it; `None` if a
-    /// crossing is uncertain.
+    /// Number of crossings at which the ray leaves the solid minus the number of those at which it enters
+    /// it; `None` if a crossing is uncertain.
     fn count(&self, body: &Body, tol: f64, RayScratch { stack, faces }: &mut RayScratch) -> Option<i32> {
         let mut sum = 0;
         faces.clear();
@@ -303,7 +303,8 @@ fn winds_around_origin(mut points: impl Iterator<Item = Vector2<f64>>, margin: f
     Some(winding != 0)
 }
 
-/// Whether parameters are on the border of the whole domain, where the area has no adjacent area.
+/// Whether the parameters `uv` are on the border of `rect`, the parameter rectangle of the whole face,
+/// beyond which there is no adjacent area.
 fn on_border(rect: &Rect, uv: P2) -> bool {
     let near = |a: f64, b: f64, w: f64| (a - b).abs() <= 1e-9 * w;
     let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);

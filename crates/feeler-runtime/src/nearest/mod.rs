@@ -24,7 +24,7 @@ use nalgebra::Matrix3;
 pub(crate) struct Nearest {
     /// Distance (mm) from the given point, never negative.
     pub distance: f64,
-    /// Nearest boundary point.
+    /// Boundary point nearest to the given point.
     pub foot: P3,
     /// Outward unit normal at `foot`; `None` if `foot` is on an edge or a vertex.
     pub normal: Option<V3>,
@@ -82,7 +82,8 @@ pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch
 }
 
 /// Point of one area nearest to `p`, if it is within `limit` (mm): the footpoint if that is inside the
-/// trims, otherwise the nearest point of the trims near the area, or a tip of the surface.
+/// trims, otherwise the nearest point of the trims near the area, or a tip of the surface. `None` if it
+/// is farther away, or if the area is not one of a face.
 fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Nearest> {
     let data = body.area(area);
     let Feature::Face(f) = data.feature else { return None };

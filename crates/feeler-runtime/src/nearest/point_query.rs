@@ -12,7 +12,7 @@ use feeler_geom::{P3, V3};
 pub struct NearestPoint {
     /// Distance (mm) from the given point, never negative, even inside the solid.
     pub distance: f64,
-    /// Nearest boundary point.
+    /// Boundary point nearest to the given point, in the frame of the solid.
     pub foot: P3,
     /// Outward unit normal of the boundary at `foot`; `None` if `foot` is on an edge or a vertex.
     pub normal: Option<V3>,

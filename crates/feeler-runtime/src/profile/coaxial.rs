@@ -7,7 +7,8 @@
 //! displacement.
 //!
 //! # Guarantees
-//! The same as those of [`mod@super::apart`].
+//! A bound is certain up to rounding and, for faces that follow a canonical one, up to the accuracy of
+//! their measured deviation.
 
 use super::{ProfilePoint, RevolvedFace, nearest_of};
 use crate::profile::ring::Ring;
@@ -61,6 +62,7 @@ pub(super) fn distance(a: &RevolvedFace, b: &RevolvedFace) -> Option<f64> {
 }
 
 /// Profiles of both faces, each about its own axis; a sphere takes the direction of the other axis.
+/// `None` if neither face has a unique axis, or if a planar face has no ring.
 fn profiles(a: &RevolvedFace, b: &RevolvedFace) -> Option<(Profile, Profile)> {
     let (of_a, of_b) = (axis(a), axis(b));
     Some((profile(a, &of_b.or(of_a)?)?, profile(b, &of_a.or(of_b)?)?))
@@ -154,7 +156,7 @@ impl Outline {
         self.extent(&ProfilePoint::y())
     }
 
-    /// Largest distance (mm) from the axis.
+    /// Largest distance (mm) of the outline from the axis.
     fn radius(&self) -> f64 {
         self.extent(&ProfilePoint::x())[1].max(0.0)
     }
@@ -293,7 +295,7 @@ fn cross([a, b]: &[ProfilePoint; 2], [c, d]: &[ProfilePoint; 2]) -> bool {
         && e.perp(&f) != 0.0
 }
 
-/// Points in which the segment from `a` to `b` intersects a circle.
+/// Points in which the segment from `a` to `b` intersects a circle; `None` in place of each missing point.
 fn on_circle([a, b]: &[ProfilePoint; 2], center: &ProfilePoint, radius: f64) -> [Option<ProfilePoint>; 2] {
     let (d, x) = (b - a, a - center);
     let (p, q, r) = (d.norm_squared(), x.dot(&d), x.norm_squared() - radius * radius);

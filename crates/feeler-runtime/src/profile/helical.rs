@@ -28,8 +28,9 @@ use std::f64::consts::TAU;
 /// distances along orbits are not a short sum of harmonics of the angle; with a smaller one, tilted
 /// bolts are solved area by area.
 pub(crate) const SCREWED_TILT: f64 = 0.05;
-/// Largest distance of the axes of parts that are screwed into one another, in radii, with the same
-/// effects as [`SCREWED_TILT`] for bolts with much play.
+/// Largest distance of the axes of parts that are screwed into one another, as a fraction of the radius
+/// of the threads. With a larger value, distances along orbits are not a short sum of harmonics of the
+/// angle; with a smaller one, bolts with much play are solved area by area.
 pub(crate) const SCREWED_BESIDE: f64 = 0.2;
 /// Largest relative difference of the leads of parts that are screwed into one another. With a larger
 /// value, orbits of both parts diverge within a few turns; with a smaller one, worn threads are solved
@@ -394,8 +395,9 @@ pub(crate) fn apart(a: &Band, b: &Band, pose_ab: &Pose, limits: [f64; 2]) -> Opt
     above(a, b, pose_ab, limits).or_else(|| above(b, a, &pose_ab.inverse(), limits))
 }
 
-/// Implements [`apart`] by the heights of the band `over` above the turns of the band `base`, which must
-/// be thin or a ridge. `pose` maps coordinates of `over` to those of `base`.
+/// Displacement (mm) up to which the faces in two bands cannot intersect, by the heights of the band `over`
+/// above the turns of the band `base`. `pose` maps coordinates of `over` to those of `base`. `None` if the
+/// heights do not separate the bands, the leads differ, or `base` is neither thin nor a ridge.
 fn above(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2]) -> Option<f64> {
     if base.material.is_none() || (base.lead - over.lead).abs() > SCREWED_LEAD * base.lead.abs() {
         return None;
@@ -500,7 +502,7 @@ fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2
 struct Height {
     tilt: Matrix3<f64>,
     shift: V3,
-    /// The angle ψ (rad).
+    /// Angle ψ (rad) of the rotation in the formula above.
     turn: f64,
     leads: [f64; 2],
     heights: [f64; 2],

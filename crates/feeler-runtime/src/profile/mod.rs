@@ -34,7 +34,7 @@ pub(crate) struct RevolvedFace {
 /// the tube, 0 where the tube is farthest from the axis, and increase towards positive heights.
 pub(crate) type Part = [f64; 2];
 
-/// The whole meridian.
+/// Range of the whole meridian of a torus.
 const WHOLE: Part = [0.0, TAU];
 
 /// Distance from an axis and height along it (mm): a point of the half-plane in which profiles lie.

@@ -50,7 +50,7 @@ pub(crate) struct Accepted {
     /// uncertain; `slack_b` likewise.
     pub slack_a: f64,
     pub slack_b: f64,
-    /// Whether a footpoint lies beyond a concave edge of its face.
+    /// Whether at least one of the footpoints lies beyond a concave edge of its face.
     pub is_extended: bool,
     /// Whether `n` was replaced by the normal of an adjacent face, because the solids face each other
     /// across an edge of coplanar (flush) faces, where the original normal would obstruct sliding.

@@ -37,8 +37,8 @@ impl Context<'_> {
         self.d_max.max(-self.least)
     }
 
-    /// Copy of the context for a pair of areas. Its `quasi_angle` is the dilation of the polars for
-    /// features of their kinds.
+    /// Copy of the context for a pair of areas. Its `quasi_angle` is the angle (rad) by which the polars
+    /// are dilated for features of the kinds to which these areas belong.
     pub(crate) fn of_areas(&self, (i, j): AreaPair) -> Self {
         let quasi_angle =
             self.cull.as_ref().map_or(self.quasi_angle, |cull| cull.dilation_of((self.a, i), (self.b, j)));

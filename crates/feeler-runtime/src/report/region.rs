@@ -195,7 +195,7 @@ struct Region<'a> {
     ctx: &'a Context<'a>,
     /// Faces of A and B.
     faces: FacePair,
-    /// Distance (mm) of the faces.
+    /// Distance (mm) between the two faces in the common region.
     distance: f64,
     /// Domain of B's face in the parameters of A's face, if it can be mapped.
     mapped: Option<TrimCells>,
@@ -356,11 +356,11 @@ struct Integral<'a> {
     region: &'a Region<'a>,
     /// Nodes and weights on [0, 1] of the coarser and the finer rule.
     rules: &'a [Vec<(f64, f64)>; 2],
-    /// Length of the whole range of v.
+    /// Length of the whole range of v that is integrated.
     width: f64,
     /// Relative accuracy of the area.
     accuracy: f64,
-    /// Rough value of the whole area (mm²).
+    /// Rough value (mm²) of the area of the whole region.
     scale: f64,
     /// Number of lines of constant v that may still be evaluated.
     left: u32,

@@ -82,7 +82,7 @@ struct SeparationTest {
     pose_a: Pose,
     pose_b: Pose,
     options: QueryOptions,
-    /// Number of verdicts that remain.
+    /// Number of verdicts that the search may still compute.
     left: u32,
 }
 

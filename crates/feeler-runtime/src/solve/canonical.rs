@@ -123,7 +123,8 @@ mod tests {
         V3::from_fn(|_, _| rng.random_range(-1.0..1.0))
     }
 
-    /// Footpoint on a primitive (of a face or a circular edge) of a point near it.
+    /// Footpoint on a primitive (of a face or a circular edge) of a point near it; `None` on the focal
+    /// set of a face's primitive.
     fn foot(primitive: &Primitive, p: &P3) -> Option<P3> {
         match *primitive {
             Primitive::Circle { frame, radius, sigma: 0.0 } => {
@@ -135,7 +136,8 @@ mod tests {
         }
     }
 
-    /// Distance from a point to the nearest point of a primitive.
+    /// Distance from a point to a circular edge, or signed distance from the primitive of a face; `None`
+    /// on its focal set.
     fn distance(primitive: &Primitive, p: &P3) -> Option<f64> {
         match primitive {
             Primitive::Circle { sigma: 0.0, .. } => Some((foot(primitive, p)? - p).norm()),

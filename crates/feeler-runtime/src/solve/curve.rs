@@ -27,9 +27,9 @@ use std::cell::Cell;
 /// Maximum number of halvings of a piece of the interval that may contain two roots. A larger number takes
 /// more work on such pieces; a smaller one misses roots that are close together.
 const MAX_HALVINGS: u32 = 6;
-/// Maximum number of halvings, in one area, of pieces that are long compared with the distance from a point
-/// without derivatives. Each passage of the edge by the axis of a circle takes some; an edge that runs along
-/// the axis would take any number. A smaller number misses minima beside axes.
+/// Maximum number of halvings, in one area, of pieces that are long compared with the distance from a
+/// point without derivatives. Each passage of the edge by the axis of a circle takes some; an edge that
+/// runs along the axis would take any number. A smaller number misses minima near axes.
 const SHARP_HALVINGS: u32 = 64;
 
 /// Derivatives of the objective by the edge's parameter along an area of a free-form edge.
@@ -219,7 +219,8 @@ pub(crate) struct Jet {
     pub sharpness: f64,
     /// Length of the curve's first derivative (mm per unit of the parameter).
     pub speed: f64,
-    /// Length of the objective's gradient.
+    /// Length of the objective's gradient in space (mm for half a squared distance, without unit for a
+    /// distance).
     pub pull: f64,
     /// Estimate of the largest third derivative by the parameter that is due to the objective, not to the
     /// curve.
@@ -344,7 +345,7 @@ fn steps(
 /// The cubic through values and slopes differs from its chord by at most 4/27 of the sum of the
 /// differences between the slopes at the ends and the chord's. The test allows [`SLOPE_SLACK`] of this
 /// sum, or the change due to the third derivative of the curve, whose linear part the cubic contains. The
-/// result is false over steps in which the objective may be sharp: beside the thin tube of a torus, the
+/// result is false over steps in which the objective may be sharp: near the thin tube of a torus, the
 /// derivative leaves a constant value and comes back to it.
 pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64, third: f64) -> bool {
     let min_slope = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
@@ -367,9 +368,9 @@ const SLOPE_SLACK: f64 = 0.75;
 /// Peano's kernel, plus a quarter of that for the cubic's own difference from its chord. A larger value
 /// takes more halvings; a smaller one misses roots of a winding edge.
 const THIRD_CHANGE: f64 = 0.08;
-/// Third derivative of an objective about a circle or a tube, as a multiple of the second derivative times
-/// the sharpness: approximately the mean over all directions. A larger value takes more halvings; a
-/// smaller one misses minima close to each other beside a circle.
+/// Third derivative of an objective about a circle or a tube, as a multiple of the second derivative
+/// times the sharpness: approximately the mean over all directions. A larger value takes more halvings; a
+/// smaller one misses minima close to each other near a circle.
 const OWN_THIRD: f64 = 0.25;
 /// Longest step over which the derivatives at the ends describe those in between, as a multiple of the
 /// distance from the nearest point without derivatives. A larger value misses roots; a smaller one takes

@@ -14,10 +14,10 @@
 //! that runs parallel to a face has small derivatives everywhere, which no bound of curvatures
 //! distinguishes from zero.
 //!
-//! A side of the patch may be one point, a pole. Beside it, footpoints turn around the pole over a length
-//! of the edge's distance from it, and parameters at the ends of an interval exclude nothing in between.
-//! Intervals are halved there until the turn is bounded or the interval is a point. Footpoints with
-//! parameters behind a pole are rejected, because they do not belong to the surface.
+//! A side of the patch may be one point, a pole. Near it, footpoints turn around the pole while the edge
+//! advances by its distance from the pole, and parameters at the ends of an interval exclude nothing in
+//! between. Intervals are halved there until the turn is bounded or the interval is a point. Footpoints
+//! with parameters behind a pole are rejected, because they do not belong to the surface.
 
 use super::curve::{self, Jet};
 use super::leaf::Leaf;
@@ -43,7 +43,7 @@ const MAX_RADIUS: f64 = 1.0;
 const MIN_RADIUS: f64 = 1.0 / 1024.0;
 /// Radius, in units of the patch's [`Grid::radius`], below which an interval whose ends have no footpoint is
 /// not halved any more: the footpoints of points within reach of the patch are found from farther away. A
-/// larger value misses minima beside centres of curvature; a smaller one takes more halvings beyond them.
+/// larger value misses minima near centres of curvature; a smaller one takes more halvings beyond them.
 const MIN_RADIUS_WITHOUT_FEET: f64 = 1.0 / 32.0;
 /// Number of lengths of an interval of the edge that must fit in the patch's [`Grid::radius`] for the
 /// derivatives at its ends to describe those in between. A larger value takes more halvings along parallel
@@ -58,8 +58,8 @@ const MAX_CURVED_LENGTH: f64 = 0.5;
 /// enter the patch between two footpoints outside.
 const MAX_FOOT_SPEED: f64 = 1.5;
 /// Distance of an interval's middle from the axis of a pole, in radii of the interval, up to which its
-/// footpoints may turn around the pole. At larger distances they turn by at most 60°. A larger value takes
-/// more halvings; a smaller one loses minima beside poles.
+/// footpoints may turn around the pole. At larger distances they turn by at most 60°. A larger value
+/// takes more halvings; a smaller one loses minima near poles.
 const MAX_POLE_DISTANCE: f64 = 2.0;
 /// Maximum number of halvings of the edge. Only edges longer than 10⁶ times the patch's [`Grid::radius`] need
 /// more.
@@ -126,7 +126,7 @@ pub(crate) fn solve(
 /// signed distance in a given range. It is bounded by ranges of coordinates along the axes of the area's box
 /// and by [`NormalBundle`]s.
 struct Slab<'a> {
-    /// Leaf of the area.
+    /// Leaf node of the face's area.
     node: &'a TreeNode,
     /// Smallest and largest component of an outward normal along each axis of the box.
     normals: [[f64; 2]; 3],
@@ -297,7 +297,8 @@ impl Search<'_> {
         self.halves(m, r, depth - 1, evaluations, found);
     }
 
-    /// Returns a pole of the patch around which the footpoints of the points in a ball may turn.
+    /// Returns a pole of the patch around which the footpoints of the points in a ball may turn; `None`
+    /// if there is no such pole.
     fn pole_within(&self, center: &P3, radius: f64) -> Option<&Pole> {
         let reach = self.slab.reach[0].abs().max(self.slab.reach[1].abs()) + radius;
         self.grid.poles.iter().find(|pole| {
@@ -316,9 +317,9 @@ impl Search<'_> {
         }
     }
 
-    /// Footpoint of the point `p` on the face. Newton's method starts from the footpoint `near`, then from
-    /// the nearest grid point, then on the meridian of a pole in the direction of `p`, until one start
-    /// converges.
+    /// Footpoint of the point `p` on the face. Newton's method starts from the footpoint `near`, then
+    /// from the nearest grid point, then on the meridian of a pole in the direction of `p`, until one
+    /// start converges. `None` if none converges to a point of the surface.
     fn foot(&self, p: &P3, near: Option<&FootJet>) -> Option<Foot> {
         let poles = &self.grid.poles;
         let of = |start: Vector2<f64>| {

@@ -36,7 +36,7 @@ const MAX_STARTS: usize = 24;
 /// starts; a smaller one misses starts.
 const GRID_ANGLE_ERROR: f64 = 2e-3;
 
-/// Meridians of a leaf on which Newton runs start beside its collapsed side (pole), as fractions of the
+/// Meridians of a leaf on which Newton runs start near its collapsed side (pole), as fractions of the
 /// width of the leaf.
 const MERIDIANS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 /// Distance of starts from a collapsed side, as a fraction of the distance to the middle of the leaf. A
@@ -176,9 +176,9 @@ fn report_halves(
     report(ctx, of_a, of_b, false, out);
 }
 
-/// Returns unit-box parameters of points on the [`MERIDIANS`] beside the point `x` on a collapsed side of
-/// a patch; `None` if `x` is not on such a side. All meridians intersect in the pole, and a saddle there
-/// is a minimum along some of them.
+/// Returns unit-box parameters of points on the [`MERIDIANS`] near the point `x` on a collapsed side of a
+/// patch; `None` if `x` is not on such a side. All meridians intersect in the pole, and a saddle there is
+/// a minimum along some of them.
 fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.len()]> {
     let len: ArrayVec<f64, 2> = a.jet(&x).first.iter().map(|t| t.norm()).collect();
     let turns = (0..2).find(|&k| len[k] <= COLLAPSED * len[1 - k])?;

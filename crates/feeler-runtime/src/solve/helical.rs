@@ -7,19 +7,19 @@
 //! with its footpoint on the spline of the other feature). A local minimum of the stations' distances
 //! counts if it is deeper than ripples can be. A minimum wider than a quarter of a turn is a conformal
 //! set, which is reported by its lowest member and by samples at stations. Narrower minima are strict and
-//! are reported at the minimum of a smooth function through the stations beside them, so that they do not
-//! jump from ripple to ripple.
+//! are reported at the minimum of a smooth function through the neighbouring stations, so that they do
+//! not jump from ripple to ripple.
 //!
 //! # Source
 //! MATH §9 (sets of equal minima, screw motions).
 //!
 //! # Guarantees
 //! Footpoints are on both splines, and gaps are the distances between them to rounding. Each minimum is
-//! found that is wider than a twelfth of a turn and deeper than the saddles beside it by more than the
-//! spread: twice the deviations of both features and twice the tolerance. The lowest member of a set is
-//! the lowest point between the neighbours of its lowest station; ripples elsewhere are lower by at most
-//! the deviations of both features. For a tracker, only the samples, which are within the spread, are
-//! members of a set. The results are deterministic, and samples do not depend on culling.
+//! found that is wider than a twelfth of a turn and deeper than the saddles on both sides of it by more
+//! than the spread: twice the deviations of both features and twice the tolerance. The lowest member of a
+//! set is the lowest point between the neighbours of its lowest station; ripples elsewhere are lower by
+//! at most the deviations of both features. For a tracker, only the samples, which are within the spread,
+//! are members of a set. The results are deterministic, and samples do not depend on culling.
 
 use super::Solved;
 use crate::api::contact::{ContactKind, Stats};
@@ -114,7 +114,7 @@ struct Station {
 /// define the stations; the other one is a face on which the footpoints lie.
 struct Orbit<'a> {
     ctx: &'a Context<'a>,
-    /// Body of the own feature.
+    /// Body of the own feature, whose sections define the stations.
     own: Which,
     /// Features of A and B.
     features: [Feature; 2],
@@ -128,7 +128,8 @@ struct Orbit<'a> {
     /// Number of turns from the turn of the other face that is nearest to a point to the turn on which its
     /// footpoint is searched for.
     turns: f64,
-    /// Whether the contacts are those of a tracker; see [`solve`].
+    /// Whether the contacts are those of a tracker, for which stations of nearly conformal sets are
+    /// samples, too.
     loads: bool,
 }
 

@@ -57,8 +57,8 @@ pub(crate) struct Solved {
     areas: Vec<AreaId>,
     /// Scratch buffer: areas of a free-form edge that may have a minimum.
     open: Vec<AreaId>,
-    /// Scratch buffer: pairs of areas of one pair of features that remain for [`solve_areas`], because no
-    /// closed form solves the two features as a whole.
+    /// Scratch buffer: pairs of areas of one pair of features that remain for [`solve_areas`], because
+    /// the closed forms do not decide all areas of the two features.
     rest: Vec<AreaPair>,
     /// Scratch buffer: areas of a feature of B near critical pairs of canonical features.
     beside: near::Beside,

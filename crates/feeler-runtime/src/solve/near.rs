@@ -3,10 +3,10 @@
 //!
 //! Modellers write fillets and their borders as splines that wave about a torus and its circles by little
 //! more than rounding. Their normals differ from those of the canonical surface by at most an angle θ,
-//! their curvatures by at most κ, both measured during preparation. At a minimum of the free-form feature,
-//! the gradient of the canonical distance is then at most θ. Let λ be the smallest relative curvature of a
-//! critical pair. If λ is clearly above κ, exactly one minimum lies beside the pair, within θ / λ. If λ is
-//! clearly below −κ, no minimum lies beside it.
+//! their curvatures by at most κ (1/mm), both measured during preparation. At a minimum of the free-form
+//! feature, the gradient of the canonical distance is then at most θ. Let λ be the smallest relative
+//! curvature of a critical pair. If λ is clearly above κ, exactly one minimum lies near the pair, within
+//! the distance θ / λ. If λ is clearly below −κ, no minimum lies near it.
 //!
 //! # Source
 //! MATH §3 (closed forms), §8 (Newton).
@@ -43,23 +43,24 @@ use feeler_geom::{Curve, P2, P3, Rect};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{Matrix1, SVector, Vector1, Vector2};
 
-/// Factor by which the relative curvature of a critical pair must exceed the curvature of the waves for the
-/// pair to have exactly one minimum beside it, or none. With a larger value, more pairs of leaves are solved
-/// one by one; with a smaller one, a minimum of a wave is missed.
+/// Factor by which the relative curvature of a critical pair must exceed the curvature of the waves for
+/// the pair to have exactly one minimum near it, or none. With a larger value, more pairs of leaves are
+/// solved like those of other free-form features; with a smaller one, a minimum of a wave is missed.
 const CURVATURE_FACTOR: f64 = 2.0;
 /// Distance outside the areas that Newton's method may reach, as a fraction of their rectangles. A larger
 /// value wastes steps; a smaller one loses minima.
 const RECT_MARGIN: f64 = 0.5;
 /// Largest displacement of the minimum of the free-form features from the critical pair of the canonical
-/// ones, in units of θ / λ. With a larger value, duplicates have to be removed; with a smaller one,
-/// converged minima are rejected.
+/// ones, in units of θ / λ (angle between normals over relative curvature; see the module). With a larger
+/// value, duplicates have to be removed; with a smaller one, converged minima are rejected.
 const MAX_DISPLACEMENT: f64 = 2.0;
 /// Distance of a point from the box of an area, relative to the size of the box, up to which the foot of the
 /// point is searched for in the area. A larger value takes more work; a smaller one loses feet.
 const BOX_SLACK: f64 = 0.01;
-/// Half of the smallest eigenvalue of the Hessian of ½ distance² that the second order distinguishes from
-/// zero. With a larger value, saddles count as minima; with a smaller one, more pairs of leaves are solved
-/// one by one.
+/// Largest product of the distance of a critical pair and the difference κ of curvatures (see the module)
+/// at which the second order of the pair is used: half of the smallest eigenvalue of the Hessian of ½
+/// distance² that counts as different from zero. With a larger value, saddles count as minima; with a
+/// smaller one, all pairs of leaves are solved more often.
 const MIN_ORDER: f64 = 5e-5;
 /// Largest radius about a flat critical pair, relative to the extent of the features, within which minima
 /// are searched for. A larger value searches in larger neighbourhoods; a smaller one solves all pairs of
@@ -167,8 +168,8 @@ fn open_pairs(
     rest.extend(group.iter().filter(|pair| open.binary_search(&of_edge(pair)).is_ok()));
 }
 
-/// Adds to `out` the pairs of areas of two features that may have a minimum; with `spots`, only pairs near
-/// one of the spots. `beside` is a scratch buffer.
+/// Adds to `out` the pairs of areas of two features that may have a minimum; with `spots` (neighbourhoods of
+/// flat critical pairs), only pairs whose areas both intersect one of them. `beside` is a scratch buffer.
 fn areas_in(
     ctx: &Context<'_>,
     (fa, fb): (Feature, Feature),
@@ -243,9 +244,9 @@ fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
     Some(Shape { feature, primitive, near: Some(near) })
 }
 
-/// Adds the minima beside those critical pairs of the canonical features that clearly have exactly one.
-/// Returns the neighbourhoods of other critical pairs, which may contain further minima; `None` if minima may
-/// be anywhere.
+/// Adds the minima near those critical pairs of the canonical features that clearly have exactly one
+/// minimum of the actual features nearby. Returns the neighbourhoods of other critical pairs, which may
+/// contain further minima; `None` if minima may be anywhere.
 fn decided(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
@@ -359,7 +360,7 @@ fn start(
     best.map(|(_, area, params)| (area, params))
 }
 
-/// A critical pair of the canonical features that has exactly one minimum of the actual features beside it.
+/// A critical pair of the canonical features that has exactly one minimum of the actual features near it.
 #[derive(Clone, Copy)]
 struct Expected<'a> {
     at: &'a Critical,

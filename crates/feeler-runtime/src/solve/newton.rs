@@ -15,11 +15,11 @@ use nalgebra::{SMatrix, SVector};
 /// Objective at one point of the unit box, with derivatives by the unit-box parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Eval<const N: usize> {
-    /// Value of the objective.
+    /// Value of the objective at the point.
     pub f: f64,
-    /// Gradient of the objective.
+    /// Gradient of the objective by the unit-box parameters.
     pub grad: SVector<f64, N>,
-    /// Hessian of the objective.
+    /// Hessian of the objective by the unit-box parameters.
     pub hess: SMatrix<f64, N, N>,
     /// Length in space (mm) of a unit step along each parameter.
     pub len: SVector<f64, N>,

@@ -20,25 +20,28 @@ use feeler_geom::{P2, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 use nalgebra::{Matrix2, Vector2};
 
-/// Largest sine of the angle between gradient and normal of a converged point. With a larger value,
-/// stalled points count as minima; with a smaller one, sound minima become undecided.
+/// Largest sine, at a converged point, of the angle between the gradient of the signed distance and the
+/// normal of the curve or patch over which the distance is minimised. With a larger value, stalled points
+/// count as minima; with a smaller one, sound minima become undecided.
 pub(super) const ACCEPT_SINE: f64 = 1e-9;
-/// Sine of the angle between gradient and normal below which Newton's method ends, because the rest is
-/// rounding. A larger value gives less exact footpoints; a smaller one wastes steps.
+/// Sine of the angle between the gradient of the signed distance and the normal of the curve or patch
+/// over which the distance is minimised, below which Newton's method ends, because the rest is rounding.
+/// A larger value gives less exact footpoints; a smaller one wastes steps.
 pub(super) const DONE_SINE: f64 = 1e-14;
 /// Largest residual of a converged point of half a squared distance, as a multiple of
-/// [`Tolerances::eps`](crate::Tolerances::eps). A larger and a smaller value have the effects of
-/// [`ACCEPT_SINE`].
+/// [`Tolerances::eps`](crate::Tolerances::eps). With a larger value, stalled points count as minima; with
+/// a smaller one, sound minima become undecided.
 const ACCEPT_EPS: f64 = 1e3;
 /// Residual of half a squared distance below which Newton's method ends, as a multiple of
 /// [`Tolerances::eps`](crate::Tolerances::eps). The remaining residual tilts the direction between
-/// footpoints that are close together. A larger and a smaller value have the effects of [`DONE_SINE`].
+/// footpoints that are close together. A larger value gives less exact footpoints; a smaller one wastes
+/// steps.
 const DONE_EPS: f64 = 1e-3;
 
-/// Largest ratio of two distances up to which the derivatives at grid points describe those in between: the
-/// largest distance of a point of the area from its nearest grid point, over the distance of a grid point
-/// from the nearest point at which the objective has no derivatives. With a larger value, minima beside thin
-/// shapes are missed; a smaller one gives more starts.
+/// Largest ratio of two distances up to which the derivatives at grid points describe those in between:
+/// the largest distance of a point of the area from its nearest grid point, over the distance of a grid
+/// point from the nearest point at which the objective has no derivatives. With a larger value, minima
+/// near thin shapes are missed; a smaller one gives more starts.
 const MAX_SMOOTH_DISTANCE: f64 = 0.5;
 
 /// Rounding of a distance as a fraction of [`Tolerances::eps`](crate::Tolerances::eps), the rounding of a
@@ -173,12 +176,13 @@ pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, lengths: &[f64; 2
     lengths.map(|length| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN })
 }
 
-/// Convergence criterion of an objective.
+/// Convergence criterion for the minimisation of an objective: sines for a signed distance, lengths (mm)
+/// for half a squared distance.
 pub(crate) fn goal(ctx: &Context<'_>, objective: &Reduced) -> Goal {
     if objective.squared { squared_goal(ctx) } else { Goal { accept: ACCEPT_SINE, done: DONE_SINE } }
 }
 
-/// Convergence criterion of half a squared distance.
+/// Convergence criterion (mm) for the minimisation of half a squared distance.
 pub(crate) fn squared_goal(ctx: &Context<'_>) -> Goal {
     Goal { accept: ACCEPT_EPS * ctx.tol.eps, done: DONE_EPS * ctx.tol.eps }
 }

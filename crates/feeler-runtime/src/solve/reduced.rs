@@ -27,11 +27,11 @@ pub(crate) struct Reduced {
 pub(crate) struct Probe {
     /// Signed distance (mm) or half the squared distance (mm²).
     pub f: f64,
-    /// Gradient of the objective.
+    /// Gradient of the objective in space.
     pub grad: V3,
-    /// Second derivative of the objective.
+    /// Second derivative of the objective in space.
     pub bending: Bending,
-    /// Footpoint on the primitive.
+    /// Footpoint of the point on the primitive.
     pub foot: P3,
     /// Inverse (1/mm) of the approximate distance from the nearest point at which the objective has no
     /// derivatives. Over that distance, the derivatives can change by any amount.
@@ -64,8 +64,8 @@ impl Reduced {
         self.probed(p)
     }
 
-    /// Like [`Reduced::probe`], for hot loops that use some of its results: it is inlined, so that the
-    /// compiler drops the others.
+    /// Evaluates the objective at `p` like [`Reduced::probe`], for hot loops that use some of the
+    /// results: it is inlined, so that the compiler drops the others.
     #[inline(always)]
     pub(super) fn probed(&self, p: &P3) -> Option<Probe> {
         if !self.squared {

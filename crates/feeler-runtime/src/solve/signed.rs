@@ -41,9 +41,9 @@ const MIN_TANGENT_SINE_SQ: f64 = 1e-12;
 /// Footpoint of a point on a patch, with the derivatives of the signed distance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Foot {
-    /// Unit-box parameters in the leaf of the patch.
+    /// Unit-box parameters of the footpoint in the leaf of the patch.
     pub at: Vector2<f64>,
-    /// Signed distance (mm) along the outward normal.
+    /// Signed distance (mm) of the point from the patch, along the outward normal.
     pub distance: f64,
     /// Unit outward normal of the patch at the footpoint.
     pub normal: V3,

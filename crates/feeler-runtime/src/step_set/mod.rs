@@ -33,14 +33,14 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature};
 /// Bounds of the motion of B relative to A in the next step of a simulator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Widening {
-    /// Upper bound of the relative rotation (rad).
+    /// Upper bound of the rotation (rad) of B relative to A.
     pub rotation: f64,
     /// Upper bound of the displacement (mm) of any point of B relative to A.
     pub displacement: f64,
     /// Largest distance (mm) of a minimum that the step can close: the displacement plus the dilations of
     /// the solids.
     pub max_distance: f64,
-    /// Accepted error (mm) of a predicted gap.
+    /// Accepted error (mm) of the gap that a contact predicts for the end of the step.
     pub gap_error: f64,
     /// Pose of B in A's frame before the last step; `None` if the motion is not a continuation of that
     /// step.

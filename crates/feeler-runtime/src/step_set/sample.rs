@@ -1,5 +1,5 @@
-//! Samples of nearly conformal pairs of features, which are contacts of a simulator's step beside the
-//! minima.
+//! Samples of nearly conformal pairs of features, which are contacts of a simulator's step in addition to
+//! the minima.
 //!
 //! A step predicts the gap of a contact as a linear function of the motion. The error of the prediction is
 //! at most (θ² + 2 κa θ u − κa κb u²) / (2 (κa + κb)) after a relative rotation θ and a slide u, where κa
@@ -82,8 +82,8 @@ const MIN_CURVATURE: f64 = 1e-6;
 /// smaller one, rounding determines the directions on spheres.
 const SPHERICAL: f64 = 1e-6;
 
-/// Stores in `out` the samples beside the contacts `kept` of nearly conformal pairs of features. Only
-/// samples whose gap the step can close are stored.
+/// Stores in `out` the samples of nearly conformal pairs of features, which a step needs in addition to
+/// the contacts `kept`. Only samples whose gap the step can close are stored.
 pub(crate) fn add_samples(
     ctx: &Context<'_>,
     step: &Widening,
@@ -122,8 +122,8 @@ pub(crate) fn add_samples(
 }
 
 /// Pairs of faces at a contact, each as a copy of the contact with these features. The faces of each body
-/// are the feature of the contact, if it is a face, or the faces beside its edge whose normals the step
-/// can turn into the direction of the contact.
+/// are the feature of the contact, if it is a face, or the faces adjacent to its edge whose normals the
+/// step can turn into the direction of the contact.
 fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<[Accepted; 2]> {
     let faces = |which: Which| -> SmallVec<[FaceId; 2]> {
         let (feature, place, p) = match which {
@@ -232,9 +232,9 @@ fn place_near(body: &Body, edge: EdgeId, p: &P3) -> FeatureRef {
 
 /// Start parameters for inversions of points on the other face.
 struct Hint {
-    /// Parameters of the contact's footpoint.
+    /// Parameters of the contact's footpoint on the other face.
     of_contact: P2,
-    /// Parameters of the previous sample's footpoint.
+    /// Parameters of the previous sample's footpoint on the other face.
     last: Cell<P2>,
 }
 
@@ -532,7 +532,7 @@ struct FacePoint {
     points: [P3; 2],
     /// Unit normal from A to B (frame of A).
     n: V3,
-    /// Signed distance (mm) along `n`.
+    /// Signed distance (mm) from A's point to B's along `n`.
     distance: f64,
     /// The face, with the parameters of the point on it.
     place: FeatureRef,

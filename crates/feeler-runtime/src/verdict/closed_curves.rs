@@ -102,7 +102,8 @@ struct Target<'a> {
 struct Sheet<'a> {
     face: FaceId,
     patch: &'a Patch<'a>,
-    /// Whether crossing curves continue beyond the sides of constant u and of constant v.
+    /// Whether crossing curves may continue beyond the sides of constant u, and beyond those of constant
+    /// v, because the face is closed, the side is a point, or an area is adjacent.
     joined: [bool; 2],
     /// Number of areas of the face that the patch covers.
     areas: usize,

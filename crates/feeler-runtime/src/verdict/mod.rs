@@ -18,7 +18,7 @@
 //!
 //! # Deviations
 //! Coincident faces are not classified piece by piece: the level replaces this classification, and points
-//! beside each crossing replace samples of the pieces.
+//! near each crossing replace samples of the pieces.
 
 mod clearance_bounds;
 mod closed_curves;
@@ -74,7 +74,7 @@ const SAME_CROSSING_DISTANCE: f64 = 1e-3;
 /// Result of the decision whether the interiors of two solids intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Finding {
-    /// No evidence of crossing.
+    /// No evidence was found that the boundaries cross.
     Apart,
     /// All evidence is shallower than about twice the tolerance, or has no witness: see the guarantees of the
     /// module.
@@ -197,7 +197,7 @@ struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    /// Searches for a witness beside a crossing, and stores it, or the fact that the solids touch there.
+    /// Searches for a witness near a crossing, and stores it, or the fact that the solids touch there.
     /// Returns whether a witness was found, so that the search may end.
     fn add_evidence(&mut self, evidence: &Evidence) -> bool {
         let tol = self.ctx.tol.tol;
@@ -236,7 +236,8 @@ impl Decision<'_> {
         self.clearances.as_mut().map_or(CachedResult::NotWorthwhile, |cache| cache.get(ctx, query, faces))
     }
 
-    /// Stores the result of a search for later queries; `faces` are those of [`Decision::cached`].
+    /// Stores the result of a search for later queries; `faces` are the searched face of the query's
+    /// solid and the face of the other solid.
     fn store(&mut self, query: CrossingQuery, faces: FacePair, found: (ClearanceBound, OpenArcs)) {
         let ctx = self.ctx;
         if let Some(cache) = &mut self.clearances {
@@ -244,8 +245,8 @@ impl Decision<'_> {
         }
     }
 
-    /// Returns the number of cells that the searches of `pairs` pairs (see [`PAIR_BUDGET`]) may use
-    /// together.
+    /// Returns the number of cells that `pairs` searches, each of one edge arc or area with one face, may
+    /// use together: at most [`PAIR_BUDGET`] each, and those that remain for the query.
     fn budget_for(&self, pairs: usize) -> u32 {
         PAIR_BUDGET.saturating_mul(u32::try_from(pairs).unwrap_or(u32::MAX)).min(self.budget)
     }
@@ -336,9 +337,9 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
     }
 }
 
-/// Searches for a point inside both solids beside contacts deeper than twice the tolerance. It is for the
-/// case that [`decide`] has found crossings but no such point, because in a thin lens-shaped common volume
-/// the search from a crossing may end early.
+/// Searches for a point inside both solids near contacts deeper than twice the tolerance. It is for the
+/// case that [`decide`] has found crossings but no such point, because in a thin lens-shaped common
+/// volume the search from a crossing may end early. `None` if no such point is found.
 pub(crate) fn confirm_contacts(
     ctx: &Context<'_>,
     contacts: &[Accepted],

@@ -218,7 +218,8 @@ impl OverlapWalk<'_> {
         Some((axis, Motion::of_displacement(gap - distance).by(node_b.region)))
     }
 
-    /// Like [`Self::box_margin`], for one axis only; axes are counted from [`FIRST_AXIS`].
+    /// Motion of B before the boxes of two nodes come within the crossing distance along one axis; `None`
+    /// if this axis does not separate them. Axes are counted from [`FIRST_AXIS`].
     fn box_margin_along(&self, (i, j): NodePair, axis: u8) -> Option<Margin> {
         let (node_a, node_b) = (&self.ctx.a.faces()[i.index()], &self.ctx.b.faces()[j.index()]);
         let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - FIRST_AXIS);

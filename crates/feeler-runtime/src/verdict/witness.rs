@@ -33,7 +33,7 @@ pub(super) fn touch(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> bool {
     off_a + off(depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe).0) <= 1.01 * ctx.tol.tol
 }
 
-/// Searches for a point beside a crossing that is deeper than `need` (mm) inside both solids. It tries
+/// Searches for a point near a crossing that is deeper than `need` (mm) inside both solids. It tries
 /// points in some directions and, with `thorough`, also moves along both boundaries to larger depths.
 /// `first` is the body that is processed first. `None` if no such point is found.
 pub(super) fn confirm(

@@ -635,8 +635,8 @@ impl Walk<'_> {
         mapped
     }
 
-    /// Appends the items of a representation to the list, with poses in its own coordinates
-    /// premultiplied by `pose`.
+    /// Appends the items of the representation `rep_id` and of its related representations to `found`.
+    /// `pose` is the pose of the coordinates of `rep_id`.
     fn content(
         &mut self,
         rep_id: u64,

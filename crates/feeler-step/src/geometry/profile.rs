@@ -212,8 +212,8 @@ impl Geometry<'_> {
         let (of_seams, of_edges) =
             (plane.side_of(&seams), plane.side_of(&near.edges.iter().collect::<Vec<_>>()));
         // Without evidence, the side on which writers usually start is used. For a conic, it is the side
-        // of its first axis if that axis points away from the axis of revolution, or else the side along
-        // which the curve rises; a line starts at its point.
+        // of its first axis if that axis points away from the axis of revolution, or else the side of
+        // its second axis. For a line, it is the side of its origin.
         let begins = match &profile.curve {
             Curve::Ellipse { frame, .. } | Curve::Circle { frame, .. }
                 if frame.x.dot(&plane.across).abs() > 0.5 =>

@@ -71,7 +71,7 @@ impl NearEdge<'_> {
 /// Result of reading a surface.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadSurface {
-    /// Surface (mm).
+    /// Surface as read, in mm.
     pub(crate) surface: Surface,
     /// Whether the natural normal of `surface` has the direction of the normal of the surface in the
     /// file.

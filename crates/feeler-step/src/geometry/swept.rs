@@ -104,7 +104,7 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurfac
     }
 
     let (t0, t1) = finite_range(&profile.curve, |frame| {
-        // The conic is projected along the extrusion direction onto the plane normal to it.
+        // Points of the face are projected along the extrusion direction onto the plane of the conic.
         let slope = frame.z.dot(dir);
         near.points
             .iter()

@@ -22,7 +22,7 @@ pub(super) enum Token<'a> {
 }
 
 impl Token<'_> {
-    /// Description for messages.
+    /// Describes the token for error messages.
     pub(super) fn shown(&self) -> String {
         const SHOWN: usize = 40;
         let text = |t: &[u8]| String::from_utf8_lossy(t).chars().take(SHOWN).collect::<String>();

@@ -73,7 +73,7 @@ pub(crate) enum Instance {
 pub(crate) struct Graph {
     /// Names in `FILE_SCHEMA`, as written.
     pub(crate) schema: Vec<String>,
-    /// Entities by number.
+    /// Entities by their numbers (`#123`).
     pub(crate) entities: BTreeMap<u64, Instance>,
     /// Number of entity numbers that a REFERENCE section assigns to other files.
     pub(crate) external: usize,

@@ -19,8 +19,8 @@ use crate::error::StepError;
 /// files that exhaust the memory; a smaller one refuses large models.
 pub const MAX_UNPACKED: u64 = 2 << 30;
 
-/// Maximum number of nested compressions (a gzip file in a ZIP archive). A larger value admits archives
-/// that unpack without end.
+/// Maximum number of nested compressions (a gzip file in a ZIP archive). A larger value takes more time
+/// for archives that contain archives.
 const MAX_LAYERS: usize = 2;
 /// Maximum number of file names of an archive that a message shows; more would hide its text.
 const SHOWN: usize = 5;
@@ -48,8 +48,8 @@ pub(crate) fn unpacked<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>,
     Ok(out)
 }
 
-/// Reads at most `max_bytes`. The outer error contains `Ok` with a message if there are more bytes,
-/// `Err` if the reader fails.
+/// Reads at most `max_bytes`. The error is `Ok` with a message if there are more bytes, and `Err` if the
+/// reader fails.
 fn limited(reader: impl Read, max_bytes: u64) -> Result<Vec<u8>, Result<String, std::io::Error>> {
     let mut out = Vec::new();
     reader.take(max_bytes + 1).read_to_end(&mut out).map_err(Err)?;

@@ -39,11 +39,11 @@ const MIN_SPACING_RATIO: f64 = 0.4;
 /// Trim piece of an edge on one face.
 struct Piece<'a> {
     face: usize,
-    /// Index among the trim pieces of the face.
+    /// Index of the piece among the trim pieces of the face.
     place: usize,
     surface: &'a feeler_geom::Surface,
     piece: &'a TrimPiece,
-    /// Groups of coinciding points that the two ends belong to.
+    /// Groups of coinciding points that the start and the end of the piece belong to.
     ends: [u32; 2],
     /// Number of chords along the piece that the chord error requires.
     steps: usize,

@@ -81,8 +81,8 @@ impl Plane<'_> {
         Ok(handle)
     }
 
-    /// Returns `uv`, on the upper border of a period replaced by the parameters on the lower border, so
-    /// that the points of both borders are equal to the bit.
+    /// Returns `uv` with a parameter at the upper end of its period replaced by the lower end, so that
+    /// the points of both borders are equal to the bit.
     #[expect(clippy::float_cmp, reason = "lines of the grid are exactly on the borders")]
     fn wrapped(&self, uv: P2) -> P2 {
         let (trim, r) = (&self.face.trim, &self.face.trim.rect);
@@ -138,9 +138,9 @@ impl Plane<'_> {
         Ok(())
     }
 
-    /// Whether each triangle is inside the trims, by its index. The trims divide the triangles into
-    /// regions. The directions of the trims around a region decide, or the position of a point of the
-    /// region if there are no trims.
+    /// Whether each triangle is inside the trims, by the triangle's index. The trims divide the
+    /// triangles into regions. The directions of the trims around a region decide, or the position of a
+    /// point of the region if there are no trims.
     fn inside(&self) -> Vec<bool> {
         let n = self.net.num_all_faces();
         let mut region = vec![usize::MAX; n];
@@ -261,8 +261,8 @@ fn outward(face: &Face, uv: P2) -> V3 {
     if face.outward { n } else { -n }
 }
 
-/// Largest distance (mm) of a triangle from the face's surface, measured at its centre and at the
-/// midpoints of its sides.
+/// Largest distance (mm) of a triangle from the face's surface, measured at the triangle's centre and at
+/// the midpoints of its sides. `uv` are the parameters of its corners, `points` their positions.
 fn deviation(face: &Face, uv: [P2; 3], points: [P3; 3]) -> f64 {
     let weights = [[1.0 / 3.0; 3], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]];
     let off = |w: &[f64; 3]| {

@@ -24,13 +24,14 @@ const SAMPLES: usize = 24;
 pub(super) struct Axis {
     /// Values of that parameter on the lines, increasing.
     pub(super) at: Vec<f64>,
-    /// Size of a cell in this direction, in the plane of the triangulation.
+    /// Distance of neighbouring lines in the plane of the triangulation, in which all cells of the grid
+    /// are equal.
     pub(super) pitch: f64,
 }
 
 impl Axis {
     /// Computes the lines between the parameters `lo` and `hi`. Their spacing is at most the allowed
-    /// step everywhere; `steps` are the allowed steps in equal parts of `[lo, hi]`.
+    /// step everywhere; `steps` are the allowed spacings in equal parts of `[lo, hi]`.
     fn new(lo: f64, hi: f64, steps: &[f64]) -> Self {
         let part = (hi - lo) / steps.len() as f64;
         let weights: Vec<f64> = steps.iter().map(|h| part / h).collect();

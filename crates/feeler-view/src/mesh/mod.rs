@@ -129,7 +129,7 @@ fn attempt(solid: &Hierarchy, chord: f64, face_chords: &[f64]) -> Result<(Mesh, 
     Ok((out, off))
 }
 
-/// Diagonal of the bounding box (mm).
+/// Diagonal of the solid's bounding box (mm).
 fn size(solid: &Hierarchy) -> f64 {
     (P3::from(solid.info.bbox_max) - P3::from(solid.info.bbox_min)).norm()
 }

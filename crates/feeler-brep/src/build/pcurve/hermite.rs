@@ -97,7 +97,7 @@ pub(super) fn adjust(
         best = (control, error);
         best_s = samples.map(|q| q.s);
         // Damping is needed because the two lengths are not determined where the curve is nearly
-        // straight, in particular where they move it by less than the tolerance.
+        // straight, in particular where they move the curve by less than the tolerance.
         let damping = 1e-6 * (m00 + m11) + tol * tol;
         let (d0, d1) = (m00 + damping, m11 + damping);
         let det = d0 * d1 - m01 * m01;

@@ -136,9 +136,9 @@ impl<'a> Labels<'a> {
         (bases.into_iter().map(|b| b.unwrap_or(1)).collect(), self.reports)
     }
 
-    /// Returns the base of a strip if the domain extends to infinity on one side, where it must be
-    /// outside; otherwise `None`. `total` returns the change of the winding number over the width of the
-    /// strip.
+    /// Returns the base of a strip if u is unbounded on one side: no domain extends to infinity, so the
+    /// strip is outside there. Otherwise returns `None`. `total` returns the change of the winding
+    /// number over the width of the strip.
     fn forced_base(&self, total: impl Fn() -> i32) -> Option<i32> {
         if self.domain.u_period.is_some() {
             None
@@ -190,10 +190,10 @@ impl<'a> Labels<'a> {
         sum / self.size[0]
     }
 
-    /// Returns the base for which the winding numbers of all cells are 0 or 1. If there are
-    /// contradictions, it is the base for which this is true for the largest width. `None` if the
-    /// crossings do not determine the inside. `k` is the index of the strip, `v` the parameter of its
-    /// middle line.
+    /// Returns the base for which the winding numbers of all cells of a strip are 0 or 1, and reports
+    /// cells for which they are not. If there are contradictions, it is the base for which this is true
+    /// for the largest width. `None` if the crossings do not determine the inside. `k` is the index of
+    /// the strip, `v` the parameter of its middle line.
     fn base_of_crossings(&mut self, k: usize, v: f64, active: &[Crossing]) -> Option<i32> {
         let rect = self.cells.rect;
         // Winding number relative to the base, and width, of each cell.
@@ -381,7 +381,7 @@ impl<'a> Labels<'a> {
         best.get()
     }
 
-    /// Reports pieces from which the domain extends to an infinite side.
+    /// Reports pieces beyond which the domain would extend to infinity in v.
     fn check_infinite_sides(&mut self) {
         if self.domain.v_period.is_some() || !self.reports.is_empty() {
             return;

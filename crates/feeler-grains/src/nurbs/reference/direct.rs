@@ -131,9 +131,9 @@ fn divide(cells: &mut Vec<Cell>, k: usize, f: &mut impl FnMut([f64; 2]) -> f64) 
     cells[k].cuts = cuts;
 }
 
-/// Indices of the rectangles to divide, by (3.18) and (3.19): the best rectangle of each size, if it is
-/// on the lower right convex hull. `least` is the smallest value so far, `jump` is
-/// [`DirectOptions::jump`].
+/// Indices of the rectangles to divide, by (3.18) and (3.19): the best rectangle of each size, if its
+/// radius and value are on the lower right convex hull of those of all rectangles. `least` is the
+/// smallest value so far, `jump` is [`DirectOptions::jump`].
 fn potentially_optimal(cells: &[Cell], least: f64, jump: f64) -> Vec<usize> {
     let mut by_size: Vec<(f64, f64, usize)> = Vec::new();
     for (k, cell) in cells.iter().enumerate() {

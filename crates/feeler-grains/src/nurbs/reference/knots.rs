@@ -59,8 +59,8 @@ pub fn knots(grid: &BezierSurface, options: &KnotOptions) -> Knots {
     out
 }
 
-/// Larger one of the arc length and the angle of the part `r` of a surface along a direction, relative
-/// to their limits.
+/// Larger one of the arc length and the angle between normals of the part `r` of a surface, along u or
+/// along v, each relative to its limit in `options`. Adds the number of evaluations to `evaluations`.
 fn excess(
     grid: &BezierSurface,
     r: &Rect,

@@ -14,7 +14,7 @@ use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::nurbs::NurbsCurve;
 use feeler_geom::{P2, P3};
 
-/// Kind of the parameter that represents a control point in (4.11).
+/// Kind of the parameter that represents a control point in the guess, (4.11) of DIST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// Knot with the index of the control point.
@@ -36,13 +36,13 @@ pub struct Projected<T> {
     pub evaluations: u64,
 }
 
-/// Number of samples on each side of the guess, the guess included: n of the text.
+/// Number of samples on each side of the parameter of (4.11), that parameter included: n of DIST §4.7.3.
 const SAMPLES: u32 = 5;
 /// Maximum number of steps of Newton's method.
 const MAX_STEPS: u32 = 50;
 
 /// Guess of the parameter at which a curve is nearest to `q`: the nearest to `q` of 2n − 1 samples about
-/// the parameter of (4.11). Also the number of evaluations.
+/// the parameter of (4.11), with n = 5. Also returns the number of evaluations.
 #[must_use]
 pub fn guess(curve: &NurbsCurve, spline: &BezierSpline, q: &P3, kind: Guess) -> (f64, u64) {
     let (points, query) = (PointSet::new(&curve.points), [*q]);
@@ -66,7 +66,9 @@ pub fn guess(curve: &NurbsCurve, spline: &BezierSpline, q: &P3, kind: Guess) -> 
     (best, u64::from(2 * SAMPLES - 1))
 }
 
-/// Projects `q` onto a curve by Algorithm 7 from the parameter `start`, with ε₁ = ε₂ = `tolerance`.
+/// Projects `q` onto a curve by Algorithm 7 from the parameter `start`. `tolerance` is both of its
+/// limits: ε₁ for distances and steps (mm), ε₂ for the cosine of the angle between the tangent and the
+/// vector to `q`.
 #[must_use]
 pub fn on_curve(spline: &BezierSpline, q: &P3, start: f64, tolerance: f64) -> Projected<f64> {
     let (first, last) = spline.range();
@@ -95,8 +97,9 @@ pub fn on_curve(spline: &BezierSpline, q: &P3, start: f64, tolerance: f64) -> Pr
     }
 }
 
-/// Projects `q` onto a surface by Algorithm 7 from the parameters `start`, with ε₁ = ε₂ = `tolerance`.
-/// Parameters are clamped to the domain.
+/// Projects `q` onto a surface by Algorithm 7 from the parameters `start`. `tolerance` is both of its
+/// limits: ε₁ for distances and steps (mm), ε₂ for the cosines of the angles between the tangents and
+/// the vector to `q`. Parameters are clamped to the domain.
 #[must_use]
 pub fn on_surface(grid: &BezierSurface, q: &P3, start: P2, tolerance: f64) -> Projected<P2> {
     let domain = grid.domain();

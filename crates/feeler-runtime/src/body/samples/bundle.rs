@@ -6,10 +6,10 @@ use feeler_geom::{P3, Rect, V3, math};
 use feeler_hierarchy::{AreaId, Feature};
 
 /// Number of pieces of a patch around its pole, each with a cone of normals. More pieces need more tests
-/// for each interval of an edge; with fewer, intervals beside apices are halved more often.
+/// for each interval of an edge; with fewer, intervals near apices are halved more often.
 const PIECES_AROUND: usize = 8;
-/// Number of pieces of a patch from its pole to the opposite side, with the same effects as
-/// [`PIECES_AROUND`].
+/// Number of pieces of a patch from its pole to the opposite side. More pieces need more tests for each
+/// interval of an edge; with fewer, intervals near apices are halved more often.
 const PIECES_AWAY: usize = 2;
 
 /// A ball around a piece of a face and a cone around its outward normals.

@@ -16,13 +16,13 @@ const CELLS: u8 = 4;
 /// the outward normal: positive where the material is convex. They are infinite where the patch collapses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurvatureBounds {
-    /// Lower bound of all normal curvatures.
+    /// Lower bound (1/mm) of all normal curvatures over the area.
     pub min: f64,
-    /// Upper bound of all normal curvatures.
+    /// Upper bound (1/mm) of all normal curvatures over the area.
     pub max: f64,
-    /// Upper bound of the smaller principal curvature.
+    /// Upper bound (1/mm) of the smaller principal curvature over the area.
     smaller: f64,
-    /// Lower bound of the larger principal curvature.
+    /// Lower bound (1/mm) of the larger principal curvature over the area.
     larger: f64,
     /// Largest absolute normal curvature at the middles of the cells.
     sampled: f64,

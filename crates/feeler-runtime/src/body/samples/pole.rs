@@ -1,14 +1,14 @@
 //! Sides of patches that are a single point.
 //!
-//! The meridian of a footpoint beside a pole has the direction from the pole to the point. All meridians
+//! The meridian of a footpoint near a pole has the direction from the pole to the point. All meridians
 //! are near the pole, and Newton's method from the nearest grid point may step over it. The parameters
 //! behind the pole do not belong to the surface, and the patch's equations have a reversed normal there.
 
 use super::{Grid, SIDE, side, step};
 use feeler_geom::{P3, V3, math};
 
-/// Distance outside a patch, in the unit box across the meridians, up to which footpoints beside its pole
-/// are searched. A larger value finds footpoints of adjacent patches; with a smaller one, minima beside
+/// Distance outside a patch, in the unit box across the meridians, up to which footpoints near its pole
+/// are searched. A larger value finds footpoints of adjacent patches; with a smaller one, minima near
 /// poles are lost.
 const BEYOND_MERIDIANS: f64 = 0.5;
 
@@ -48,7 +48,7 @@ impl Pole {
         (from - self.axis * height, height)
     }
 
-    /// Whether unit-box parameters are behind the pole.
+    /// Whether unit-box parameters are behind the pole: outside the patch, beyond the side that is a point.
     pub(crate) fn is_behind(&self, at: &[f64; 2]) -> bool {
         if self.value > 0.0 { at[self.along] > 1.0 } else { at[self.along] < 0.0 }
     }
@@ -71,7 +71,7 @@ impl Pole {
         self.meridians.iter().all(|m| m.dot(&self.axis).abs() <= angle * m.norm())
     }
 
-    /// Unit-box parameters near the footpoint of a point beside the pole: on the meridian in the direction
+    /// Unit-box parameters near the footpoint of a point near the pole: on the meridian in the direction
     /// of the point, at most [`BEYOND_MERIDIANS`] outside the patch.
     pub(crate) fn start(&self, p: &P3) -> [f64; 2] {
         let (across, _) = self.offset(p);

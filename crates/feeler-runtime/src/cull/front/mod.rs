@@ -5,8 +5,8 @@
 //!
 //! # Deviations
 //! Of two nodes, the one with the larger radius is opened, because flat boxes have no volume. Leaves of two
-//! features that are solved as wholes are not tested with their polyhedral cones, because one solve costs
-//! as much as separating a few pairs of leaves.
+//! features are not tested with their polyhedral cones if the features are *solved as wholes*: one solve
+//! finds the critical pairs of all their areas and costs as much as separating a few pairs of leaves.
 //!
 //! # Guarantees
 //! The completeness of the pairs never depends on earlier queries: a pair of nodes that is not tested
@@ -47,7 +47,7 @@ pub(crate) struct Front {
     tree: PairTree<u32>,
     placed: PlacedTree<TreeNode>,
     valid_for: Parameters,
-    /// Pairs of features that are solved as wholes.
+    /// Pairs of features for which one solve covers all areas, with their states in this query.
     wholes: Wholes,
     envelopes: PlacedEnvelopes,
 }
@@ -55,8 +55,8 @@ pub(crate) struct Front {
 /// Parameters of culling other than the pose. A front is valid as long as they do not change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Parameters {
-    /// Reach and distance beyond concave edges (mm). Before the first query they are NaN, which differs
-    /// from every value.
+    /// Reach of the query, and largest distance beyond concave edges at which footpoints are accepted
+    /// (mm). Before the first query they are NaN, which differs from every value.
     lengths: [f64; 2],
     dilations: Dilations,
 }
@@ -67,7 +67,7 @@ impl Default for Parameters {
     }
 }
 
-/// Pairs of features that are solved as wholes, each with an index and a state.
+/// Pairs of features for which one solve covers all areas, each with an index and a state.
 #[derive(Clone, Debug, Default)]
 struct Wholes {
     numbers: BTreeMap<FeaturePair, u32>,
@@ -80,10 +80,10 @@ struct Wholes {
 /// value uses more memory; a smaller one assigns the indices again more often.
 const MAX_KEPT_WHOLES: usize = 1 << 16;
 
-/// Marks a pair of nodes that is not part of a pair of features solved as a whole.
+/// Marks a pair of nodes that is not part of a pair of features for which one solve covers all areas.
 const NO_WHOLE: u32 = u32::MAX;
 
-/// State of a pair of features that is solved as a whole, within one query.
+/// State, within one query, of a pair of features for which one solve covers all areas.
 #[derive(Clone, Copy, Debug)]
 enum Whole {
     /// A pair of areas of the two features may contain a minimum, and was added to the output. One such
@@ -135,8 +135,8 @@ impl Front {
     }
 
     /// Writes to `out` the pairs of areas that may contain a minimum. These are all pairs of leaves that
-    /// pass the culling tests, and some that passed them a few queries ago. For two features that are
-    /// solved as wholes, `out` contains at least one pair if any pair passes.
+    /// pass the culling tests, and some that passed them a few queries ago. For two features all of whose
+    /// areas one solve covers, `out` contains at least one pair if any pair passes.
     pub(crate) fn update(&mut self, request: &Request<'_>, out: &mut Vec<LeafPair>, stats: &mut Stats) {
         let &Request { a, b, pose_ab, moved, cull } = request;
         out.clear();
@@ -177,7 +177,7 @@ struct Traversal<'a> {
 }
 
 impl<'a> Pairs for Traversal<'a> {
-    /// Index of the pair of features below two nodes if it is solved as a whole, or [`NO_WHOLE`].
+    /// Index of the pair of features below two nodes if one solve covers all their areas, or [`NO_WHOLE`].
     type Note = u32;
 
     fn note(&mut self, (i, j): NodePair) -> u32 {

@@ -66,7 +66,7 @@ pub(super) struct Faces<'a> {
     /// Faces of A and of B.
     pub numbers: FacePair,
     sheets: [Sheet; 2],
-    /// Largest step (mm) along the curve.
+    /// Largest step (mm) along a traced curve.
     pub max_step: f64,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Point {
     pub p: P3,
     /// Unit tangent of the curve, in one of its two directions.
     pub t: V3,
-    /// Sine of the angle between the surfaces.
+    /// Sine of the angle between the two surfaces at the point.
     pub sine: f64,
     /// Parameters on both surfaces, as starting values of nearby points.
     uv: [P2; 2],

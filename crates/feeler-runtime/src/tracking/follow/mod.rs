@@ -1,10 +1,10 @@
 //! Contacts of two solids that move little from step to step, tracked without queries.
 //!
 //! A query searches all pairs of features, although most contacts of a step are those of the previous
-//! step. [`Following`] stores the minima of a query and updates each of them by Newton's method on its own
-//! two features, as long as no other contact can have come within the reach ([`FollowOptions::reach`]). It
-//! is designed for simulations of many solids: a contact takes at most a fiftieth of the time of a query,
-//! and a few hundred bytes.
+//! step. [`ContactFollower`] stores the minima of a query and updates each of them by Newton's method on
+//! its own two features, as long as no other contact can have come within the reach
+//! ([`FollowOptions::reach`]). It is designed for simulations of many solids: a contact takes at most a
+//! fiftieth of the time of a query, and a few hundred bytes.
 //!
 //! # Guarantees
 //! A query up to the distance `reach + stride` finds every minimum within it. Distances change by at most
@@ -53,7 +53,7 @@ pub struct FollowedContact {
     /// Identity within the pair, which increases from contact to contact. A contact keeps it when it
     /// passes on to another feature.
     pub id: u64,
-    /// Signed distance (mm) along the normal.
+    /// Signed distance (mm) from the footpoint on A to that on B along `normal`.
     pub distance: f64,
     /// Footpoint on A in the frame of A.
     pub local_a: P3,
@@ -68,7 +68,7 @@ pub struct FollowedContact {
     pub features: [(FeatureKind, u32); 2],
     /// Parameters of the footpoints: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
     pub uv: [[f64; 2]; 2],
-    /// Whether the contact is a corner of a line or area of equal distance.
+    /// Whether the contact is a corner of a line or area of equal distance between the solids.
     pub is_flat: bool,
 }
 
@@ -122,8 +122,9 @@ pub struct LastQuery {
 /// flat contacts get new identities, so that friction starts anew.
 const MAX_FOOTPOINT_RUN: f64 = 10.0;
 /// Displacement of a footpoint, as a fraction of the smaller solid's size, that is allowed in addition to
-/// [`MAX_FOOTPOINT_RUN`], because footpoints of flat contacts move even if B hardly does. A larger and a
-/// smaller value have the effects of [`MAX_FOOTPOINT_RUN`].
+/// [`MAX_FOOTPOINT_RUN`], because footpoints of flat contacts move even if B hardly does. A larger value
+/// passes identities to other contacts; with a smaller one, flat contacts get new identities, so that
+/// friction starts anew.
 const FOOTPOINT_RUN_AT_REST: f64 = 1e-3;
 /// Weight of the larger one of the displacements of both footpoints, relative to the smaller one, when
 /// contacts are matched. With a larger value, contacts that slide or roll get new identities; with a
@@ -141,13 +142,14 @@ impl ContactFollower {
         &self.contacts
     }
 
-    /// Parts of a saved state: the last query, the contacts, and the identity of the next new contact.
+    /// Returns the data of which a saved state consists: the last query, the contacts, and the identity
+    /// of the next new contact.
     #[must_use]
     pub fn parts(&self) -> (Option<&LastQuery>, &[FollowedContact], u64) {
         (self.last_query.as_ref(), &self.contacts, self.next)
     }
 
-    /// Restores a state from its [`parts`](Self::parts).
+    /// Restores a follower from the data that [`parts`](Self::parts) has returned.
     #[must_use]
     pub fn from_parts(last_query: Option<LastQuery>, mut contacts: Vec<FollowedContact>, next: u64) -> Self {
         // Only a damaged state has more contacts.
@@ -378,7 +380,7 @@ fn moved(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact> 
     Some(out)
 }
 
-/// Identifier of a feature of a body.
+/// Converts the kind and the index of a feature to its identifier.
 fn feature((kind, index): (FeatureKind, u32)) -> Feature {
     match kind {
         FeatureKind::Face => Feature::Face(FaceId(index)),

@@ -16,9 +16,9 @@ use feeler_geom::{P3, Pose, V3, math};
 use feeler_hierarchy::Feature;
 use nalgebra::{Matrix2, Matrix4, Vector4};
 
-/// Maximum number of steps of Newton's method. Starting a stride away, each step doubles the number of
-/// correct digits. With a smaller value, large motions require queries; a larger one has no effect on
-/// regular contacts.
+/// Maximum number of steps of Newton's method. The start differs from the result by about
+/// [`FollowOptions::stride`](super::FollowOptions), and each step doubles the number of correct digits.
+/// With a smaller value, large motions require queries; a larger one has no effect on regular contacts.
 const MAX_STEPS: u32 = 10;
 /// Length of a step, as a fraction of the larger solid's size, at which the iteration ends. A larger value
 /// loses digits; a smaller one takes steps of rounding.
@@ -38,9 +38,9 @@ struct Jet {
     p: P3,
     /// Number of parameters of the feature.
     parameters: usize,
-    /// First derivatives by u and v.
+    /// First derivatives of the point by u and v.
     first: [V3; 2],
-    /// Second derivatives uu, uv and vv.
+    /// Second derivatives of the point: uu, uv and vv.
     second: [V3; 3],
 }
 

@@ -8,7 +8,7 @@ use crate::api::contact::Contact;
 pub struct SceneContact {
     /// The bodies in ascending order; the first one is A.
     pub bodies: [BodyId; 2],
-    /// Indices of the solids in these bodies.
+    /// Index of the solid with the contact in each of these bodies; 0 for a body of one solid.
     pub parts: [u32; 2],
     /// The contact, in world coordinates.
     pub contact: Contact,
@@ -32,7 +32,7 @@ pub struct ContactEvent {
     pub kind: EventKind,
     /// The bodies in ascending order.
     pub bodies: [BodyId; 2],
-    /// Indices of the solids in these bodies.
+    /// Index of the solid with the contact in each of these bodies; 0 for a body of one solid.
     pub parts: [u32; 2],
     /// Identity of the contact: its [`Contact::id`].
     pub id: u64,

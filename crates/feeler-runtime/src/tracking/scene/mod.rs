@@ -54,7 +54,7 @@ pub enum SceneError {
     /// `d_max` of the scene, of a body or of a pair is negative or not finite.
     #[error("d_max of the scene is {0}; give a finite distance of 0 mm or more")]
     DMax(f64),
-    /// A dilation is not finite.
+    /// A dilation of a body or of a pair is not finite.
     #[error("the dilation is {0}; give a finite thickness in mm, 0 for none")]
     Dilation(f64),
     /// A solid of a model cannot be queried.
@@ -132,9 +132,10 @@ pub struct Scene {
 struct Slot {
     pair: ContactPair,
     options: QueryOptions,
-    /// World poses of both solids.
+    /// World poses of both solids in the current step.
     poses: [Pose; 2],
-    /// Relative pose without the rounding of `poses`.
+    /// Pose that maps coordinates of the second solid to those of the first one, without the rounding of
+    /// `poses`.
     pose_ab: Result<Pose, QueryError>,
     /// Number of the last step in which the pair was near.
     near_at: u64,
@@ -147,7 +148,7 @@ struct Slot {
 pub struct NearPair<'a> {
     /// The bodies in ascending order.
     pub bodies: [BodyId; 2],
-    /// Indices of the solids in these bodies.
+    /// Index of the near solid in each of these bodies; 0 for a body of one solid.
     pub parts: [u32; 2],
     /// The contacts of the pair and, with [`QueryOptions::detect_interference`], its status. Solid A
     /// belongs to the body with the smaller identifier.
@@ -323,8 +324,8 @@ impl Scene {
         self.query()
     }
 
-    /// Like [`Scene::update`], for the given pairs of bodies instead of the near ones. A pair that occurs
-    /// twice is queried once.
+    /// Computes all minima of the given pairs of bodies, instead of those of the near pairs
+    /// ([`Scene::update`]). A pair that occurs twice is queried once.
     ///
     /// # Errors
     /// [`SceneError::NoBody`], [`SceneError::NoPair`] for one body twice, and errors of [`Scene::update`].

@@ -32,9 +32,10 @@ struct Slot {
     tracker: ContactTracker,
     /// Poses of both solids in the world.
     poses: [Pose; 2],
-    /// Relative pose without the rounding of `poses`.
+    /// Pose that maps coordinates of the second solid to those of the first one, without the rounding of
+    /// `poses`.
     pose_ab: Result<Pose, QueryError>,
-    /// Bound of the relative motion in the step.
+    /// Bound of the motion of the second solid relative to the first one in the step.
     bound: StepBound,
     /// Number of the last step in which the pair was near.
     near_at: u64,
@@ -46,14 +47,14 @@ struct Slot {
 pub struct TrackedPair<'a> {
     /// The bodies in ascending order.
     pub bodies: [BodyId; 2],
-    /// Indices of the solids in these bodies.
+    /// Index of the near solid in each of these bodies; 0 for a body of one solid.
     pub parts: [u32; 2],
     /// Result of the tracker's update in the last [`Scene::track`].
     pub update: Update,
     /// Tracker with the contacts and the status of the pair. Solid A belongs to the body with the smaller
     /// identifier. Poses of the tracker are relative to A.
     pub tracker: &'a ContactTracker,
-    /// Pose of B in A's coordinates.
+    /// Pose that maps coordinates of solid B to those of solid A, at the time of the update.
     pub pose_ab: Pose,
     /// Poses of both solids in the world at the time of the update.
     pub poses: [Pose; 2],

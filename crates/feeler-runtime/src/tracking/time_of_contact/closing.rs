@@ -21,9 +21,9 @@ use feeler_hierarchy::AreaId;
 /// Bounds of the rate at which a distance decreases (mm per unit of time); negative if the distance grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ClosingSpeed {
-    /// Lower bound.
+    /// Lower bound of the rate.
     pub min: f64,
-    /// Upper bound.
+    /// Upper bound of the rate.
     pub max: f64,
 }
 

@@ -2,8 +2,9 @@
 //!
 //! A query returns the smallest distance, [`search`] bounds the time for which it stays above the limit,
 //! and the next query follows at the end of that time. If all nearby pairs of features approach each
-//! other, the distance only decreases. Its first crossing of the limit is then found by Newton's method
-//! with the derivative `n · v`.
+//! other, the distance only decreases. Its first crossing of the limit is then found by Newton's method.
+//! The derivative of the distance is `n · v`, with the unit normal `n` from A to B and the velocity `v`
+//! of B's footpoint relative to A.
 //!
 //! No step depends on minima alone. Every query decides whether the interiors intersect. The smallest
 //! distance cannot grow by more than the displacement of the solids; a larger growth is a contradiction,
@@ -94,7 +95,7 @@ pub enum PassageOutcome {
 /// Result of [`time_of_contact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passage {
-    /// Outcome of the motion.
+    /// Whether and when the solids come into contact.
     pub outcome: PassageOutcome,
     /// Relation of the solids at time 0; `None` if the query there computed no verdict.
     pub start: Option<Status>,
@@ -104,7 +105,7 @@ pub struct Passage {
     pub left: Option<f64>,
     /// Smallest distance (mm) of all queries and its time; `None` without a minimum within their range.
     pub smallest: Option<(f64, f64)>,
-    /// Number of queries.
+    /// Number of queries that were computed.
     pub queries: u32,
     /// Number of pairs of nodes that were visited between the queries.
     pub pairs: u64,
@@ -221,7 +222,7 @@ struct Advancement<'a> {
     /// Distance (mm) that counts as contact.
     limit: f64,
     max_queries: u32,
-    /// End of the longer path.
+    /// End time of the longer path.
     end: f64,
     passage: Passage,
     work: Workspace,

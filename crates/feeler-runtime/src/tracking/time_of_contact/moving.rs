@@ -30,7 +30,7 @@ pub(crate) struct Moving {
     pub acceleration: f64,
     /// Upper bound of the angular velocity (rad per unit of time).
     pub rotation: f64,
-    /// Duration for which the bounds are valid.
+    /// Duration, from this time on, for which the bounds are valid.
     pub lasts: f64,
 }
 

@@ -26,7 +26,7 @@ pub struct Path {
     pieces: Vec<PathPiece>,
     /// Start time of each piece, and end time of the last piece.
     times: Vec<f64>,
-    /// World pose after the last piece.
+    /// World pose of the solid after the last piece.
     end: Pose,
     /// Upper bound of the coordinates (mm) that were rounded in [`Path::starting`].
     rounded: f64,
@@ -41,9 +41,9 @@ pub enum PathError {
     /// The numbers of times and poses differ.
     #[error("a path has {times} times and {poses} poses; give one time for each pose")]
     Counts {
-        /// Number of times.
+        /// Number of given times.
         times: usize,
-        /// Number of poses.
+        /// Number of given poses.
         poses: usize,
     },
     /// The time of a pose is not finite, or does not exceed that of the previous pose. The value is the
@@ -198,7 +198,7 @@ impl Path {
     }
 }
 
-/// Pose of a solid at a time, and the twists of the joints that move it: see [`PathPiece`].
+/// World pose of a solid at a time, and the twists of the joints that move it then.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub pose: Pose,

@@ -33,7 +33,7 @@ pub(crate) struct Workspace {
     stack: Vec<NodePair>,
     /// Cached closing speeds of the nodes of A and of B.
     closing: [Vec<CachedClosing>; 2],
-    /// Number of the current search.
+    /// Number of the current search; closing speeds cached in other searches are not valid.
     current: u32,
     /// Number of visited pairs of nodes over all searches.
     pub visited: u64,

@@ -12,7 +12,7 @@ const BESIDE_BOX: f64 = 0.01;
 /// Upper bounds of the motion of B relative to A in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepBound {
-    /// Largest relative rotation (rad).
+    /// Largest rotation (rad) of B relative to A.
     pub rotation: f64,
     /// Largest displacement (mm) of any point of B that can come into contact, in A's frame.
     pub displacement: f64,
@@ -61,7 +61,8 @@ impl StepBound {
         }
     }
 
-    /// Bound of two successive motions, or of the relative motion of two bodies.
+    /// Sum of two bounds: a bound of two successive motions, or of the motion of two bodies relative to
+    /// each other.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {

@@ -12,14 +12,14 @@ pub struct GapPrediction {
     /// Constraints of the contacts of the last update, in the same order.
     rows: Vec<Row>,
     loads: Loads,
-    /// Predicted gaps (mm) of the contacts.
+    /// Predicted gaps (mm) of the contacts at the end of the step.
     gaps: Vec<f64>,
 }
 
 /// A relative displacement of B in one step, in A's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Displacement {
-    /// Displacement (mm) of [`Mobility::center`].
+    /// Displacement (mm) of the movable solid's centre of mass, [`Mobility::center`].
     shift: V3,
     /// Rotation vector (rad).
     spin: V3,
@@ -28,9 +28,9 @@ struct Displacement {
 /// Motion of B in a step that is limited by contacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct ConstrainedMotion {
-    /// Displacement of the step.
+    /// Displacement of B in the whole step.
     moved: Displacement,
-    /// Velocity at the end of the step, as the displacement of a whole step.
+    /// Velocity of B at the end of the step, as its displacement in a whole step.
     velocity: Displacement,
 }
 
@@ -38,7 +38,7 @@ struct ConstrainedMotion {
 /// fixed, because a movable one would soften impacts and so hide contacts.
 #[derive(Clone, Copy, Debug)]
 struct Mobility {
-    /// Centre of mass in A's frame.
+    /// Centre of mass of the movable solid in A's frame.
     center: P3,
     /// Inverse mass at unit density.
     inverse_mass: f64,
@@ -241,12 +241,12 @@ impl Mobility {
 }
 
 impl Row {
-    /// Gap (mm) after a displacement.
+    /// Gap (mm) of the contact after a displacement of B.
     fn gap_after(&self, d: &Displacement) -> f64 {
         self.gap + self.rate(d)
     }
 
-    /// Change of the gap (mm) by a displacement.
+    /// Change (mm) of the contact's gap by a displacement of B.
     fn rate(&self, d: &Displacement) -> f64 {
         self.normal.dot(&d.shift) + self.lever.dot(&d.spin)
     }

@@ -1,8 +1,9 @@
 //! Second derivative of the gap of a contact with respect to a twist.
 //!
-//! The gap is the stationary value of F = n · (q − p) over the parameters of the footpoints p and q, which
-//! slide on their features, and over the unit normal n. B's point q moves with the twist ξ. Let y be the
-//! vector of these parameters and of the rotation of n. The second derivative of the gap is
+//! The gap is the stationary value of F = n · (q − p) over the parameters of the footpoints p and q,
+//! which slide on their features, and over the unit normal n. B's point q moves with the twist ξ. Let y
+//! be the vector of these parameters and of the rotation of n. With subscripts for derivatives by ξ and
+//! y, the second derivative of the gap is
 //!
 //! ```text
 //! F_ξξ − F_ξy F_yy⁻¹ F_yξ,
@@ -28,8 +29,8 @@ use nalgebra::{Matrix2, Matrix3, Matrix6, SMatrix};
 const MIN_SINGULAR: f64 = 1e-8;
 /// Largest angle (rad) by which a contact may differ from a critical pair: between the connection of the
 /// footpoints and the normal, and between tangents and the plane orthogonal to the normal. With a larger
-/// value, footpoints of contacts beside polars slide; with a smaller one, rounding fixes footpoints at
-/// small gaps.
+/// value, footpoints of contacts whose directions are outside polars slide; with a smaller one, rounding
+/// fixes footpoints at small gaps.
 const CRITICAL_ANGLE: f64 = 1e-5;
 
 /// Jacobian of a point of B with respect to a twist of B: columns of the translation, then of the rotation.
@@ -101,7 +102,8 @@ impl Slide {
     }
 }
 
-/// Computes [`ContactTracker::gap_hessian`] for two bodies; `pose_ab` maps B's coordinates to A's.
+/// Computes the second derivative of the gap of a contact of two bodies; `None` as in
+/// [`ContactTracker::gap_hessian`]. `pose_ab` maps B's coordinates to A's.
 fn gap_hessian(bodies: [&Body; 2], pose_ab: &Pose, contact: &StepContact) -> Option<Matrix6<f64>> {
     let slide_of = |side: usize, pose: &Pose| {
         let slide = Slide::new(bodies[side], pose, contact, side)?;

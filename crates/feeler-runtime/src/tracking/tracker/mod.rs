@@ -113,7 +113,8 @@ pub struct StepContact {
     /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where the solid is
     /// convex; infinite across an edge and at a vertex.
     pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, like `curvature_a`.
+    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, positive where the solid is
+    /// convex; infinite across an edge and at a vertex.
     pub curvature_b: [f64; 2],
     /// Kind and index of the features of A and of B.
     pub features: [(FeatureKind, u32); 2],
@@ -143,7 +144,7 @@ impl StepContact {
 pub enum TrackedStatus {
     /// Every gap exceeds the tolerance of the query ([`ContactTracker::tolerances`]).
     Separated,
-    /// The smallest gap is between minus this tolerance and this tolerance.
+    /// The smallest gap is between minus and plus the tolerance of the query.
     Touching,
     /// A contact is pressed. The value is the depth (mm) of the deepest contact, which is not the
     /// penetration depth of concave solids.
@@ -221,7 +222,7 @@ pub struct ContactTracker {
     before: Vec<Identity>,
     /// Identities of `contacts`, in the same order until numbers are assigned.
     known: Vec<Identity>,
-    /// Number of the next new contact.
+    /// Identity of the next new contact.
     next: u64,
     last: Option<Last>,
     status: TrackedStatus,
@@ -234,13 +235,13 @@ pub struct ContactTracker {
 /// Data of the last update.
 #[derive(Clone, Copy, Debug)]
 struct Last {
-    /// Pose of B in A's frame.
+    /// Pose of B in A's frame at the last update.
     pose_ab: Pose,
     /// Pose of B in A's frame before the last motion; `None` after a jump.
     pose_before: Option<Pose>,
-    /// Bound of the step.
+    /// Bound of the step for which the contacts were computed.
     bound: StepBound,
-    /// Depth (mm) of the deepest contact.
+    /// Depth (mm) of the deepest contact at the last update.
     depth: f64,
     /// Whether the verdict was interference although no contact had a negative gap.
     hidden: bool,
@@ -252,7 +253,7 @@ struct Identity {
     key: Key,
     /// [`StepContact::id`].
     number: u64,
-    /// Signed gap (mm) of the contact.
+    /// Signed gap (mm) of the contact when it was computed.
     gap: f64,
 }
 

@@ -1,11 +1,12 @@
 //! Removal of contacts that other contacts of the set imply.
 //!
-//! A contact c is implied by a contact k if, for every motion within the bound (θ, d) of the step, the gap
-//! of c is at least the gap of k minus an error δ. With the displacement u of c's point on B and the vector
-//! w from there to k's, the difference of both linear gaps is
+//! A contact c is implied by a contact k if, for every motion within the bound (θ, d) of the step, the
+//! gap of c is at least the gap of k minus an error δ. Let `n_c` and `n_k` be their normals, u the
+//! displacement of c's point on B, w the vector from there to k's point on B, and ω the rotation of B.
+//! The difference of both linear gaps is
 //!
 //! ```text
-//! gap_c − gap_k + (n_c − n_k)·u − n_k·(ω × w) ≥ gap_c − gap_k − |n_c − n_k| d − |w × n_k| θ.
+//! gap_c − gap_k + (`n_c` − `n_k`)·u − `n_k`·(ω × w) ≥ gap_c − gap_k − |`n_c` − `n_k`| d − |w × `n_k`| θ.
 //! ```
 //!
 //! # Source
