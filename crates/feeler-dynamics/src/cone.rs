@@ -8,8 +8,7 @@ use nalgebra::{DMatrix, DVector};
 /// terms in mm/s.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// Closing or opening speed of the contact: the derivative of the gap by time, as a linear function
-    /// of v.
+    /// Derivative of the contact's gap with respect to time (mm/s), as a linear function of v.
     pub(crate) normal: DVector<f64>,
     /// Gap at the start of the step, divided by the duration of the step.
     pub(crate) gap: f64,

@@ -54,7 +54,8 @@ pub struct StepReport {
     pub interferes: bool,
     /// Whether the constraints of the contacts contradict one another, so that no velocities keep all
     /// gaps open, or the solver did not converge. The step has then been halved as often as possible,
-    /// and its shortest parts ignore the contacts without a solution.
+    /// and its unsolved parts have the velocities of their last round with a solution, or those of a
+    /// motion without contacts.
     pub unsolved: bool,
 }
 

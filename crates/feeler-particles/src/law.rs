@@ -96,8 +96,8 @@ impl ShearState {
         Self { force: V3::zeros(), normal, stiffness: 0.0 }
     }
 
-    /// Adds the shear force of another contact that has become part of this one, rotated with the normal
-    /// of that contact to the normal of this one.
+    /// Adds the shear force of another contact that has become part of this one, rotated by the rotation
+    /// that takes the normal of that contact to the normal of this one.
     pub fn add(&mut self, other: &Self) {
         self.force += transported(&other.force, &other.normal, &self.normal);
     }

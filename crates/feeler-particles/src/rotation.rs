@@ -43,8 +43,8 @@ pub(crate) fn transported(v: &V3, from: &V3, to: &V3) -> V3 {
 const SMALL_HALF_ANGLE: f64 = 1e-9;
 
 /// Two directions count as opposite if the cosine of their angle is below minus this value; any
-/// half-turn is then the smallest rotation. A larger value admits directions for which the rounding of 1
-/// + cos dominates; a smaller value makes rotations near a half-turn coarse.
+/// half-turn is then the smallest rotation. With a larger value rounding dominates the sum of 1 and the
+/// cosine; a smaller value makes rotations near a half-turn coarse.
 const OPPOSITE_COS: f64 = 1.0 - 1e-9;
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub enum BodyError {
     NotFinite {
         /// Name of the solid.
         name: String,
-        /// Name of the number or of the item that contains it.
+        /// Name of the number that is not finite, or of the item that contains it.
         what: &'static str,
     },
     /// The model has no solid with this index.
@@ -78,7 +78,8 @@ pub enum BodyError {
         /// Number of distinct solids of the model.
         count: usize,
     },
-    /// The hierarchy has more areas than indices of pairs of areas can represent.
+    /// The hierarchy has more areas than can be indexed, because the indices of two areas must fit in one
+    /// sort key.
     #[error(
         "solid '{name}' has {count} areas, but at most {MAX_AREAS} can be loaded; prepare it with a larger \
             flatness"

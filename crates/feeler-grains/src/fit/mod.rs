@@ -79,7 +79,8 @@ const MIN_POINT_THICKNESS: f64 = 1e-6;
 /// variables. A larger value is slower where fits converge slowly, a smaller one ends fits early.
 const PATIENCE: usize = 60;
 /// Maximum number of evaluations in the fit from one start, divided by one more than the number of
-/// variables. The effects of larger and smaller values are those of [`PATIENCE`].
+/// variables. A larger value is slower where fits converge slowly, a smaller one ends fits early and may
+/// select a worse start.
 const PATIENCE_START: usize = 12;
 
 /// Fits a poly-superellipsoid to points (mm) of a surface, measured all around it, in any pose.

@@ -12,8 +12,8 @@ const NO_PLACE: u32 = u32::MAX;
 
 /// Proximity cache: places of the wall near one particle at its last query, in the wall's frame. A
 /// *place* is a part of the boundary that can contain a nearest point, given by its number in the wall's
-/// [`Boundary`](feeler_runtime::Boundary). Its size is one cache line of the processor (64 bytes). The
-/// default is empty.
+/// [`Boundary`](feeler_runtime::Boundary). A `ProximityCache` has the size of one cache line of the
+/// processor (64 bytes). The default is empty.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct ProximityCache {

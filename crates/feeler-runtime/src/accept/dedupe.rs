@@ -84,7 +84,7 @@ fn by_features(first: Which, x: &Accepted, y: &Accepted) -> Ordering {
 struct Footing<'a> {
     /// Body on which the footpoint lies.
     which: Which,
-    /// Feature of this body between which and `partner` the minimum was found.
+    /// Feature of this body in the minimum.
     feature: Feature,
     /// Feature of the other body in the minimum.
     partner: Feature,

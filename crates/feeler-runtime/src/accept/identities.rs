@@ -23,13 +23,13 @@ use feeler_hierarchy::Feature;
 struct Tracked {
     /// Features of A and B between which the minimum was found.
     features: (Feature, Feature),
-    /// Footpoints on A and B, each in the frame of its own solid.
+    /// Footpoints of the minimum on A and B (mm), each in the frame of its own solid.
     places: (P3, P3),
-    /// Unit direction from A to B, in the frame of A.
+    /// Unit direction of the minimum from A to B, in the frame of A.
     n: V3,
     /// Signed distance (mm) of the minimum.
     distance: f64,
-    /// Number that distinguishes the minima of one pair of features.
+    /// Branch: the number that distinguishes the minima of one pair of features.
     branch: u32,
     /// Number of consecutive earlier queries that found the minimum.
     age: u32,

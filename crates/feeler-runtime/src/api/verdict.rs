@@ -51,7 +51,7 @@ pub struct UndecidedPoint {
 /// edge from its faces there. It does not count as interference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WidenedPoint {
-    /// The common point (mm, world coordinates).
+    /// The point inside both solids (mm, world coordinates).
     pub point: P3,
     /// Deviation (mm) of the edge from its faces, by which the tolerance is enlarged at this point.
     pub by: f64,
@@ -60,9 +60,9 @@ pub struct WidenedPoint {
 /// Curve in which a face of A and a face of B intersect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossingCurve {
-    /// Face of A, with the parameters of a point of the curve.
+    /// Face of A that the curve lies in, with the parameters of a point of the curve on it.
     pub feature_a: FeatureRef,
-    /// Face of B, with the parameters of a point of the curve.
+    /// Face of B that the curve lies in, with the parameters of a point of the curve on it.
     pub feature_b: FeatureRef,
     /// Whether the curve is closed; the last point then equals the first one.
     pub closed: bool,
@@ -78,16 +78,16 @@ pub struct MissingCurvePart {
     pub feature_a: FeatureRef,
     /// Face of B on the crossing curve, with its parameters at the point.
     pub feature_b: FeatureRef,
-    /// A point (mm, world coordinates) near the missing part.
+    /// A point (mm, world coordinates) near the missing part of the crossing curve.
     pub point: P3,
-    /// Reason why the part is missing, as an English phrase.
+    /// Reason why the part of the curve is missing, as an English phrase.
     pub why: &'static str,
 }
 
 /// Curves in which the boundaries of two solids intersect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Crossings {
-    /// One curve for each connected component of each pair of faces.
+    /// One curve for each connected component of the intersection of each pair of faces.
     pub curves: Vec<CrossingCurve>,
     /// Points near which parts of curves are missing.
     pub left_out: Vec<MissingCurvePart>,
@@ -119,9 +119,9 @@ pub enum RegionKind {
 pub struct ContactRegion {
     /// Shape of the common part: a region of a surface, a line or a point.
     pub kind: RegionKind,
-    /// Feature of A, with the parameters of a point of the common part.
+    /// Touching feature of A, with the parameters of a point of the common part on it.
     pub feature_a: FeatureRef,
-    /// Feature of B, with the parameters of a point of the common part.
+    /// Touching feature of B, with the parameters of a point of the common part on it.
     pub feature_b: FeatureRef,
     /// A point of the common part (mm, world coordinates).
     pub point: P3,

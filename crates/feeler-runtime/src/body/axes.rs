@@ -14,7 +14,7 @@ pub(crate) struct Axis {
     pub center: P3,
     /// Unit direction of the axis, in the frame of the solid.
     pub direction: V3,
-    /// Radius (mm) of a ball around the centre that contains the features.
+    /// Radius (mm) of a ball around `center` that contains the features that share the axis.
     pub radius: f64,
     /// Largest additional motion of the features per radian of rotation of the solid about this axis,
     /// because their own axes deviate from it: displacement (mm/rad) and angle (rad/rad).

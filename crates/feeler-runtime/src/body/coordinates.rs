@@ -41,7 +41,7 @@ pub(crate) fn is_finite(pose: &Pose) -> bool {
 /// Result of the check of the coordinates of a query that is not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CoordinateRange {
-    /// Rounding is at most a tenth of the tolerance.
+    /// Rounding of the coordinates is at most a tenth of the tolerance.
     Within,
     /// Rounding is larger, but the boxes (or the point and the box) are farther apart than the query
     /// reaches, so that no minimum exists.

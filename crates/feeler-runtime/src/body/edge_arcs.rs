@@ -32,9 +32,11 @@ pub(crate) struct EdgeArc {
     pub piece: TrimPiece,
     /// Points at equal steps of the piece's parameter, ends included, in the frame of the solid.
     pub samples: [P3; SAMPLES],
-    /// Upper bound of the first derivative (mm) with respect to the piece's parameter in [0, 1].
+    /// Upper bound of the arc's first derivative (mm) with respect to the piece's parameter, which is in
+    /// [0, 1].
     pub speed: f64,
-    /// Upper bound of the second derivative (mm) with respect to the piece's parameter in [0, 1].
+    /// Upper bound of the arc's second derivative (mm) with respect to the piece's parameter, which is in
+    /// [0, 1].
     pub bend: f64,
 }
 
@@ -83,8 +85,7 @@ pub(crate) struct EdgeArcs {
     of_face: Vec<Range<usize>>,
     of_area: Vec<Range<usize>>,
     balls: Vec<EdgeArcBall>,
-    /// Number of each edge, ascending, with the largest distance (mm) between the borders of its two
-    /// faces.
+    /// Index of each edge, ascending, with the largest distance (mm) between the borders of its two faces.
     gaps: Vec<(u32, f64)>,
 }
 

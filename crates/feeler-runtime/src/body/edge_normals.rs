@@ -9,7 +9,7 @@ use feeler_hierarchy::{AdjacentFace, EdgeId};
 pub(crate) struct EdgeNormals {
     /// Unit tangent of the edge in the direction of its parameter.
     pub tangent: V3,
-    /// Outward unit normals of the left and the right face.
+    /// Outward unit normals, at the point of the edge, of the faces to its left and right.
     pub normals: [V3; 2],
 }
 

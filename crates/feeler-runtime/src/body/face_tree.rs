@@ -12,7 +12,7 @@ use feeler_geom::obb::PoseMatrix;
 use feeler_geom::{Aabb, Obb, P3};
 use feeler_hierarchy::{AreaId, FaceId, Feature, Node, NodeId};
 
-/// Node: a box around faces, a face, or areas of one face.
+/// Node of the tree of faces: a box around several faces, one face, or areas of one face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaceNode {
     /// Box that contains the node up to the deviation of trims, in the frame of the solid unless moved

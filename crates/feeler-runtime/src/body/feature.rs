@@ -43,7 +43,7 @@ pub(crate) struct FeatureData {
     pub extent: f64,
     /// Parameter rectangle around the areas of the feature.
     pub rect: Rect,
-    /// Largest deviation of a span or trimming piece (mm).
+    /// Largest deviation (mm) of a trimming piece of the face, of a span of the edge, or of the vertex.
     pub deviation: f64,
     /// Range of the feature's areas among those of the body, which are sorted by feature.
     pub areas: Range<usize>,

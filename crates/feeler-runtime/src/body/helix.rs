@@ -30,7 +30,7 @@ pub(crate) struct Helix {
     section: Vec<Across>,
     /// Range of the face's parameter across the motion.
     pub across: [f64; 2],
-    /// Smallest distance (mm) of the sampled points from the axis.
+    /// Smallest distance (mm) of the feature's sampled points from the axis of the screw motion.
     pub radius: f64,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct SortKey {
     pub kind: u8,
     /// Position of the first area of the feature among those of the solid, which are sorted by features.
     pub first: u32,
-    /// Index of the area among those of the feature.
+    /// Index of the area among the areas of its feature.
     pub offset: u32,
 }
 

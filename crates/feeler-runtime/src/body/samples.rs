@@ -77,7 +77,7 @@ pub(crate) struct Grid {
 /// times as many operations, and a search for one footpoint does not need them.
 #[derive(Clone, Debug)]
 pub(crate) struct Normals {
-    /// Outward normals; for an edge, the direction in the middle of its polar.
+    /// Outward unit normals at the grid points; for an edge, the directions in the middle of its polar.
     vectors: [V3; GRID_POINTS],
     /// Largest angle (rad) between a direction of the polar and the vector at the same point: 0 for a
     /// face, π if it is unknown.
@@ -106,7 +106,7 @@ pub(crate) struct Samples {
     grids: Vec<OnceLock<Box<Grid>>>,
     normals: Vec<OnceLock<Box<Normals>>>,
     curves: Vec<OnceLock<Box<CurveSamples>>>,
-    /// Segments of each edge; the other lists are indexed by area.
+    /// Segments, indexed by edge; the other lists are indexed by area.
     segments: Vec<OnceLock<Box<[EdgeSegment]>>>,
     thirds: Vec<OnceLock<Box<[VectorBall; 4]>>>,
     curvatures: Vec<OnceLock<Box<CurvatureBounds>>>,

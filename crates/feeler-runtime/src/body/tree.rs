@@ -12,9 +12,9 @@ use feeler_hierarchy::{AreaId, Node, NodeId};
 /// Bits of the feature types below a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FeatureTypes {
-    /// Types of the features that can carry minima with exact polars.
+    /// Types of the features below the node that can carry minima with exact polars.
     pub strict: u16,
-    /// Types of all features, including those that carry quasi-minima only.
+    /// Types of all features below the node, including those that carry quasi-minima only.
     pub all: u16,
 }
 
@@ -32,9 +32,10 @@ impl FeatureTypes {
 /// footpoints within a deviation, and conformal sets accept members within an angle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allowance {
-    /// Largest distance (mm) of a footpoint outside the box.
+    /// Largest distance (mm) of a footpoint outside the node's box.
     pub length: f32,
-    /// Largest angle (rad) of a direction outside the cone: the rotation of the normal over `length`.
+    /// Largest angle (rad) of a direction outside the node's cone: the rotation of the normal over the
+    /// distance `length`.
     pub angle: f32,
     /// Inverse extent (1/mm) of the smallest canonical feature below the node, because such features can
     /// carry conformal sets; 0 without one.
@@ -67,7 +68,7 @@ fn up(x: f64) -> f32 {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct TreeNode {
-    /// Cone that contains the polars of all features below, up to `allowance`.
+    /// Cone that contains the polars of all features below the node, up to the angle of `allowance`.
     pub cap: Cap,
     /// Types of the features below the node.
     pub types: FeatureTypes,
@@ -76,9 +77,9 @@ pub(crate) struct TreeNode {
     /// Position in [`Body::features`](crate::Body) of the only feature below, if one solve may cover all
     /// its areas, or [`MIXED`](Self::MIXED).
     whole: FeatureId,
-    /// Index of the first child; at a leaf, the area with [`Node::LEAF`].
+    /// Index of the first child; at a leaf, the index of its area combined with the flag [`Node::LEAF`].
     link: u32,
-    /// Box that contains all areas below, up to `allowance`.
+    /// Box that contains all areas below the node, up to the length of `allowance`.
     pub obb: Obb,
     /// Solve class of the only feature below; `Free` if there are several.
     form: SolveClass,

@@ -33,7 +33,7 @@ use feeler_hierarchy::{AreaId, Feature};
 pub(crate) struct OpenContact {
     /// Features of A and B.
     pub features: [Feature; 2],
-    /// Point near the possible contact, in the frame of A.
+    /// Point near the possible contact of the two features, in the frame of A.
     pub p: P3,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Pair<'a, const N: usize> {
     ctx: &'a Context<'a>,
     a: Leaf<'a>,
     b: Leaf<'a>,
-    /// Parameters of the minima that the solver or this search has found.
+    /// Unit-box parameters (on A, then on B) of the minima that the solver or this search has found.
     known: Vec<SVector<f64, N>>,
     /// Upper bounds of the lengths (mm) in space of unit steps of the parameters over the cell that was
     /// evaluated last.
@@ -46,7 +46,7 @@ pub(super) struct Pair<'a, const N: usize> {
 struct Side<'a> {
     /// Bounds of the area's points and derivatives over the cell.
     over: &'a CellBounds,
-    /// Index of the area's first parameter among the unknowns.
+    /// Index of the area's first parameter among the unknowns of the equations.
     from: usize,
     /// Number of parameters of the area.
     dim: usize,
@@ -65,8 +65,8 @@ impl<'a, const N: usize> Pair<'a, N> {
         Self { ctx, a, b, known, lengths: SVector::repeat(f64::INFINITY), found }
     }
 
-    /// Whether distance and directions exclude a minimum in the cell over which `a` and `b` are the
-    /// bounds.
+    /// Whether distances and directions exclude a minimum in a cell. `a` and `b` are the bounds of the
+    /// two areas over the cell.
     fn is_excluded(&self, a: &CellBounds, b: &CellBounds) -> bool {
         let tol = &self.ctx.tol;
         let (delta, open) = (b.p - a.p, a.reach + b.reach);

@@ -44,7 +44,7 @@ pub(super) struct Leaf<'a> {
     /// Cone around the directions in the polars of all points of the area, in the frame in which the area is
     /// evaluated.
     pub cap: Cap,
-    /// Angle (rad) by which directions may lie outside the cone.
+    /// Angle (rad) by which directions in the polars of the area may lie outside `cap`.
     pub cap_slack: f64,
     /// Distances outside the rectangle of the area, along both parameters scaled to [0, 1] over it, up to
     /// which minima are searched for.

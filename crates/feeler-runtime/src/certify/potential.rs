@@ -20,7 +20,7 @@ const THIRD_OF_RADIUS: f64 = 1.1548;
 /// Derivatives of the potential at the centre of a ball, and bounds of them in the ball.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PotentialBounds {
-    /// Unit gradient of the signed distance at the centre.
+    /// Unit gradient, at the centre of the ball, of the signed distance from the primitive.
     pub normal: V3,
     /// Upper bound of the difference between the unit gradient anywhere in the ball and `normal`; at least
     /// 1 if the direction is not bounded.

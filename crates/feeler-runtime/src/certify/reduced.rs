@@ -42,7 +42,7 @@ pub(super) struct Pair<'a, const N: usize> {
     objective: Reduced,
     /// Leaves of the canonical feature that may have a minimum with the area.
     partners: SmallVec<[TreeNode; 4]>,
-    /// Parameters of the minima that the solver or this search has found.
+    /// Unit-box parameters of the minima that the solver or this search has found.
     known: Vec<SVector<f64, N>>,
     /// Upper bounds of the lengths (mm) in space of unit steps of the parameters over the cell that was
     /// evaluated last.

@@ -189,7 +189,7 @@ struct Path<'a> {
     /// Returns the point of the curve at a parameter, in the frame of A.
     point: &'a dyn Fn(f64) -> P3,
     leader: Leader<'a>,
-    /// Whether the walk along the path ends at the first member.
+    /// Whether the walk along the path ends at the first member that is found.
     ends_only: bool,
 }
 
@@ -210,9 +210,10 @@ impl Path<'_> {
 /// parameters are fractions of the piece.
 #[derive(Clone, Copy, Debug)]
 struct ImageSteps {
-    /// Length of the next step that is tested for crossings with trims of the other face.
+    /// Length, as a fraction of the piece, of the next step that is tested for crossings with trims of
+    /// the other face.
     ahead: f64,
-    /// Length of the next step across a trim of the other face.
+    /// Length, as a fraction of the piece, of the next step across a trim of the other face.
     across: f64,
     /// Whether the previous point was on a trim of the other face.
     was_shared: bool,

@@ -54,7 +54,7 @@ pub(crate) struct Scratch {
     /// Samples of one set.
     samples: Vec<Sample>,
     solved: Vec<Accepted>,
-    /// Distance (mm) of each sample from the nearest one that is kept.
+    /// Distance (mm) of each sample of a set from the nearest sample that is kept.
     gap: Vec<f64>,
     march: march::Scratch,
     /// Largest distance (mm) of a dropped corner from the nearest sample of its set, for
@@ -81,12 +81,11 @@ const MAX_FAMILY_TURN: f64 = 1e-4;
 /// with hardly any play is sampled; with a smaller one, members of a slightly tilted set are lost.
 const MAX_DISTANCE_SPREAD: f64 = 2.0;
 /// Maximum angle (rad) between the direction of a minimum of features of lower dimension and the normals
-/// of a set that contains it. With a larger value, isolated minima beside a set vanish; with a smaller
-/// one, contacts are reported twice.
+/// of a set that contains it. With a larger value, isolated minima near a set vanish; with a smaller one,
+/// contacts are reported twice.
 const COVER_ANGLE: f64 = 1e-5;
-/// Maximum distance, in tolerances, of a minimum of features of lower dimension from a set that contains
-/// it. With a larger value, isolated minima beside a set vanish; with a smaller one, contacts are
-/// reported twice.
+/// Maximum distance, in tolerances, of a minimum of features of lower dimension from a set that contains it.
+/// With a larger value, isolated minima near a set vanish; with a smaller one, contacts are reported twice.
 const COVER_LENGTH: f64 = 10.0;
 
 /// Adds samples of all families in `solved` to `accepted`, and removes minima of features of lower
@@ -245,7 +244,7 @@ struct KnownPlace {
 /// A member of a family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
-    /// Footpoints, direction and distance, in the frame of A.
+    /// Footpoints, direction and distance of the member, in the frame of A.
     pub pair: Critical,
     /// Tests of the footpoints on A and B; `None` if the member does not lie on both solids or is a
     /// maximum.
@@ -547,7 +546,7 @@ struct Grid {
     /// Body of the area.
     which: Which,
     area: AreaId,
-    /// Number of points of all grids before this one.
+    /// Index of this grid's first point: the number of points of all grids before it.
     first: usize,
     /// Number of intervals along each side of the area.
     intervals: usize,

@@ -17,7 +17,7 @@ pub(crate) struct Motion {
     /// Largest displacement (mm) of a point of the moving item: B, a region of B, or a surface of
     /// revolution, for which rotations about its own axis do not count.
     pub displacement: f64,
-    /// Rotation angle (rad) of B, or of the axis of the surface.
+    /// Rotation angle (rad) of B, or, for a surface of revolution, of its axis.
     pub rotation: f64,
 }
 
@@ -157,9 +157,11 @@ const COMBINED: usize = 2;
 /// Motion of B since the accumulation started.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AccumulatedMotion {
-    /// Accumulated values by channel and component. They never decrease until the accumulation restarts.
+    /// Accumulated motion (mm or rad) by channel and component. It never decreases until the accumulation
+    /// restarts.
     accumulated: Vec<[f64; COMPONENTS]>,
-    /// Motion from the previous pose to the last one, by channel and component.
+    /// Motion (mm or rad) of the last step, from the previous pose to the last one, by channel and
+    /// component.
     steps: Vec<[f64; COMPONENTS]>,
     /// Length (mm) that a rotation by one radian adds to the combined component.
     lever: f64,

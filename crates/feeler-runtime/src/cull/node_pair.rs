@@ -354,7 +354,8 @@ struct Slack {
     /// Largest sum (mm) of the distances of the two footpoints of a minimum from the boxes of their
     /// nodes.
     length: f64,
-    /// Largest angles (rad) by which directions may be outside the cones of A's and of B's node.
+    /// Largest angles (rad) by which directions of a minimum may be outside the cone of A's node and that
+    /// of B's node.
     angles: [f64; 2],
 }
 

@@ -71,7 +71,7 @@ struct PairNode<T> {
     nodes: NodePair,
     note: T,
     parent: u32,
-    /// Index in the front; meaningless for an open pair.
+    /// Index of the pair in the front; meaningless for an open pair.
     place: u32,
     state: State,
     hint: u8,

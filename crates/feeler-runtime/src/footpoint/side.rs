@@ -52,7 +52,7 @@ pub(crate) struct Foot<'a> {
     pub basis: (V3, V3),
     /// Parameters of the footpoint on its feature, if they are known.
     pub hint: Option<P2>,
-    /// Location in the trimmed domain of its face, if it is known.
+    /// Location of the footpoint in the trimmed domain of its face, if it is known.
     pub in_domain: Option<InDomain>,
     /// Largest distance (mm) beyond a concave edge at which the footpoint still counts as on its face;
     /// positive only for pressed pairs.

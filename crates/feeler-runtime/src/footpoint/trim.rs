@@ -33,7 +33,7 @@ pub(crate) struct Located {
 /// Location of a footpoint in the trimmed domain of its face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InDomain {
-    /// Deviation (mm) of the trim that the footpoint lies on; 0 in the interior.
+    /// Deviation (mm) of the trim that the footpoint lies on; 0 in the interior of the face.
     pub slack: f64,
     /// Whether the footpoint lies on a trim.
     pub border: bool,

@@ -85,7 +85,7 @@ pub struct PointMinima {
 /// the minima.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointPosition {
-    /// Distance (mm) of the nearest boundary point; 0 if it is unknown.
+    /// Distance (mm) of the given point from the nearest boundary point; 0 if it is unknown.
     pub distance: f64,
     /// Whether the given point is inside the material.
     pub is_inside: bool,
@@ -133,9 +133,9 @@ fn id(kind: u64, feature: u32) -> u64 {
 /// the frame of the solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceFoot {
-    /// Signed distance (mm) of the point from the surface, positive outside.
+    /// Signed distance (mm) of the given point from the surface, positive outside the material.
     pub distance: f64,
-    /// Gradient of the signed distance: the outward unit normal at `foot`.
+    /// Outward unit normal of the surface at `foot`, which is the gradient of the signed distance.
     pub normal: V3,
     /// Footpoint: the given point lies on the normal of the surface there.
     pub foot: P3,

@@ -50,7 +50,7 @@ pub(crate) struct Band {
     radii: [f64; 2],
     /// Lower and upper edge of the band.
     edges: [Line; 2],
-    /// Smallest and largest height (mm) of the face along the axis.
+    /// Smallest and largest height (mm) of the face along the axis of the screw motion.
     along: [f64; 2],
     /// Range of radii (mm) at which the face is known to lie in the band; at other radii it may lie outside.
     within: [f64; 2],
@@ -507,14 +507,15 @@ struct Height {
     leads: [f64; 2],
     heights: [f64; 2],
     slopes: [f64; 2],
-    /// Upper bounds of the absolute second derivatives of the height: by the angle, mixed, by the
+    /// Upper bounds of the absolute second derivatives of the height F: by the angle, mixed, and by the
     /// radius.
     bends: [f64; 3],
     /// Smallest distance (mm) of a point of the upper band from the axis of the base.
     nearest: f64,
-    /// Largest displacement (mm) of points of the upper band across the axis, because the axes differ.
+    /// Largest displacement (mm) of points of the upper band across the axis of the base, because the
+    /// axes of the two bands differ.
     max_shift: f64,
-    /// Largest change of the height (mm) of points of the upper band by the tilt.
+    /// Largest change of the height (mm) of points of the upper band by the tilt between the axes.
     rise: f64,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct RevolvedFace {
     /// For a planar face, the range of the distances of its points from one point of the plane, if it is
     /// known.
     pub ring: Option<Ring>,
-    /// Box that contains the face.
+    /// Box that contains the face, in the frame of A.
     pub bounds: Obb,
 }
 

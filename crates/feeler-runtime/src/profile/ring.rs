@@ -7,7 +7,8 @@ use feeler_hierarchy::Face;
 /// Range of the distances of all points of a planar face from a point of its plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ring {
-    /// The point of the plane, in the frame of the solid unless moved by a pose.
+    /// Point of the face's plane from which the distances are measured, in the frame of the solid unless
+    /// moved by a pose.
     pub center: P3,
     /// Smallest and largest distance (mm) of a point of the face from `center`.
     pub radii: [f64; 2],

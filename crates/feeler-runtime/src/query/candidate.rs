@@ -22,7 +22,7 @@ pub(crate) struct Candidate {
     /// free-form features only; `hint_b` likewise.
     pub hint_a: Option<P2>,
     pub hint_b: Option<P2>,
-    /// Whether the solver stopped before its error was as small as rounding.
+    /// Whether the solver of this pair stopped before its error was as small as rounding.
     pub undecided: bool,
 }
 

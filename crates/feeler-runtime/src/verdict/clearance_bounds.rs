@@ -28,7 +28,8 @@ pub(super) struct ClearanceBound {
     /// Distance from the level of the other face's surface, for all points that are near the areas of that
     /// face.
     pub surface: f64,
-    /// Distance from the areas of the other face, for all remaining points.
+    /// Distance from the areas of the other face, for all points of the searched face that are not near
+    /// them.
     pub areas: f64,
 }
 
@@ -41,11 +42,13 @@ impl ClearanceBound {
 /// The `Which` is the first solid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CrossingQuery {
-    /// Crossings of the edges of a face of this solid.
+    /// Crossings of the edges of a face of the given solid with the surface of a face of the other one.
     Edges(Which),
-    /// Closed crossing curves inside a face of this solid.
+    /// Closed curves, inside a face of the given solid, in which the surface of a face of the other one
+    /// crosses it.
     Face(Which),
-    /// Closed crossing curves inside one area of a face of this solid.
+    /// Closed curves, inside one area of a face of the given solid, in which the surface of a face of the
+    /// other one crosses it.
     Area(Which, AreaId),
 }
 
@@ -81,7 +84,7 @@ pub(super) enum CachedResult {
 #[derive(Clone, Debug)]
 struct Entry {
     query: CrossingQuery,
-    /// Face of the query's solid, and face of the other solid.
+    /// Searched face of the query's solid, and face of the other solid.
     faces: FacePair,
     bound: ClearanceBound,
     open: OpenArcs,

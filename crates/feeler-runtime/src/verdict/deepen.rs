@@ -104,7 +104,7 @@ struct AscentOptions {
     /// Length (mm) of the first step. A step is 4 times as long as the previous one if that was accepted, and
     /// a quarter of it if that was too long.
     step: f64,
-    /// Maximum number of points at which depths are computed.
+    /// Maximum number of points at which the ascent computes depths.
     max_samples: u32,
 }
 

@@ -90,11 +90,12 @@ pub(crate) enum Finding {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Witness {
     pub p: P3,
-    /// Distances (mm) to the boundaries of A and B.
+    /// Distances (mm) of the point from the boundaries of A and B.
     pub inside: [f64; 2],
     /// Crossing faces of A and B; `None` if a shell lies inside the other solid.
     pub faces: Option<FacePair>,
-    /// Point (frame of A) at which the faces cross, or the point of the shell.
+    /// Point (frame of A) at which the faces cross, or the tested point of the shell that lies inside the
+    /// other solid.
     pub at: P3,
 }
 
@@ -187,7 +188,7 @@ struct Decision<'a> {
     failed: &'a mut Vec<(FacePair, P3)>,
     /// Cached results of earlier queries; `None` if all pairs are searched.
     clearances: Option<&'a mut ClearanceCache>,
-    /// Depth (mm) of the level at which crossings are searched for.
+    /// Depth (mm) below the surfaces at which crossings are currently searched for (the level).
     level: f64,
     /// Number of cells that remain for this query.
     budget: u32,

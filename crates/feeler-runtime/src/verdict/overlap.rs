@@ -119,7 +119,7 @@ struct CachedSeparation {
     until: f64,
     /// Motion channel whose displacement counts.
     channel: u8,
-    /// Number of the query from which on the pair is tested again.
+    /// Number of the query from which on a pair of faces that is not separated is tested again.
     retry_at: u32,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct NormalBundle {
     pub center: P3,
     /// Radius (mm) of the ball that contains the piece.
     pub radius: f64,
-    /// Unit vector: axis of the cone of outward normals.
+    /// Unit vector: axis of the cone that contains the outward normals of the piece.
     pub axis: V3,
     /// Upper bound of the sine of the cone's half-angle. `cos` is a lower bound of its cosine.
     pub sin: f64,

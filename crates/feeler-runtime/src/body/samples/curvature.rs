@@ -24,7 +24,7 @@ pub(crate) struct CurvatureBounds {
     smaller: f64,
     /// Lower bound (1/mm) of the larger principal curvature over the area.
     larger: f64,
-    /// Largest absolute normal curvature at the middles of the cells.
+    /// Largest absolute normal curvature (1/mm) of the patch at the middles of the cells of the area.
     sampled: f64,
 }
 

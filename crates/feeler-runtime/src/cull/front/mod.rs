@@ -36,7 +36,7 @@ pub(crate) struct Request<'a> {
     pub a: &'a Body,
     pub b: &'a Body,
     pub pose_ab: &'a Pose,
-    /// Motion of B relative to A, accumulated over the queries of the pair.
+    /// Motion of B relative to A, accumulated over the queries of the pair of bodies.
     pub moved: &'a AccumulatedMotion,
     pub cull: &'a CullContext,
 }
@@ -91,7 +91,8 @@ enum Whole {
     Chosen,
     /// The polars of the two features contain no opposite directions until B has moved by the margin.
     Incompatible(Margin),
-    /// The polars contain opposite directions, and no pair of areas was added yet.
+    /// The polars of the two features contain opposite directions, and no pair of their areas was added
+    /// to the output yet.
     Open,
 }
 

@@ -56,7 +56,7 @@ const SAME_POINT_DISTANCE: f64 = 1e-8;
 struct Sheet {
     which: Which,
     face: FaceId,
-    /// Closed form in the frame of A, if the surface has one.
+    /// Closed form of the face's surface in the frame of A, if it has one.
     primitive: Option<Primitive>,
 }
 
@@ -74,11 +74,11 @@ pub(super) struct Faces<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub p: P3,
-    /// Unit tangent of the curve, in one of its two directions.
+    /// Unit tangent of the curve at the point, in one of its two directions.
     pub t: V3,
     /// Sine of the angle between the two surfaces at the point.
     pub sine: f64,
-    /// Parameters on both surfaces, as starting values of nearby points.
+    /// Parameters of the point on both surfaces, the starting values for nearby points.
     uv: [P2; 2],
 }
 
@@ -88,9 +88,9 @@ pub(super) struct Start {
     at: Point,
     /// Unit tangent at `at`, in the direction in which the curve is inside both faces.
     t: V3,
-    /// A point of the curve inside both faces, near `at` in this direction.
+    /// A point of the curve inside both faces, near `at` in the direction `t`.
     pub beside: P3,
-    /// Whether the curve also continues in the opposite direction.
+    /// Whether the curve is inside both faces in the opposite direction, too.
     both: bool,
 }
 
@@ -404,7 +404,7 @@ impl<'a> Faces<'a> {
 struct Segment {
     from: Point,
     end: Point,
-    /// Unit tangent of the curve at the end.
+    /// Unit tangent of the curve at the end of the segment.
     t: V3,
     /// Largest measured distance (mm) of the curve from the segment.
     sag: f64,

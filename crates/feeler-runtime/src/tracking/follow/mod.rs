@@ -64,7 +64,7 @@ pub struct FollowedContact {
     /// Smallest and largest curvature (1/mm) of the gap between the surfaces, for Hertz's law; infinite
     /// unless both features are faces, and at poles.
     pub curvatures: [f64; 2],
-    /// Kind and index of the features of A and of B.
+    /// Kind and index of the features of A and of B that contain the footpoints.
     pub features: [(FeatureKind, u32); 2],
     /// Parameters of the footpoints: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
     pub uv: [[f64; 2]; 2],

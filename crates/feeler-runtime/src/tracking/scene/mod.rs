@@ -119,7 +119,7 @@ pub struct Scene {
     slots: BTreeMap<[PartRef; 2], Slot>,
     /// Number of steps in which pairs were queried.
     steps: u64,
-    /// Whether the bodies, poses or options have changed since the last step.
+    /// Whether bodies, poses or options of the scene have changed since the last step.
     changed: bool,
     /// Pairs of solids to be queried or tracked in this step, in ascending order.
     wanted: Vec<[PartRef; 2]>,

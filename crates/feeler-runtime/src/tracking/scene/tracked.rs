@@ -15,7 +15,7 @@ pub(super) struct Trackers {
     slots: BTreeMap<[PartRef; 2], Slot>,
     /// Number of calls of [`Scene::track`].
     steps: u64,
-    /// Gap (mm) up to which pairs count as near, a power of two or 0.
+    /// Gap (mm) up to which pairs of solids count as near, a power of two or 0.
     pub(super) gap: f64,
     /// Sums of the counters of removed trackers.
     removed: TrackerCounts,
@@ -37,7 +37,7 @@ struct Slot {
     pose_ab: Result<Pose, QueryError>,
     /// Bound of the motion of the second solid relative to the first one in the step.
     bound: StepBound,
-    /// Number of the last step in which the pair was near.
+    /// Number of the last call of [`Scene::track`] in which the pair was near.
     near_at: u64,
     result: Result<Update, QueryError>,
 }

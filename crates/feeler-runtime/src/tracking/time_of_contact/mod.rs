@@ -64,7 +64,7 @@ impl Default for PassageOptions {
 /// First contact of a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirstContact {
-    /// Time of the contact, in the unit of the paths.
+    /// Time of the contact, in the unit of time of the paths.
     pub time: f64,
     /// The minimum whose distance falls to [`PassageOptions::distance`], in world coordinates at that
     /// time.
@@ -232,7 +232,7 @@ struct Advancement<'a> {
 #[derive(Clone, Copy, Debug)]
 struct MotionSample {
     time: f64,
-    /// Smallest distance (mm), or `d_max` of the query if it found no minimum.
+    /// Smallest distance (mm) of the solids at that time, or `d_max` of the query if it found no minimum.
     distance: f64,
     /// Nearest minimum in the frame of A, and the speed (mm per unit of time) at which its distance
     /// decreases.

@@ -18,17 +18,17 @@ pub(crate) struct Moving {
     pub in_a: Twist,
     /// Velocity field of B relative to A, in the frame of B.
     pub in_b: Twist,
-    /// Upper bound of the rate of change (mm per squared unit of time) of the field at points of A, in the
-    /// frame of A.
+    /// Upper bound of the rate of change (mm per squared unit of time) of the velocity field `in_a` at
+    /// points of A.
     pub change_a: f64,
-    /// Upper bound of the rate of change (mm per squared unit of time) of the field at points of B, in the
-    /// frame of B.
+    /// Upper bound of the rate of change (mm per squared unit of time) of the velocity field `in_b` at
+    /// points of B.
     pub change_b: f64,
     /// Upper bound of the speed (mm per unit of time) of points of B relative to A.
     pub speed: f64,
     /// Upper bound of the acceleration (mm per squared unit of time) of points of B in the frame of A.
     pub acceleration: f64,
-    /// Upper bound of the angular velocity (rad per unit of time).
+    /// Upper bound of the angular velocity (rad per unit of time) of B relative to A.
     pub rotation: f64,
     /// Duration, from this time on, for which the bounds are valid.
     pub lasts: f64,

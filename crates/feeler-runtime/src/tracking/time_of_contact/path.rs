@@ -16,7 +16,7 @@ pub struct PathPiece {
     /// Twists of the joints that move the solid, per unit of time and in world coordinates at the start
     /// of the piece, the joint nearest to the ground first.
     pub twists: Vec<Twist>,
-    /// Duration, above 0. The unit of time is arbitrary, but the same for all paths.
+    /// Duration of the piece, above 0. The unit of time is arbitrary, but the same for all paths.
     pub duration: f64,
 }
 
@@ -204,7 +204,7 @@ pub(crate) struct State {
     pub pose: Pose,
     /// Twists of the joints per unit of time, in world coordinates at this time; empty for a solid at rest.
     pub twists: Vec<Twist>,
-    /// End time of the piece; infinite for a solid at rest.
+    /// End time of the current piece of the path; infinite for a solid at rest.
     pub until: f64,
 }
 

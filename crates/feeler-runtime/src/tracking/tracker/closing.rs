@@ -9,7 +9,8 @@ use nalgebra::{Matrix3, Translation3};
 /// closed at its beginning.
 #[derive(Clone, Debug, Default)]
 pub struct GapPrediction {
-    /// Constraints of the contacts of the last update, in the same order.
+    /// Constraints that the contacts of the last update put on the motion of B, in the order of the
+    /// contacts.
     rows: Vec<Row>,
     loads: Loads,
     /// Predicted gaps (mm) of the contacts at the end of the step.
@@ -42,7 +43,7 @@ struct Mobility {
     center: P3,
     /// Inverse mass at unit density.
     inverse_mass: f64,
-    /// Inverse of the inertia about the centre, in A's axes.
+    /// Inverse of the movable solid's inertia about its centre of mass at unit density, in A's axes.
     inverse_inertia: Matrix3<f64>,
 }
 
@@ -57,7 +58,7 @@ struct Row {
 /// Impulses of the contacts in a prediction.
 #[derive(Clone, Debug, Default)]
 struct Loads {
-    /// Impulse of each contact in the part of the step that was solved last.
+    /// Impulse of each contact in that part of the step (see [`PARTS`]) that was solved last.
     part: Vec<f64>,
     /// Length (mm) by which each contact increases its own gap until the end of the step.
     opened: Vec<f64>,

@@ -30,8 +30,8 @@ impl ContactTracker {
         Ok(self.bound_after(motion, forced, max_displacement))
     }
 
-    /// Estimates a bound of the next step like [`ContactTracker::expected_bound`], from the bounds
-    /// `motion` of the motion in the last step; `None` if they are unknown.
+    /// Estimates a bound of the next step like [`ContactTracker::expected_bound`], from bounds of the
+    /// motion in the last step; `motion` is `None` if these are unknown.
     #[must_use]
     pub fn bound_after(&self, motion: Option<StepBound>, forced: f64, max_displacement: f64) -> StepBound {
         let [a, b] = self.bodies();

@@ -58,7 +58,7 @@ struct Slide {
     point: P3,
     /// Number of directions: 2 on a face, 1 on an edge, 0 at a vertex and for a fixed footpoint.
     count: usize,
-    /// Unit tangents; only the first `count` entries are not 0.
+    /// Unit tangents of the feature in the directions of sliding; only the first `count` entries are not 0.
     tangents: [V3; 2],
     /// Second derivatives (1/mm) of the point along the contact's normal with respect to arc lengths along
     /// the tangents.

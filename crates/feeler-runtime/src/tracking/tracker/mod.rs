@@ -65,7 +65,8 @@ pub struct TrackerOptions {
     /// Maximum number of contacts. Contacts with the largest gaps are dropped first, and contacts with
     /// negative gaps never.
     pub max_contacts: usize,
-    /// Dilations (mm) of A and of B, which are subtracted from gaps.
+    /// Dilations (mm) of A and of B, positive outwards, which are subtracted from the distances to get
+    /// the gaps.
     pub dilations: [f64; 2],
 }
 
@@ -108,7 +109,8 @@ pub struct StepContact {
     pub local_b: P3,
     /// Unit outward direction of A at its footpoint, in the frame of A.
     pub normal: V3,
-    /// Signed gap (mm) along the normal: the distance minus the dilations.
+    /// Signed gap (mm) along `normal`: the distance between the footpoints minus the dilations of both
+    /// bodies.
     pub gap: f64,
     /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where the solid is
     /// convex; infinite across an edge and at a vertex.
@@ -116,7 +118,7 @@ pub struct StepContact {
     /// Smallest and largest normal curvature (1/mm) of B at its footpoint, positive where the solid is
     /// convex; infinite across an edge and at a vertex.
     pub curvature_b: [f64; 2],
-    /// Kind and index of the features of A and of B.
+    /// Kind and index of the features of A and of B that contain the footpoints.
     pub features: [(FeatureKind, u32); 2],
     /// Parameters of the footpoints: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
     pub uv: [[f64; 2]; 2],

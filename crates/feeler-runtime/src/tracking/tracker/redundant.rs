@@ -32,7 +32,7 @@ struct Entry {
 /// Scratch buffers reused between updates.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Contacts in the order in which they are examined.
+    /// Sort keys of the contacts, in the order in which the contacts are examined.
     order: Vec<Entry>,
     /// Indices of the kept contacts, with their points on B in A's frame.
     kept: Vec<(usize, P3)>,
