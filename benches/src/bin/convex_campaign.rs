@@ -4,7 +4,7 @@
 //! errors and the largest number of steps, and wrong results and errors above 1e-12 (relative, and above
 //! the rounding of a coordinate) with their points. Exit status 1 if there is one.
 
-use feeler_convex::reference::cases::{CaseRandom, KINDS, hard_pair, judge};
+use feeler_convex::reference::cases::{CaseRandom, KINDS, compare_with_exact, hard_pair};
 use feeler_convex::{DistanceOutcome, DistanceRequest, PointSet, distance};
 use std::process::ExitCode;
 
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         row.apart += u64::from(answer.outcome == DistanceOutcome::Separated);
         row.touching += u64::from(answer.outcome == DistanceOutcome::Touching);
         row.steps = row.steps.max(answer.iterations);
-        match judge(&a, &b, &answer) {
+        match compare_with_exact(&a, &b, &answer) {
             Ok(v) => {
                 if answer.outcome == DistanceOutcome::Separated {
                     row.to_size = row.to_size.max(v.to_size);
