@@ -538,6 +538,10 @@ pub(super) fn is_better_reversed(draft: &Draft, face: usize, tol: &Tolerances) -
 /// neighbour reaches over their common edge. Returns the ids of such neighbours.
 pub(super) fn neighbours_that_resolve(draft: &Draft, face: usize, tol: &Tolerances) -> Vec<u64> {
     let f = &draft.faces[face];
+    // The two sides of a sheet have one id, and faces are joined by their ids.
+    if draft.faces.iter().filter(|other| other.id == f.id).count() > 1 {
+        return Vec::new();
+    }
     let shares = |other: &Face| {
         f.loops
             .iter()
