@@ -106,16 +106,6 @@ impl FaceFacts {
         solid.faces.iter().enumerate().flat_map(of_face).collect()
     }
 
-    /// Facts of the supermaximal faces of a solid, in their order.
-    pub(super) fn of_supermaximal(solid: &Hierarchy) -> Vec<Self> {
-        solid.faces.iter().map(|face| Self::of_part(face, 0, &face.trim)).collect()
-    }
-
-    /// Whether two faces are the same.
-    pub(super) fn is_equal(&self, other: &Self, tol: &ComparisonTolerances) -> bool {
-        self.kind == other.kind && self.changes(other, tol).is_empty()
-    }
-
     /// Facts of the supermaximal face that it is a part of.
     fn as_whole(&self) -> Option<(usize, Self)> {
         let (k, area, border, middle) = self.whole?;
