@@ -7,11 +7,11 @@ use feeler_step::{Import, ReadOptions, Reading, read_step_with};
 use writer::{File, Length, refs};
 
 /// Writes the entities that hide one of the given solids, and returns their ids.
-type Hide = dyn Fn(&mut File, &[u64]) -> Vec<u64>;
+type Hide<'a> = dyn Fn(&mut File, &[u64]) -> Vec<u64> + 'a;
 
 /// Reads a file with three blocks in one part; `hide` adds entities that hide some of them, and returns
 /// their ids.
-fn read(hide: &dyn Fn(&mut File, &[u64]) -> Vec<u64>, skip_hidden: bool) -> Import {
+fn read(hide: &Hide<'_>, skip_hidden: bool) -> Import {
     let mut f = File::new();
     let block = |f: &mut File, k: u32| {
         let x = f64::from(k) * 10.0;
@@ -45,7 +45,7 @@ fn hidden_solids_are_left_out_on_demand() {
         let item = styled(f, s[1]);
         vec![f.add(format!("PRESENTATION_LAYER_ASSIGNMENT('7','construction',(#{item}))"))]
     };
-    let ways: [&Hide; 4] = [&by_style, &over_riding, &by_layer, &by_styled_layer];
+    let ways: [&Hide<'_>; 4] = [&by_style, &over_riding, &by_layer, &by_styled_layer];
     for (k, way) in ways.into_iter().enumerate() {
         let all = read(way, false);
         assert_eq!((all.solids.len(), all.instances.len()), (3, 3), "{k}");

@@ -109,17 +109,6 @@ impl FaceFacts {
         solid.faces.iter().enumerate().flat_map(of_face).collect()
     }
 
-    /// Geometric properties of the supermaximal faces of a solid, in the order of the faces.
-    pub(super) fn of_supermaximal(solid: &Hierarchy) -> Vec<Self> {
-        solid.faces.iter().map(|face| Self::of_part(face, 0, &face.trim)).collect()
-    }
-
-    /// Whether two faces have the same type of surface and equal geometric properties, up to the
-    /// tolerances.
-    pub(super) fn is_equal(&self, other: &Self, tol: &ComparisonTolerances) -> bool {
-        self.kind == other.kind && self.changes(other, tol).is_empty()
-    }
-
     /// Index and geometric properties of the supermaximal face that this face is a part of; `None` if
     /// that face is not known.
     fn as_whole(&self) -> Option<(usize, Self)> {

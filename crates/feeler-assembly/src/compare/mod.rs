@@ -11,7 +11,6 @@ mod face;
 mod minima;
 mod model;
 mod solid;
-mod volume;
 
 pub use difference::{ComparisonTolerances, Difference, DifferenceKind};
 pub use face::{FaceFacts, compare_faces};

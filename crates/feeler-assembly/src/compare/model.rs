@@ -1,9 +1,8 @@
 //! Comparison of two versions of a file: its parts and its solids.
 
-use super::difference::{ComparisonTolerances, Difference, DifferenceKind, format_number};
+use super::difference::{ComparisonTolerances, Difference, DifferenceKind};
 use super::face::vector;
 use super::solid::{SolidFacts, compare_solids};
-use super::volume::symmetric_difference;
 use feeler_geom::Pose;
 use feeler_hierarchy::{Model, Severity};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
@@ -99,30 +98,7 @@ pub struct ModelComparison {
 /// Compares two versions of a model, faces included.
 #[must_use]
 pub fn compare_models(old: &Model, new: &Model, tol: &ComparisonTolerances) -> ModelComparison {
-    let (before, after) = (ModelFacts::of(old, true), ModelFacts::of(new, true));
-    let mut out = compare_facts(&before, &after, tol);
-    let mut measured = BTreeSet::new();
-    for (i, j) in by_path(&before, &after).0 {
-        let (a, b) = (&before.instances[i], &after.instances[j]);
-        let subject = format!("'{}'", a.path);
-        let is_shape = |d: &Difference| {
-            use DifferenceKind::{Area, Face, Mass};
-            d.subject == subject && matches!(d.kind, Area | Face | Mass)
-        };
-        let Some(last) = out.differences.iter().rposition(is_shape) else { continue };
-        if !measured.insert((a.solid, b.solid)) {
-            continue;
-        }
-        if let (Some(s), Some(t)) = (old.solids.get(a.solid), new.solids.get(b.solid))
-            && let Some((volume, error)) = symmetric_difference(s, t, tol)
-        {
-            let four_digits = |x: f64| format_number(format!("{x:.3e}").parse().unwrap_or(x));
-            let what =
-                format!("symmetric difference {} mm3 (+- {})", four_digits(volume), four_digits(error));
-            out.differences.insert(last + 1, Difference::new(DifferenceKind::Mass, &subject, what));
-        }
-    }
-    out
+    compare_facts(&ModelFacts::of(old, true), &ModelFacts::of(new, true), tol)
 }
 
 /// Compares the stored properties of two versions of a model: the results of the import, the parts,

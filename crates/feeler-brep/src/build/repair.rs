@@ -550,6 +550,10 @@ pub(super) fn is_better_reversed(draft: &Draft, face: usize, tol: &Tolerances) -
 /// where its neighbour reaches over their common edge.
 pub(super) fn neighbours_that_resolve(draft: &Draft, face: usize, tol: &Tolerances) -> Vec<u64> {
     let f = &draft.faces[face];
+    // The two sides of a sheet have one id, and faces are joined by their ids.
+    if draft.faces.iter().filter(|other| other.id == f.id).count() > 1 {
+        return Vec::new();
+    }
     let shares = |other: &Face| {
         f.loops
             .iter()

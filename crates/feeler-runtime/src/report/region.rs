@@ -199,7 +199,8 @@ struct Region<'a> {
     distance: f64,
     /// Domain of B's face in the parameters of A's face, if it can be mapped.
     mapped: Option<TrimCells>,
-    /// Number of samples of a line of constant v; 0 with a mapped domain.
+    /// Number of samples of each line of constant v; 0 if the intervals on the lines follow from the
+    /// mapped domain.
     samples: usize,
 }
 
@@ -358,7 +359,7 @@ struct Integral<'a> {
     rules: &'a [Vec<(f64, f64)>; 2],
     /// Length of the whole range of v that is integrated.
     width: f64,
-    /// Relative accuracy of the area.
+    /// Accuracy of the integral, relative to `scale`.
     accuracy: f64,
     /// Rough value (mm²) of the area of the whole region.
     scale: f64,

@@ -39,7 +39,7 @@ pub(crate) struct DerivativeSamples {
     jets: [Option<Jet>; 3],
     /// Length of the area's parameter interval.
     width: f64,
-    /// Distance beyond the ends of the interval, in the parameter, within which minima count.
+    /// Distance beyond the ends of the area's interval, in the parameter, within which minima count.
     margin: f64,
     /// Bounds of the variation of the edge's third derivative.
     third: Third,
@@ -307,7 +307,8 @@ type Sample = (f64, Option<Jet>);
 
 /// Derivatives of the objective along an area of a curve.
 struct Along<'a> {
-    /// Returns the derivatives at a parameter; `None` on the focal set.
+    /// Returns the derivatives of the objective at a parameter of the curve; `None` on the focal set of
+    /// the primitive.
     f: &'a dyn Fn(f64) -> Option<Jet>,
     third: Third,
     /// Remaining number of the [`SHARP_HALVINGS`].

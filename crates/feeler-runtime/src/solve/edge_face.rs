@@ -128,15 +128,15 @@ pub(crate) fn solve(
 struct Slab<'a> {
     /// Leaf node of the face's area.
     node: &'a TreeNode,
-    /// Smallest and largest component of an outward normal along each axis of the box.
+    /// Smallest and largest component of the outward normals of the face's area along each axis of its box.
     normals: [[f64; 2]; 3],
     /// Bundle of the normals of the whole area.
     bundle: NormalBundle,
     /// Bundles of pieces of the area around a pole; empty if the area has no pieces.
     pieces: &'a [NormalBundle],
-    /// Length (mm) by which footpoints may lie outside the box.
+    /// Length (mm) by which footpoints may lie outside the box of the face's area.
     slack: f64,
-    /// Smallest and largest signed distance (mm) from the face.
+    /// Smallest and largest signed distance (mm) of the set's points from the face.
     reach: [f64; 2],
 }
 

@@ -61,7 +61,7 @@ struct Half<'a> {
     which: Which,
     area: AreaId,
     grid: &'a Grid,
-    /// The area, evaluated in the frame that was chosen in [`Half::new`].
+    /// The area, evaluated in the frame of the body that [`Half::new`] was given.
     leaf: Leaf<'a>,
     /// Distance outside the unit box, for each parameter, up to which a solution belongs to the leaf.
     border: [f64; 2],

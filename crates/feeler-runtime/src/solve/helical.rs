@@ -100,13 +100,13 @@ pub(crate) struct Scratch {
 struct Station {
     /// Angle (rad) of the section about the axis of the own feature, continued over turns.
     angle: f64,
-    /// The angle as a multiple of the fixed step; `None` between fixed angles.
+    /// Angle as a multiple of the step between fixed angles; `None` for a station between them.
     number: Option<i64>,
     /// Parameters of the point on the own feature.
     own: P2,
     /// Parameters of the footpoint on the other face.
     foot: P2,
-    /// Signed distance (mm) of the point from the other face.
+    /// Signed distance (mm) of the own feature's point from the other face.
     distance: f64,
 }
 

@@ -297,7 +297,7 @@ struct ReducedSolve<'a> {
     objective: reduced::Reduced,
     /// Body of the free-form feature.
     free: Which,
-    /// Deviation (mm) of the free-form feature from its areas.
+    /// Largest deviation (mm) of the trims of the free-form face, or of the spans of the free-form edge.
     deviation: f64,
     /// Extent (mm) of the free-form feature.
     extent: f64,
@@ -429,7 +429,7 @@ pub(crate) struct FreePoint {
     pub p: P3,
     /// Footpoint on the canonical feature.
     pub foot: P3,
-    /// Outward normal of the primitive, from the foot to the point.
+    /// Outward unit normal of the canonical feature's primitive at `foot`, along the connection with `p`.
     pub n: V3,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Eval<const N: usize> {
     pub grad: SVector<f64, N>,
     /// Hessian of the objective by the unit-box parameters.
     pub hess: SMatrix<f64, N, N>,
-    /// Length in space (mm) of a unit step along each parameter.
+    /// Length in space (mm) of a unit step along each unit-box parameter.
     pub len: SVector<f64, N>,
     /// Upper bound of the rounding of `f`.
     pub noise: f64,

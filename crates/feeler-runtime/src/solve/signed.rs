@@ -49,7 +49,8 @@ pub(super) struct Foot {
     pub normal: V3,
     /// Derivatives of the patch by both unit-box parameters at the footpoint.
     tangents: [V3; 2],
-    /// Second derivative of the signed distance, as a form of the products of two vectors with `tangents`.
+    /// Second derivative of the signed distance: a bilinear form of the scalar products of two
+    /// displacements with `tangents`.
     bending: Matrix2<f64>,
     /// Derivative of the footpoint's unit-box parameters by the products of the point's displacement with
     /// `tangents`.
@@ -152,7 +153,7 @@ pub(super) enum Place {
     /// Unit-box parameters of the point on the curve or patch that is searched, then those of its footpoint
     /// on the other patch.
     At([f64; 2], [f64; 2]),
-    /// The minimum lies outside the leaf that is searched.
+    /// The minimum lies outside the leaf whose points are searched.
     Outside,
 }
 

@@ -33,9 +33,9 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature};
 /// Bounds of the motion of B relative to A in the next step of a simulator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Widening {
-    /// Upper bound of the rotation (rad) of B relative to A.
+    /// Upper bound of the rotation (rad) of B relative to A in the step.
     pub rotation: f64,
-    /// Upper bound of the displacement (mm) of any point of B relative to A.
+    /// Upper bound of the displacement (mm) of any point of B relative to A in the step.
     pub displacement: f64,
     /// Largest distance (mm) of a minimum that the step can close: the displacement plus the dilations of
     /// the solids.

@@ -39,7 +39,7 @@ pub(crate) struct Sample {
     pub pair: Accepted,
     /// Body of the fixed point, and the parameters of this point as multiples of `step`.
     pub key: (Which, [i64; 2]),
-    /// Spacing of samples in both parameters, powers of two.
+    /// Spacing of the samples in both parameters of the feature with the fixed points; powers of two.
     pub step: [f64; 2],
 }
 
@@ -528,9 +528,9 @@ enum Miss {
 /// A point of one body and the nearest point on a face of the other body.
 #[derive(Clone, Copy, Debug)]
 struct FacePoint {
-    /// Points on A and on B (frame of A).
+    /// The two points, that on A first (mm, frame of A).
     points: [P3; 2],
-    /// Unit normal from A to B (frame of A).
+    /// Unit normal of the face at its point, directed from A to B (frame of A).
     n: V3,
     /// Signed distance (mm) from A's point to B's along `n`.
     distance: f64,

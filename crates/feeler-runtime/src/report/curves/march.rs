@@ -112,7 +112,7 @@ pub(super) enum End {
 pub(super) struct Trace {
     pub points: Vec<P3>,
     pub closed: bool,
-    /// Largest measured distance (mm) of the curve from the polyline.
+    /// Largest distance (mm) of the curve from the polyline at the points where it was measured.
     sag: f64,
 }
 
@@ -406,6 +406,6 @@ struct Segment {
     end: Point,
     /// Unit tangent of the curve at the end of the segment.
     t: V3,
-    /// Largest measured distance (mm) of the curve from the segment.
+    /// Largest distance (mm) of the curve from the segment at the points where it was measured.
     sag: f64,
 }

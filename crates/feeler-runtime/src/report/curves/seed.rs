@@ -8,11 +8,11 @@ pub(super) struct Seed {
     pub p: P3,
     /// Whether an edge of one face passes through the other face at this point.
     pub at_edge: bool,
-    /// Unit tangent of the curve, in one of its two directions.
+    /// Unit tangent of the curve at this point, in one of its two directions.
     pub t: V3,
     /// Sine of the angle between the two surfaces at this point.
     pub sine: f64,
-    /// Parameters on the surfaces of A and B; the origin if they are not known.
+    /// Parameters of this point on the surfaces of A and B; (0, 0) if they are not known.
     pub uv: [P2; 2],
 }
 

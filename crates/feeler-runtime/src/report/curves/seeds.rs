@@ -42,7 +42,8 @@ const MIN_EDGE_SINE: f64 = 0.05;
 #[derive(Debug, Default)]
 pub(super) struct Seeds {
     pub seeds: Vec<Seed>,
-    /// A point (frame of A) where the surfaces are tangent, if they have no other common point.
+    /// A point (frame of A) where the surfaces of the two faces are tangent; `None` if they have other
+    /// common points.
     pub tangent: Option<P3>,
     /// A point (frame of A) near which a search was incomplete because its budget of cells was exhausted.
     pub unfinished: Option<P3>,
@@ -71,9 +72,9 @@ struct Finder<'a> {
     areas: &'a [AreaPair],
     budget: &'a mut u32,
     found: Seeds,
-    /// A point on both faces that is possibly tangent.
+    /// A point (frame of A) on both faces at which the surfaces may be tangent.
     doubtful: Option<P3>,
-    /// Number of seeds at trims, set after all of them are found.
+    /// Number of seeds at trims, which are the first ones of the list; set after all of them are found.
     at_edges: usize,
 }
 

@@ -36,7 +36,7 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature, VertexId};
 /// Options of [`ContactFollower`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FollowOptions {
-    /// Distance (mm) up to which all minima are reported.
+    /// Distance (mm) up to which all minima of the distance of the two solids are reported.
     pub reach: f64,
     /// Depth (mm) down to which all contacts are reported. Queries search for contacts deeper by one
     /// `stride`, unless this exceeds the limit of
@@ -109,7 +109,7 @@ pub struct ContactFollower {
 /// Pose of the last query of a pair, and the displacement for which its contacts suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LastQuery {
-    /// Pose of B in the frame of A at the query.
+    /// Pose of B in the frame of A at the last query.
     pub pose: Pose,
     /// Displacement (mm) of points of B from this pose up to which the contacts suffice. It is
     /// [`FollowOptions::stride`], or more if no contact was near, or the tolerance if a contact is flat.

@@ -15,7 +15,8 @@ pub struct BodyOptions {
     /// Largest gap (mm) of the contacts that are reported; `None` for the value of the scene. The larger
     /// value of the two bodies of a pair applies.
     pub d_max: Option<f64>,
-    /// Thickness (mm) by which the body is dilated, added to the dilation of the scene.
+    /// Thickness (mm) by which the body is dilated, positive outwards; it is added to the dilation in the
+    /// options of the scene.
     pub dilation: f64,
     /// Whether the body never moves. Pairs of two fixed bodies are not queried.
     pub fixed: bool,
@@ -24,7 +25,7 @@ pub struct BodyOptions {
 /// Options of a pair of bodies, which replace those of its bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairOptions {
-    /// Largest gap (mm) of the contacts that are reported; `None` for the value of the bodies.
+    /// Largest gap (mm) of the pair's contacts that are reported; `None` for the value of the bodies.
     pub d_max: Option<f64>,
     /// Thicknesses (mm) by which the two bodies are dilated, in the order in which
     /// [`Scene::set_pair_options`](super::Scene::set_pair_options) names them. They are added to those of

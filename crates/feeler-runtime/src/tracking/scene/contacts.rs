@@ -6,7 +6,7 @@ use crate::api::contact::Contact;
 /// A contact of a pair of bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneContact {
-    /// The bodies in ascending order; the first one is A.
+    /// The two bodies in ascending order of identifiers; the first one is A.
     pub bodies: [BodyId; 2],
     /// Index of the solid with the contact in each of these bodies; 0 for a body of one solid.
     pub parts: [u32; 2],
@@ -30,13 +30,13 @@ pub enum EventKind {
 pub struct ContactEvent {
     /// Whether the contact began, persisted or ended.
     pub kind: EventKind,
-    /// The bodies in ascending order.
+    /// The two bodies in ascending order of identifiers.
     pub bodies: [BodyId; 2],
     /// Index of the solid with the contact in each of these bodies; 0 for a body of one solid.
     pub parts: [u32; 2],
     /// Identity of the contact: its [`Contact::id`].
     pub id: u64,
-    /// Index of the contact in [`Scene::contacts`](super::Scene::contacts); `None` if it has ended.
+    /// Index of the contact in [`Scene::contacts`](super::Scene::contacts); `None` if the contact has ended.
     pub contact: Option<usize>,
 }
 

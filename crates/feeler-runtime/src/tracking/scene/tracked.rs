@@ -45,7 +45,7 @@ struct Slot {
 /// A near pair of solids with the contacts that [`Scene::track`] computed.
 #[derive(Clone, Copy, Debug)]
 pub struct TrackedPair<'a> {
-    /// The bodies in ascending order.
+    /// The two bodies in ascending order of identifiers.
     pub bodies: [BodyId; 2],
     /// Index of the near solid in each of these bodies; 0 for a body of one solid.
     pub parts: [u32; 2],
