@@ -7,8 +7,8 @@ use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
 
 use super::singular::{Singular, inner_sheet, spindle_angle};
 
-/// Distance of the edges from the stated sheet of a spindle torus, relative to the solid's size, beyond which
-/// the other sheet is tried. A larger value keeps wrong statements, a smaller one changes sheets that inexact
+/// Distance of the edges from the stated sheet of a spindle torus, relative to the solid's size, beyond
+/// which the other sheet is tried. A larger value keeps wrong statements, a smaller one changes sheets that inexact
 /// edges confuse.
 const FAR_SHEET: f64 = 1e-3;
 
@@ -27,8 +27,8 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Creates the host of a surface. `outer_sheet` is the stated sheet of a spindle torus, and `near` returns
-    /// points of the face, which select the sheet if it is not stated or wrong.
+    /// Creates the host of a surface. `outer_sheet` is the stated sheet of a spindle torus, and `near`
+    /// returns points of the face, which select the sheet if it is not stated or wrong.
     pub(super) fn new(
         surface: &'a Surface,
         singular: &[Singular],

@@ -31,8 +31,8 @@ impl Tolerances {
 }
 
 /// Maximum length of a parameter line that counts as a point for edges that end there, relative to the
-/// solid's size; the file's uncertainty if that is less. With a larger value edges lose their parameters near real
-/// short sides; with a smaller one parameters are noise where a patch nearly collapses.
+/// solid's size; the file's uncertainty if that is less. With a larger value edges lose their parameters
+/// near real short sides; with a smaller one parameters are noise where a patch nearly collapses.
 const MAX_WEAK: f64 = 1e-5;
 
 /// Creates the host of a face.

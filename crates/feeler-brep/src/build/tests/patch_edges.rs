@@ -148,8 +148,8 @@ fn edges_end_at_tips_of_every_length() {
         );
         let (source, volume) = under_a_tip(&tip, &mut rng);
         let solid = build_solid(&source, &BuildOptions::default()).unwrap_or_else(|e| panic!("{what}: {e}"));
-        // The walls below the edges are up to this far from the border of the patch, a third of it on average,
-        // along 10 mm, and 3 mm high.
+        // The walls below the edges are up to this far from the border of the patch, a third of it on
+        // average, along 10 mm, and 3 mm high.
         let gap = side + tip.beside;
         let tolerance = 1e-7 * volume + 10.0 * gap;
         assert!((solid.volume - volume).abs() <= tolerance, "{what}: {} {volume}", solid.volume);
