@@ -22,7 +22,8 @@ impl Tolerances {
         let fit = FitLimits {
             tol: options.fit_tolerance * size,
             singular_tol: 1e-7 * size,
-            weak_tol: uncertainty.clamp(1e-7 * size, MAX_WEAK * size),
+            // `f64::clamp` would panic without a number.
+            weak_tol: uncertainty.max(1e-7 * size).min(MAX_WEAK * size),
             seam_tol: gap,
             max_depth: options.max_fit_depth,
         };

@@ -429,7 +429,8 @@ pub(crate) struct FreePoint {
     pub p: P3,
     /// Footpoint on the canonical feature.
     pub foot: P3,
-    /// Outward unit normal of the canonical feature's primitive at `foot`, along the connection with `p`.
+    /// Unit direction out of the canonical feature's solid at `foot`; at a positive distance it points
+    /// from `foot` to `p`.
     pub n: V3,
 }
 
