@@ -440,7 +440,7 @@ impl Body {
         &self.bounds
     }
 
-    /// Diagonal of the bounding box (mm).
+    /// Size of the solid: the diagonal of its bounding box (mm).
     #[must_use]
     pub fn size(&self) -> f64 {
         self.bounds.diagonal()
@@ -533,7 +533,7 @@ impl Body {
         self.edge_arcs.get_or_init(|| EdgeArcs::new(self))
     }
 
-    /// Edges that bound a face, ascending.
+    /// Edges that bound a face, by ascending index.
     pub(crate) fn edges_of_face(&self, face: FaceId) -> &[EdgeId] {
         &self.face_edges[face.index()]
     }
@@ -552,24 +552,25 @@ impl Body {
         self.samples.get(self, area)
     }
 
-    /// Outward normals at the points of the grid of a free-form area.
+    /// Outward normals at the points of a free-form area's grid, in the frame of the solid.
     pub(crate) fn normals_of(&self, area: AreaId) -> &Normals {
         self.samples.normals(self, area)
     }
 
-    /// Points and derivatives at equal parameter steps along an area of an edge.
+    /// Points and derivatives, in the frame of the solid, at equal parameter steps along an area of an edge.
     pub(crate) fn curve_samples_of(&self, area: AreaId) -> &CurveSamples {
         let data = self.area(area);
         let Feature::Edge(e) = data.feature else { unreachable!("an area of an edge") };
         self.samples.along(&self.edge(e).curve, area, &data.rect)
     }
 
-    /// Whether [`Body::segments_of`] an edge have been computed.
+    /// Whether the segments of an edge ([`Body::segments_of`]) have been computed.
     pub(crate) fn has_segments(&self, edge: EdgeId) -> bool {
         self.samples.has_segments(edge)
     }
 
-    /// Areas of an edge without closed form, in the order of [`Body::areas_of`].
+    /// Segments of an edge without closed form, which solves use to exclude areas: one for each area, in
+    /// the order of [`Body::areas_of`].
     pub(crate) fn segments_of(&self, edge: EdgeId) -> &[EdgeSegment] {
         self.samples.segments(self, edge)
     }
@@ -586,7 +587,7 @@ impl Body {
         self.samples.bundles(self, area)
     }
 
-    /// Bounds of the normal curvatures of an area of a free-form face.
+    /// Bounds of the normal curvatures (1/mm) of an area of a free-form face.
     pub(crate) fn curvature_bounds_of(&self, area: AreaId) -> &CurvatureBounds {
         self.samples.curvature_bounds(self, area)
     }

@@ -323,7 +323,8 @@ impl ContactPair {
         pair
     }
 
-    /// Contacts of the last query, sorted by distance.
+    /// Contacts of the last query, sorted by ascending signed distance; empty before the first query and
+    /// after an error.
     #[must_use]
     pub fn contacts(&self) -> &[Contact] {
         &self.state.contacts
@@ -432,7 +433,8 @@ impl QueryState {
         self.forget_decision();
     }
 
-    /// Clears the data that verdicts reuse, and the last query.
+    /// Clears the data that verdicts reuse, and the record of the last query, so that its results are not
+    /// reported again.
     fn forget_decision(&mut self) {
         self.decision.clear();
         self.last_query = None;
@@ -704,7 +706,7 @@ impl QueryState {
         self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);
     }
 
-    /// Computes the verdict of the last query if it was skipped.
+    /// Computes and stores the verdict at the poses of the last query if that query skipped it.
     fn decide(&mut self, bodies: [&Body; 2]) {
         // Bodies beyond reach have a cleared verdict, which is separated.
         self.has_verdict |= self.is_beyond_reach;

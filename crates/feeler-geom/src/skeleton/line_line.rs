@@ -96,7 +96,7 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
 ///
 /// B's sphere at the arc length `t` has the signed distance `± cos φ_a |x_⊥| - slope_a x·u - σ_a -
 /// σ_b(t)` from A. Here `x = q + t v` is the vector from A's origin to the sphere's centre, `x_⊥` its
-/// part orthogonal to A's axis `u`, `cos φ_a` = √(1 − slope_a²), and σ denotes the radii. This is affine
+/// part orthogonal to A's axis `u`, `cos φ_a = √(1 − slope_a²)`, and σ denotes the radii. This is affine
 /// plus a convex or concave term, so its extremes over an interval are at the ends and at one stationary
 /// point.
 fn families(job: &mut Job<'_>, l: &Lines) {

@@ -92,7 +92,7 @@ struct Footing<'a> {
     place: &'a FeatureRef,
 }
 
-/// Footpoints of a minimum on A and on B.
+/// Footpoints of the minimum `x` on A and on B, in this order.
 fn footings(x: &Accepted) -> [Footing<'_>; 2] {
     let of = |which, feature, partner, place| Footing { which, feature, partner, place };
     [of(Which::A, x.feature_a, x.feature_b, &x.place_a), of(Which::B, x.feature_b, x.feature_a, &x.place_b)]

@@ -146,7 +146,7 @@ impl ContactIds {
         std::mem::swap(&mut self.last, &mut self.now);
     }
 
-    /// Increases the ages of the last minima, for a query that reuses the previous results.
+    /// Increases the ages of the last query's minima by 1, for a query that reuses the previous results.
     pub(crate) fn hold(&mut self) {
         self.last.iter_mut().for_each(|k| k.age = k.age.saturating_add(1));
     }
@@ -158,7 +158,7 @@ impl ContactIds {
     }
 }
 
-/// FNV-1a over the pair of features and the branch.
+/// Hash of a pair of features and a branch by FNV-1a, in 53 bits.
 fn hash((a, b): (Feature, Feature), branch: u32) -> u64 {
     let words = |f: Feature| match f {
         Feature::Face(i) => [FeatureKind::Face as u64, u64::from(i.0)],

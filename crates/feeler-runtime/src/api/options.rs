@@ -52,8 +52,8 @@ pub struct QueryOptions {
     /// [`Contact::undecided`](crate::Contact::undecided) report incomplete proofs; if they report none,
     /// the set of minima is complete.
     pub certified: bool,
-    /// Largest spacing (mm) of the samples of a conformal set. The spacing is never larger than a quarter
-    /// of the largest distance between two samples of the set, which is also the value with `None`.
+    /// Largest spacing (mm) of the samples of a conformal set. Values above a quarter of the largest
+    /// distance between two samples of the set have no effect; with `None`, the spacing is that quarter.
     pub conformal_spacing: Option<f64>,
     /// Whether to report only the outermost samples of each conformal set, which carry the load between the
     /// solids; this is faster than to report all samples. Screw threads also get samples of nearly conformal

@@ -169,7 +169,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Verdict before anything was found: separated.
+    /// Verdict before any interference, contact or undecided point was found: separated.
     #[must_use]
     pub(crate) fn new() -> Self {
         Self {

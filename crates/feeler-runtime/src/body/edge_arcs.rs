@@ -48,17 +48,17 @@ impl EdgeArc {
         (p, du * d.x + dv * d.y)
     }
 
-    /// Curve with bounds of its derivatives, for the search for crossings.
+    /// Curve of the arc with bounds of its derivatives, in the form that the search for crossings needs.
     pub(crate) fn curve<'a>(&'a self, body: &'a Body) -> Arc<impl Fn(f64) -> (P3, V3) + 'a> {
         Arc { eval: |s: f64| self.eval(body, s), range: [0.0, 1.0], speed: self.speed, bend: self.bend }
     }
 
-    /// Sample in the middle of the arc.
+    /// Point at the middle sample of the arc, in the frame of the solid.
     pub(crate) fn middle(&self) -> P3 {
         self.samples[SAMPLES / 2]
     }
 
-    /// Upper bound of the distance (mm) of points of the arc from its middle.
+    /// Upper bound of the distance (mm) of points of the arc from its middle sample.
     pub(crate) fn radius(&self) -> f64 {
         let ends =
             (self.samples[0] - self.middle()).norm().max((self.samples[SAMPLES - 1] - self.middle()).norm());
@@ -156,7 +156,7 @@ impl EdgeArcs {
         index(start)..index(end)
     }
 
-    /// Balls around the arcs of a face that may pass through one of its areas.
+    /// Balls around those arcs on the border of an area's face that may pass through the area.
     pub(crate) fn of_area(&self, area: AreaId) -> &[EdgeArcBall] {
         &self.balls[self.of_area[area.index()].clone()]
     }

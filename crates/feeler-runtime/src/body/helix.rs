@@ -142,18 +142,19 @@ impl Helix {
         math::hypot(math::hypot(1.0, SLOPE_MARGIN * steepest), self.shape.lead / self.radius)
     }
 
-    /// Parameters along the motion at which angles are tabulated.
+    /// Parameters of the feature along the screw motion at which angles are tabulated.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = f64> + '_ {
         self.along.iter().map(|k| k.1)
     }
 
-    /// Parameter along the motion at an angle (rad), which is clamped to the ends.
+    /// Parameter of the feature along the screw motion at an angle (rad) about its axis, which is clamped
+    /// to the ends of the feature.
     pub(crate) fn parameter(&self, angle: f64) -> f64 {
         let [lo, hi] = self.ends();
         interpolated(&self.along, angle.clamp(lo, hi), |k| *k)
     }
 
-    /// Surface parameters, given those along and across the motion.
+    /// Surface parameters (u, v), given the parameters along and across the screw motion.
     pub(crate) fn uv(&self, along: f64, across: f64) -> P2 {
         if self.along_u { P2::new(along, across) } else { P2::new(across, along) }
     }

@@ -253,7 +253,7 @@ impl Samples {
         })
     }
 
-    /// Bounds of the normal curvatures of an area of a free-form face.
+    /// Bounds of the normal curvatures (1/mm) of an area of a free-form face.
     pub(crate) fn curvature_bounds(&self, body: &Body, area: AreaId) -> &CurvatureBounds {
         self.curvatures[area.index()].get_or_init(|| Box::new(CurvatureBounds::of_area(body, area)))
     }
@@ -429,7 +429,7 @@ impl Grid {
             .chain((0..last_row).map(move |i| (last_row - i) * columns))
     }
 
-    /// Interpolated normal at a footpoint, not normalised.
+    /// Normal at a footpoint, interpolated from those at the grid points around it; not normalised.
     pub(crate) fn normal(&self, normals: &Normals, foot: &GridFoot) -> V3 {
         let [x, y] = foot.steps;
         self.mixed(&normals.vectors, foot.about, (&lagrange(x).0, &lagrange(y).0))
@@ -548,7 +548,7 @@ impl Grid {
         lowest <= needed || lowest.is_nan() || needed.is_nan()
     }
 
-    /// Grid point of a patch nearest to unit-box parameters.
+    /// Index of a patch's grid point whose parameters are nearest to the unit-box parameters `x`.
     pub(crate) fn nearest_to(&self, x: [f64; 2]) -> usize {
         let [rows, columns] = self.shape;
         let next =

@@ -117,7 +117,7 @@ impl<'a, const N: usize> Pair<'a, N> {
     }
 }
 
-/// Natural normals of a patch, not of unit length.
+/// Ball that contains the natural normals of a patch over a cell, not of unit length.
 fn normal(over: &CellBounds) -> VectorBall {
     over.first[0].cross(&over.first[1])
 }

@@ -74,12 +74,14 @@ pub(super) struct CellBounds {
 }
 
 impl CellBounds {
-    /// Bounds of the second derivative by the parameters `i` and `j`.
+    /// Ball that contains the area's second derivatives by the parameters with the indices `i` and `j`
+    /// over the cell.
     pub(super) fn two(&self, i: usize, j: usize) -> &VectorBall {
         &self.second[i + j]
     }
 
-    /// Bounds of the third derivative by the parameters `i`, `j` and `k`.
+    /// Ball that contains the area's third derivatives by the parameters with the indices `i`, `j` and
+    /// `k` over the cell.
     pub(super) fn three(&self, i: usize, j: usize, k: usize) -> &VectorBall {
         &self.third[i + j + k]
     }
@@ -146,7 +148,7 @@ impl<'a> Leaf<'a> {
         self.dim() == 2
     }
 
-    /// Converts unit-box parameters to parameters of the curve or surface.
+    /// Converts unit-box parameters of the area to parameters of its curve or surface.
     pub(super) fn uv(&self, x: &[f64]) -> P2 {
         match self.shape {
             Shape::Curve(_) | Shape::Piece(..) => P2::new(self.rect.u0 + x[0] * self.rect.width(), 0.0),
@@ -154,7 +156,7 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// Converts parameters of the curve or surface to unit-box parameters.
+    /// Converts parameters of the area's curve or surface to unit-box parameters.
     pub(super) fn unit(&self, uv: &P2) -> [f64; 2] {
         let u = (uv.x - self.rect.u0) / self.rect.width();
         [u, if self.is_patch() { (uv.y - self.rect.v0) / self.rect.height() } else { 0.0 }]

@@ -105,7 +105,7 @@ pub(crate) fn certify(
     solved.candidates.append(&mut found);
 }
 
-/// Computes the certificates of all jobs; `candidates` are those of the solves.
+/// Computes the certificates of all jobs; `candidates` are those that the solves have found.
 fn certificates(
     ctx: &Context<'_>,
     (jobs, partners): (&[Job], &[AreaId]),

@@ -54,7 +54,7 @@ pub(super) enum CellResult<const N: usize> {
 
 /// The equations of the critical pairs of two areas, in N unit-box parameters.
 pub(super) trait System<const N: usize> {
-    /// Evaluates the system over a cell.
+    /// Evaluates the equations over a cell, or proves that it contains no solution.
     fn evaluate(&mut self, cell: &Cell<N>) -> CellResult<N>;
     /// Upper bounds of the lengths (mm) in space of unit steps of the parameters over the cell that was
     /// evaluated last.
@@ -85,14 +85,15 @@ fn is_near_known<const N: usize>(
 
 /// Minima that are the zeros of a system.
 pub(super) trait Minima<const N: usize> {
-    /// Length (mm) below which two minima are the same.
+    /// Distance (mm) below which two footpoints belong to the same minimum.
     fn same(&self) -> f64;
     /// Zeros that the solver or this search has found.
     fn known(&mut self) -> &mut Vec<SVector<f64, N>>;
     /// Zero that Newton's method finds from `x`; `None` if it leaves the distance `reach` from `x`
     /// (unit-box parameters) or does not converge.
     fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>>;
-    /// Adds the minima at unit-box parameters. Returns whether there is one.
+    /// Adds the minima at the unit-box parameters `x` of a zero to the result. Returns whether there is
+    /// at least one.
     fn report(&mut self, x: &SVector<f64, N>) -> bool;
 }
 

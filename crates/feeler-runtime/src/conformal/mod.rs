@@ -293,7 +293,7 @@ impl<'a> FamilySet<'a> {
         self.checked(self.facing(own, p)?)
     }
 
-    /// Whether one of the features is an edge.
+    /// Whether at least one of the family's features is an edge.
     pub(crate) fn has_edge(&self) -> bool {
         [self.feature_a, self.feature_b].iter().any(|f| matches!(f, Feature::Edge(_)))
     }
@@ -577,7 +577,7 @@ impl Seeds {
         self.len
     }
 
-    /// Point at an index (frame of A), and the body on which it lies.
+    /// Seed at an index among all seeds (frame of A), and the body on which it lies.
     pub(crate) fn point(&self, ctx: &Context<'_>, index: usize) -> (Which, P3) {
         let grid = &self.grids[self.grids.partition_point(|grid| grid.first <= index) - 1];
         (grid.which, grid.point(ctx, index - grid.first))

@@ -53,7 +53,7 @@ const PLANE: u16 = FeatureType::Plane.bit();
 const CURVED: u16 = FeatureType::FACES & !PLANE;
 
 impl Dilations {
-    /// One dilation (rad) for all kinds of pairs, as in a query.
+    /// Dilations with one angle (rad) for all kinds of pairs, as in a query of minima.
     pub(crate) fn uniform(quasi_angle: f64) -> Self {
         Self { angles: [quasi_angle; KINDS], slide: 0.0 }
     }

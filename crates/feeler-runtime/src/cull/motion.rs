@@ -48,7 +48,7 @@ impl Motion {
         }
     }
 
-    /// Margin of this motion, measured by a channel.
+    /// Margin that is used up when the motion in the given channel exceeds this motion.
     pub(crate) fn by(self, channel: u8) -> Margin {
         Margin { motion: self, channel }
     }
@@ -56,7 +56,7 @@ impl Motion {
 
 #[cfg(test)]
 impl Motion {
-    /// Sum of two successive motions.
+    /// Bound of two successive motions: the sums of their displacements and rotations.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             displacement: self.displacement + other.displacement,
@@ -79,7 +79,7 @@ pub(crate) struct Margin {
 }
 
 impl Margin {
-    /// Margin that no motion uses up.
+    /// Margin that is never used up.
     pub(crate) const ANY: Self = Self { motion: Motion::ANY, channel: MotionChannels::WHOLE };
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct CullContext {
 }
 
 impl CullContext {
-    /// Context of two bodies at a relative pose.
+    /// Creates the context of the culling tests of two bodies at a relative pose.
     pub(crate) fn new(pose_ab: &Pose, tol: &Tolerances, options: &QueryOptions) -> Self {
         let &QueryOptions { d_max, penetration, quasi_angle, .. } = options;
         let reach = d_max.max(penetration) + 2.0 * tol.same;
@@ -106,7 +106,7 @@ impl CullContext {
         &self.dilations
     }
 
-    /// Dilation (rad) of the polars of an area of A and an area of B.
+    /// Angle (rad) by which the polars of an area of A and of an area of B are dilated for this pair.
     pub(crate) fn dilation_of(&self, (a, i): (&Body, AreaId), (b, j): (&Body, AreaId)) -> f64 {
         let node = |body: &Body, area: AreaId| body.tree()[body.leaf_of_area(area).index()].types;
         match self.kind(node(a, i), node(b, j)) {

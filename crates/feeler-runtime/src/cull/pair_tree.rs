@@ -139,7 +139,7 @@ impl Deferred {
         *first = k;
     }
 
-    /// Removes a pair from the list that contains it.
+    /// Removes pair `k` from the list of resolved pairs that contains it.
     fn remove<T>(&mut self, pairs: &mut [PairNode<T>], k: u32) {
         let [before, behind] = pairs[k as usize].list;
         if before & Self::LIST == 0 {
@@ -221,7 +221,7 @@ impl<T> Default for PairTree<T> {
 }
 
 impl<T: Copy> PairTree<T> {
-    /// Discards all pairs.
+    /// Discards all pairs, so that the next traversal starts from the roots of both trees.
     pub(crate) fn clear(&mut self) {
         self.pairs.clear();
         self.free.clear();
@@ -477,7 +477,7 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Removes [`GONE`] entries from the front.
+    /// Removes from the front the entries of removed pairs ([`GONE`]).
     fn compact(&mut self) {
         let mut place = 0;
         for k in 0..self.front.len() {

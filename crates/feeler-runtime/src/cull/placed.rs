@@ -103,7 +103,7 @@ impl<T: Copy + Default> Default for PairTable<T> {
 const PAIR_BITS: u32 = 11;
 
 impl<T: Copy + Default> PairTable<T> {
-    /// Invalidates all values.
+    /// Invalidates the values of all pairs of faces.
     pub(crate) fn restart(&mut self) {
         if self.current == u32::MAX {
             *self = Self::default();
@@ -120,7 +120,7 @@ impl<T: Copy + Default> PairTable<T> {
         self.slots[Self::slot(pair)] = (self.current, pair, value);
     }
 
-    /// Slot of a pair of faces, by Fibonacci hashing.
+    /// Index of the slot in which the value of a pair of faces is stored, by Fibonacci hashing.
     fn slot([a, b]: FacePair) -> usize {
         let key = (u64::from(a.0) << 32) | u64::from(b.0);
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAIR_BITS)) as usize

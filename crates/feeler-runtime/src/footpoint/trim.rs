@@ -119,7 +119,7 @@ pub(crate) fn place_on(body: &Body, feature: Feature, p: &P3) -> FeatureRef {
     }
 }
 
-/// First fundamental form of a surface: E, F, G.
+/// First fundamental form of a surface: the products du·du, du·dv and dv·dv of its first derivatives.
 fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }

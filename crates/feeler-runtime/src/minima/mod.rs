@@ -321,7 +321,8 @@ impl PointMinima {
         }
     }
 
-    /// Searches for the nearest boundary points, without a limit of the distance.
+    /// Searches the whole boundary for the minima nearest to the given point, without a limit of the
+    /// distance.
     fn search_nearest(&mut self, ctx: &Context<'_>) -> NearestSides {
         self.found.clear();
         self.tested.clear();
@@ -421,7 +422,8 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Adds the minima within `radius` (mm) on one part of the boundary.
+    /// Adds the minima of the distance from the given point that lie on one part of the boundary, within
+    /// `radius` (mm) of the point.
     fn add_minima(&self, place: BoundaryPart, radius: f64, out: &mut Vec<Found>) {
         match place {
             BoundaryPart::Face(f) => self.face(f, radius, out),

@@ -211,7 +211,8 @@ impl Ray {
         Some(if sine > 0.0 { 1 } else { -1 })
     }
 
-    /// Crossing of an almost flat Bézier area; `None` if the ray may graze it.
+    /// Contribution to the count of the ray's crossing of an almost flat Bézier area: +1, −1 or 0. `None`
+    /// if the ray may graze the area.
     fn cross_area(&self, body: &Body, f: FaceId, area: AreaId, tol: f64) -> Option<i32> {
         let rect = &body.area(area).rect;
         let cap = &body.tree()[body.leaf_of_area(area).index()].cap;

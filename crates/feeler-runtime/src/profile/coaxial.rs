@@ -161,7 +161,7 @@ impl Outline {
         self.extent(&ProfilePoint::x())[1].max(0.0)
     }
 
-    /// Range over the outline of the product of a point with `along`.
+    /// Smallest and largest scalar product of a point of the outline with `along`.
     fn extent(&self, along: &ProfilePoint) -> [f64; 2] {
         match *self {
             Self::Segment { ends, .. } => {
@@ -259,7 +259,7 @@ impl Outline {
         (math::atan2(d.y, d.x) - from + ANGLE_SLACK).rem_euclid(TAU) <= sweep + 2.0 * ANGLE_SLACK
     }
 
-    /// Distance (mm) of an arc from a point of the half-plane; 0 for a segment.
+    /// Distance (mm) of a point `p` of the half-plane from the arc; 0 for a segment.
     fn to_point(&self, p: &ProfilePoint) -> f64 {
         let Self::Arc { center, sigma, .. } = self else { return 0.0 };
         if self.covers(p) {
@@ -268,7 +268,7 @@ impl Outline {
         self.ends().iter().fold(f64::INFINITY, |m, e| m.min((p - e).norm()))
     }
 
-    /// End points of the outline.
+    /// The two end points of the segment or arc.
     fn ends(&self) -> [ProfilePoint; 2] {
         match *self {
             Self::Segment { ends, .. } => ends,

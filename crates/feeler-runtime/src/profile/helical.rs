@@ -324,7 +324,8 @@ impl Band {
         0.5 * self.radii.iter().map(width).fold(0.0, f64::max)
     }
 
-    /// Range of radii (mm) of the whole face.
+    /// Range of radii (mm) that contains the whole face, including its parts outside the band. It extends
+    /// to 0 or to infinity on a side on which the face may leave the band.
     fn reach(&self) -> [f64; 2] {
         let [inner, outer] = self.within;
         [

@@ -163,7 +163,7 @@ impl<'a> Slab<'a> {
         Self { node, normals, bundle, pieces: &[], slack, reach }
     }
 
-    /// Restricts the signed distances to a range (mm); `None` if no distance is left.
+    /// Restricts the signed distances of the set to a range (mm); `None` if no distance is left.
     fn narrowed(self, [lo, hi]: [f64; 2]) -> Option<Self> {
         let reach = [self.reach[0].max(lo - self.slack), self.reach[1].min(hi + self.slack)];
         (reach[0] <= reach[1]).then_some(Self { reach, ..self })
@@ -456,7 +456,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a footpoint belongs to the area of the face.
+    /// Whether a footpoint belongs to the area of the face, up to `borders` outside the unit box.
     fn contains(&self, foot: &Foot) -> bool {
         (0..2).all(|k| -self.borders[k] <= foot.at[k] && foot.at[k] <= 1.0 + self.borders[k])
     }

@@ -280,7 +280,7 @@ impl Orbit<'_> {
         }
     }
 
-    /// Largest difference (mm) between the distances of one conformal set.
+    /// Largest difference (mm) between the distances of the members of one conformal set.
     fn spread(&self) -> f64 {
         2.0 * (self.own_helix.shape.deviation + self.other_helix.shape.deviation + self.ctx.tol.tol)
     }

@@ -49,7 +49,8 @@ const MAX_SMOOTH_DISTANCE: f64 = 0.5;
 /// objective; with a smaller one, it stalls.
 pub(crate) const VALUE_ROUNDING: f64 = 0.05;
 
-/// Adds all minima found over the area `area` of the free-form face `face`.
+/// Adds the minima of the distance between the canonical feature of `pair` and the area `area` of the
+/// free-form face `face`.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,

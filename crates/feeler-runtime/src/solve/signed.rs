@@ -97,7 +97,7 @@ impl Foot {
         None
     }
 
-    /// Scalar products of a vector with both tangents.
+    /// Scalar products of the vector `v` with both tangents of the patch at the footpoint.
     fn along(&self, v: &V3) -> Vector2<f64> {
         Vector2::new(self.tangents[0].dot(v), self.tangents[1].dot(v))
     }
@@ -112,7 +112,7 @@ impl Foot {
         self.travel * self.along(v)
     }
 
-    /// Second derivative of the signed distance in directions `v` and `w`.
+    /// Second derivative of the signed distance for motions of the point in the directions `v` and `w`.
     pub(super) fn bend(&self, v: &V3, w: &V3) -> f64 {
         self.along(v).dot(&(self.bending * self.along(w)))
     }

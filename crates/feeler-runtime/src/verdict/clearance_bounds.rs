@@ -190,7 +190,7 @@ impl ClearanceCache {
     }
 }
 
-/// Index of the slot of an entry, by Fibonacci hashing.
+/// Index of the slot in which the result of a search is stored, by Fibonacci hashing.
 fn slot(query: CrossingQuery, [mine, face]: FacePair) -> usize {
     let number = match query {
         CrossingQuery::Edges(own) => own as u64,
@@ -267,7 +267,7 @@ fn displacement_of_form(
     }
 }
 
-/// Upper bound of the displacement (mm) of a point of a box between two poses.
+/// Upper bound (mm) of the displacement of the points of a box from the first pose to the second one.
 fn displacement_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
     let center = bounds.center();
     let (p, q) = (before.rotation.coords, now.rotation.coords);

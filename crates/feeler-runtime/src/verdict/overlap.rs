@@ -51,7 +51,8 @@ const MAX_SHALLOW_DEPTH: f64 = 1.9;
 /// all levels of crossings. A larger value takes more searches; a smaller one misses crossings.
 const MIN_DEEP_DEPTH: f64 = LEVELS[1] + LEVEL_SLACK;
 
-/// Returns [`MAX_SHALLOW_DEPTH`] and [`MIN_DEEP_DEPTH`] in mm.
+/// Returns the depth (mm) up to which touching faces are excluded ([`MAX_SHALLOW_DEPTH`]) and the depth
+/// beyond which faces do not cross ([`MIN_DEEP_DEPTH`]).
 fn limits(ctx: &Context<'_>) -> [f64; 2] {
     [MAX_SHALLOW_DEPTH, MIN_DEEP_DEPTH].map(|l| l * ctx.tol.tol)
 }
@@ -134,7 +135,7 @@ impl SeparationCache {
         self.queries = 0;
     }
 
-    /// Counts a query, before the pairs of faces are tested.
+    /// Starts a query: increases the number of queries before the pairs of faces are tested.
     fn begin(&mut self) {
         if self.queries > u32::MAX - 2 * RETRY_INTERVAL {
             self.clear();

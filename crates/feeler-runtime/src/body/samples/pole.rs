@@ -53,7 +53,7 @@ impl Pole {
         if self.value > 0.0 { at[self.along] > 1.0 } else { at[self.along] < 0.0 }
     }
 
-    /// Index of the parameter that changes along the meridians.
+    /// Index (0 for u, 1 for v) of the parameter that changes along the meridians.
     pub(super) fn along(&self) -> usize {
         self.along
     }

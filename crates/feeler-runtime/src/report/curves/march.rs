@@ -117,7 +117,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Whether `start`, from another seed of the same faces, is on this curve.
+    /// Whether `start`, which was found from another seed of the same faces, lies on this curve.
     pub(super) fn contains(&self, faces: &Faces<'_>, start: &Start) -> bool {
         let p = &start.beside;
         let size = faces.ctx.tol.size;
@@ -210,7 +210,7 @@ impl<'a> Faces<'a> {
         None
     }
 
-    /// Whether a point of the curve is on both faces, trims included.
+    /// Whether a point of the curve is inside or on the trims of both faces.
     fn inside(&self, at: &Point) -> bool {
         let ctx = self.ctx;
         self.sheets.iter().zip(at.uv).all(|(sheet, hint)| {

@@ -48,7 +48,7 @@ impl PairOptions {
         self.dilation.into_iter().flatten().try_for_each(check_dilation)
     }
 
-    /// The same options with the two bodies in the opposite order.
+    /// Copy of these options with the two bodies in the opposite order.
     pub(super) fn swapped(self) -> Self {
         Self { dilation: self.dilation.map(|[a, b]| [b, a]), ..self }
     }

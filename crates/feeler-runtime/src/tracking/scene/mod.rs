@@ -413,7 +413,7 @@ impl Scene {
         Ok(self.bodies[self.position(id)?].parts.iter().map(|p| (&p.body, &p.local)))
     }
 
-    /// Counters of the broad phase over all steps.
+    /// Counters of the search for near pairs (the broad phase), summed over all steps.
     #[must_use]
     pub fn counts(&self) -> BroadPhaseCounts {
         self.broad.counts()

@@ -61,7 +61,7 @@ pub struct TrackedPair<'a> {
 }
 
 impl Trackers {
-    /// Removes the pairs of a body; their counters are kept.
+    /// Removes the pairs of a body; the counters of their trackers are added to `removed`.
     pub(super) fn remove(&mut self, id: BodyId) {
         self.retain(|[a, b], _| a.body != id && b.body != id);
     }
@@ -145,7 +145,8 @@ impl Scene {
         self.trackers.update()
     }
 
-    /// Assigns a tracker with options, poses and bound to each near pair.
+    /// Assigns a tracker to each near pair, with the options, the poses of both solids and the bound of
+    /// their relative motion.
     fn place_trackers(&mut self, options: &TrackerOptions, bounds: &[StepBound]) {
         let steps = self.trackers.steps;
         for wanted in std::mem::take(&mut self.wanted) {

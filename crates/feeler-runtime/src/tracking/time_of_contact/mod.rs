@@ -241,7 +241,7 @@ struct MotionSample {
 }
 
 impl MotionSample {
-    /// Whether the interiors are proved not to intersect.
+    /// Whether the verdict of this sample proves that the interiors do not intersect.
     fn is_apart(&self) -> bool {
         matches!(self.status, Some(Status::Separated | Status::Touching))
     }
@@ -300,7 +300,8 @@ impl<'a> Advancement<'a> {
         Moving::at((a, self.paths.0), (b, self.paths.1), (time, self.end))
     }
 
-    /// Queries the solids at a time.
+    /// Queries the solids at the poses that they have at a time of the motion, and updates the counters
+    /// of the passage.
     fn sample(&mut self, time: f64) -> Result<MotionSample, QueryError> {
         self.sample_with(time, &QueryOptions { detect_interference: true, ..self.options })
     }
@@ -371,7 +372,8 @@ impl<'a> Advancement<'a> {
         Ok(None)
     }
 
-    /// Advances from a sample above the limit to the outcome.
+    /// Advances from a sample, whose distance is above the limit, to the first contact, the end of the
+    /// motion, or the time from which on it is undecided.
     fn advance(&mut self, mut sample: MotionSample) -> Result<PassageOutcome, QueryError> {
         let (a, b) = self.bodies();
         // A crossing that may not be the first one.

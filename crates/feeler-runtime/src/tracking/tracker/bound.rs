@@ -52,7 +52,7 @@ impl StepBound {
         other.rotation <= self.rotation && other.displacement <= self.displacement
     }
 
-    /// Larger rotation and larger displacement of two bounds.
+    /// Bound with the larger rotation and the larger displacement of two bounds.
     #[must_use]
     pub fn max(&self, other: &Self) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl StepBound {
         Self { rotation: self.rotation * factor, displacement: self.displacement * factor }
     }
 
-    /// Smaller rotation and smaller displacement of two bounds.
+    /// Bound with the smaller rotation and the smaller displacement of two bounds.
     #[must_use]
     pub fn min(&self, other: &Self) -> Self {
         Self {

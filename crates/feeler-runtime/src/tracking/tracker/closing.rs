@@ -273,7 +273,8 @@ impl Displacement {
         Self { shift: self.shift - other.shift, spin: self.spin - other.spin }
     }
 
-    /// Upper bound of the displacement (mm) of points within `radius` (mm) of [`Mobility::center`].
+    /// Upper bound (mm) of this displacement for points within `radius` (mm) of the centre of mass,
+    /// [`Mobility::center`].
     fn reach(&self, radius: f64) -> f64 {
         self.shift.norm() + self.spin.norm() * radius
     }

@@ -537,7 +537,7 @@ impl ContactTracker {
         Ok(())
     }
 
-    /// Depth (mm) of the deepest strict contact; 0 without a strict contact deeper than
+    /// Depth (mm) of the deepest strict contact in `contacts`; 0 without a strict contact deeper than
     /// [`Tolerances::tol`].
     fn max_depth_found(&self, tol: &Tolerances) -> f64 {
         let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
@@ -614,7 +614,7 @@ impl ContactTracker {
         self.pair.stats()
     }
 
-    /// Times of the phases of the last search of the contacts.
+    /// Wall-clock times of the phases of the last search of the contacts.
     #[cfg(feature = "diagnostics")]
     #[must_use]
     pub fn phase_times(&self) -> PhaseTimes {

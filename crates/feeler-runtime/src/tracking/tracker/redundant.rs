@@ -6,7 +6,7 @@
 //! The difference of both linear gaps is
 //!
 //! ```text
-//! gap_c − gap_k + (`n_c` − `n_k`)·u − `n_k`·(ω × w) ≥ gap_c − gap_k − |`n_c` − `n_k`| d − |w × `n_k`| θ.
+//! gap_c − gap_k + (n_c − n_k)·u − n_k·(ω × w) ≥ gap_c − gap_k − |n_c − n_k| d − |w × n_k| θ.
 //! ```
 //!
 //! # Source
