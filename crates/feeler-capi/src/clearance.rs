@@ -102,7 +102,7 @@ pub struct FeelerFinding {
 }
 
 impl FeelerFinding {
-    /// Record of a pair; `None` if the pair has no finding.
+    /// Record of the finding about a pair of parts; `None` if the pair has no finding.
     fn new(pair: &ClearancePair) -> Option<Self> {
         let kind = pair.finding?.into();
         let [part_a, part_b] = pair.parts.map(|i| u32::try_from(i).unwrap_or(u32::MAX));

@@ -58,8 +58,8 @@ pub struct FeelerCurveContact {
     pub other: u32,
     /// Index of the solid in its body; 0 for curves.
     pub part: u32,
-    /// Parameters on both curves, from 0 to the number of pieces; for a curve with itself in ascending
-    /// order. The second one is NaN for a solid.
+    /// Parameters of `point_a` on curve A and of `point_b` on curve B, from 0 to the number of pieces;
+    /// for a curve with itself in ascending order. The second one is NaN for a solid.
     pub u: [f64; 2],
     /// Point on the centre line of curve A. The nearest point of A's tube is one radius away along
     /// `normal`.
@@ -75,8 +75,8 @@ pub struct FeelerCurveContact {
     /// Distance of the two tubes, or of the tube from the solid: `distance` minus the radii. Negative
     /// where they overlap.
     pub gap: f64,
-    /// Location of the point on A and on B: 0 inside a piece, 1 at a joint where the direction changes,
-    /// 2 at a free end. The second one is 0 for a solid.
+    /// Location of `point_a` on curve A and of `point_b` on curve B: 0 inside a piece, 1 at a joint
+    /// where the direction changes, 2 at a free end. The second one is 0 for a solid.
     pub place: [u32; 2],
     /// Type of the feature of the solid at `point_b`: 0: face, 1: edge, 2: vertex. `UINT32_MAX` unless
     /// `kind` is 2.
@@ -275,7 +275,8 @@ impl FeelerCurveScene {
     }
 }
 
-/// Runs a function on a scene, unless a call has panicked before.
+/// Runs a function on a scene. If an earlier call of this scene has panicked, it returns
+/// `FeelerResult::Panic` instead.
 ///
 /// # Safety
 /// `scene` is NULL or a scene that no other thread uses.
@@ -440,7 +441,8 @@ pub unsafe extern "C" fn feeler_curve_scene_fit_curve(
     unsafe { with(scene, add) }
 }
 
-/// Adds a curve and writes its id to `id`. Adds nothing if `id` is NULL.
+/// Adds a curve to a scene and writes its id to `id`. If `id` is NULL, adds nothing and returns an
+/// error.
 ///
 /// # Safety
 /// `id` is NULL or writable.

@@ -96,7 +96,8 @@ fn failed(e: WallError) -> Failure {
     Failure::new(FeelerResult::Query, e)
 }
 
-/// Runs a function on a wall, unless a query has panicked before.
+/// Runs a function on a wall. If an earlier call of this wall has panicked, it returns
+/// `FeelerResult::Panic` instead.
 ///
 /// # Safety
 /// `wall` is NULL or a wall that no other thread uses.

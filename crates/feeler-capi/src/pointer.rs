@@ -51,7 +51,8 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, name: &str, value: T) -> Result<(),
     Ok(())
 }
 
-/// Returns an error if an output of [`fill`] is NULL that must not be.
+/// Checks the outputs of [`fill`]: returns an error if `count` is NULL, or if `out` is NULL although
+/// `capacity` is above 0.
 pub(crate) fn check_output<T>((out, capacity): (*mut T, usize), count: *mut usize) -> Result<(), Failure> {
     if capacity > 0 {
         shared_check(out, "out")?;

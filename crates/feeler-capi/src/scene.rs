@@ -94,7 +94,7 @@ pub(crate) fn failed(e: SceneError) -> Failure {
 }
 
 impl FeelerScene {
-    /// Returns the scene, unless a call has panicked before.
+    /// Returns the scene, or an error if an earlier call of this scene has panicked.
     pub(crate) fn unbroken(&self) -> Result<&Scene, Failure> {
         if self.broken { Err(broken()) } else { Ok(&self.scene) }
     }
@@ -104,7 +104,8 @@ fn broken() -> Failure {
     Failure::new(FeelerResult::Panic, "an earlier call of this scene has panicked: free the scene")
 }
 
-/// Runs a function on a scene, unless a call has panicked before.
+/// Runs a function on a scene. If an earlier call of this scene has panicked, it returns
+/// `FeelerResult::Panic` instead.
 ///
 /// # Safety
 /// `scene` is NULL or a scene that no other thread uses.

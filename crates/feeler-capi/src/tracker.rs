@@ -163,7 +163,8 @@ pub struct FeelerTrackerCounts {
     pub reserved: u32,
     /// Number of updates.
     pub updates: u64,
-    /// Number of updates after a jump, including the first one.
+    /// Number of updates that found all contacts anew, because the motion was a jump (`max_step` of
+    /// `FeelerTrackerOptions`) or there was no earlier update.
     pub jumps: u64,
     /// Number of verdicts that were computed.
     pub decisions: u64,
