@@ -25,7 +25,7 @@
 #include <stdbool.h>
 
 /*
- Version of the binary interface. It increases when the layout of a struct or the meaning of a
+ Version of the binary interface (ABI). It increases when the layout of a struct or the meaning of a
  function changes.
  */
 #define FEELER_ABI_VERSION 1
@@ -48,7 +48,7 @@ typedef enum FeelerResult {
    */
   FEELER_RESULT_FILE = 2,
   /*
-   A solid cannot be queried, or the model has no solid with this index.
+   A solid cannot be queried, or the model has no solid with the given index.
    */
   FEELER_RESULT_BODY = 3,
   /*
@@ -61,25 +61,26 @@ typedef enum FeelerResult {
    */
   FEELER_RESULT_SCENE = 5,
   /*
-   Bug in the library; please report it. The handle of the call is unusable: free it.
+   A panic, which is a bug in the library; please report it. The handle that was passed to the call
+   is unusable: free it.
    */
   FEELER_RESULT_PANIC = 6,
 } FeelerResult;
 
 /*
- Kind of a finding, most severe first.
+ Kind of a finding, in order of decreasing severity.
  */
 typedef enum FeelerFindingKind {
   /*
-   The interiors intersect.
+   The interiors of the parts intersect.
    */
   FEELER_FINDING_KIND_INTERFERES = 0,
   /*
-   Whether the interiors intersect is undecided.
+   The computing budget was exhausted before interference was found or excluded.
    */
   FEELER_FINDING_KIND_UNDECIDED = 1,
   /*
-   The pair could not be measured.
+   The query of the two parts failed, so their relation is unknown.
    */
   FEELER_FINDING_KIND_FAILED = 2,
   /*
@@ -97,7 +98,7 @@ typedef enum FeelerFindingKind {
 } FeelerFindingKind;
 
 /*
- Relation of two solids.
+ Relation of two solids in a query.
  */
 typedef enum FeelerStatus {
   /*
@@ -105,12 +106,12 @@ typedef enum FeelerStatus {
    */
   FEELER_STATUS_SEPARATED = 0,
   /*
-   The smallest distance is below the `tolerance` of the query options, and the interiors do not
-   intersect deeper than that.
+   The smallest distance of the solids is below the `tolerance` of the query options, and their
+   interiors do not intersect deeper than this tolerance.
    */
   FEELER_STATUS_TOUCHING = 1,
   /*
-   The interiors intersect.
+   The interiors of the solids intersect.
    */
   FEELER_STATUS_INTERFERING = 2,
   /*
@@ -118,7 +119,7 @@ typedef enum FeelerStatus {
    */
   FEELER_STATUS_UNDECIDED = 3,
   /*
-   No verdict was computed, or the bodies are not near each other.
+   No verdict was computed, for example because the bodies are not near each other.
    */
   FEELER_STATUS_UNKNOWN = 4,
 } FeelerStatus;
@@ -132,7 +133,7 @@ typedef enum FeelerEventKind {
    */
   FEELER_EVENT_KIND_BEGAN = 0,
   /*
-   The contact existed in the previous update and exists in this one.
+   The contact existed in the previous update and still exists.
    */
   FEELER_EVENT_KIND_PERSISTED = 1,
   /*
@@ -142,95 +143,97 @@ typedef enum FeelerEventKind {
 } FeelerEventKind;
 
 /*
- Status of two bodies by the signed gaps of their contacts.
+ Relation of two bodies according to the signed gaps of their contacts.
  */
 typedef enum FeelerTrackedStatus {
   /*
-   Every gap exceeds the tolerance, 1e-7 of the larger body plus rounding.
+   Every gap exceeds the tolerance, which is 1e-7 of the diagonal of the larger body's bounding box
+   plus rounding.
    */
   FEELER_TRACKED_STATUS_SEPARATED = 0,
   /*
-   The smallest gap is between minus this tolerance and this tolerance.
+   The smallest gap is between minus the tolerance and the tolerance (see `Separated`).
    */
   FEELER_TRACKED_STATUS_TOUCHING = 1,
   /*
-   The smallest gap is below minus this tolerance.
+   The smallest gap is below minus the tolerance.
    */
   FEELER_TRACKED_STATUS_PRESSED = 2,
   /*
-   A contact is deeper than the option `max_depth`; it is still tracked.
+   The smallest gap is below minus the option `max_depth`; its contact is still tracked.
    */
   FEELER_TRACKED_STATUS_DEEP = 3,
   /*
    The verdict is interference, but no contact has a negative gap: the bodies penetrate each other
-   deeper than contacts are tracked.
+   more deeply than contacts are tracked.
    */
   FEELER_TRACKED_STATUS_INTERFERING = 4,
   /*
-   There was no update, or the last one failed.
+   There was no update, or the last update failed.
    */
   FEELER_TRACKED_STATUS_UNKNOWN = 5,
 } FeelerTrackedStatus;
 
 /*
- Reason for which a contact belongs to the set of a step.
+ Reason why a contact belongs to the contacts that suffice for a step.
  */
 typedef enum FeelerStepContactKind {
   /*
-   Local minimum of the distance, or corner of a conformal set.
+   Local minimum of the distance, or corner of a conformal set (a connected set of equal minima).
    */
   FEELER_STEP_CONTACT_KIND_STRICT = 0,
   /*
-   Minimum with respect to polars that are dilated by the rotation of the step.
+   Quasi-minimum: not a local minimum, but may become one by the rotation of the step.
    */
   FEELER_STEP_CONTACT_KIND_QUASI = 1,
   /*
-   Sample of two nearly conformal features, at fixed parameters of one of them.
+   Sample of the gap between two nearly conformal features, at fixed parameters of one of them.
    */
   FEELER_STEP_CONTACT_KIND_SAMPLE = 2,
   /*
-   Quasi-minimum beyond a concave edge of a face.
+   Quasi-minimum with a footpoint on the extension of a face beyond a concave edge.
    */
   FEELER_STEP_CONTACT_KIND_EXTENDED = 3,
 } FeelerStepContactKind;
 
 /*
- Placed solids of one or several models. Not changed by `feeler_clearance_new`.
+ Placed solids of one or several models, whose clearance `feeler_clearance_new` checks.
  */
 typedef struct FeelerAssembly FeelerAssembly;
 
 /*
- Solid, or open surface, that is ready for queries.
+ Prepared solid or open surface, for pairs, trackers, scenes and walls.
  */
 typedef struct FeelerBody FeelerBody;
 
 /*
- Result of a clearance check: findings about pairs of parts, most severe first.
+ Result of a clearance check: findings about pairs of parts, sorted by decreasing severity.
  */
 typedef struct FeelerClearance FeelerClearance;
 
 /*
- Two bodies and the results that their queries reuse.
+ Two bodies, A and B, with the results of earlier queries that the next query reuses.
  */
 typedef struct FeelerContactPair FeelerContactPair;
 
 /*
- Contacts of two bodies over the steps of a simulator, with ids that persist from step to step.
+ Contacts of two bodies, A and B, over the steps of a simulator, with ids that persist from step to
+ step.
  */
 typedef struct FeelerContactTracker FeelerContactTracker;
 
 /*
- Deformable curves with a radius among solids that move.
+ Scene of deformable curves with a radius (tubes) and moving solids.
  */
 typedef struct FeelerCurveScene FeelerCurveScene;
 
 /*
- Exact solid as a wall for particles, with cached results of the particles near it.
+ Wall for particles: an exact solid at a pose, with the cached results of the particles near it.
  */
 typedef struct FeelerExactWall FeelerExactWall;
 
 /*
- Triangle mesh of a solid for display, in the solid's own coordinates.
+ Triangle mesh of a body for display, in the body's own coordinates.
  */
 typedef struct FeelerMesh FeelerMesh;
 
@@ -240,7 +243,7 @@ typedef struct FeelerMesh FeelerMesh;
 typedef struct FeelerModel FeelerModel;
 
 /*
- Many bodies that move together.
+ Scene: many bodies, which may move, and the contacts of near pairs of them.
  */
 typedef struct FeelerScene FeelerScene;
 
@@ -269,11 +272,11 @@ typedef struct FeelerBodyInfo {
    */
   double area;
   /*
-   Volume (mm³).
+   Volume (mm³); 0 for an open surface.
    */
   double volume;
   /*
-   Centre of mass (mm).
+   Centre of mass (mm); zeros for an open surface.
    */
   double centroid[3];
   /*
@@ -287,7 +290,8 @@ typedef struct FeelerBodyInfo {
    */
   double min_thickness;
   /*
-   Numbers of supermaximal faces, edges and vertices.
+   Numbers of features: faces, edges and vertices. All faces on one oriented surface count as one
+   face (a supermaximal face), and all edges on one curve between the same faces as one edge.
    */
   uint32_t feature_counts[3];
   /*
@@ -323,7 +327,8 @@ typedef struct FeelerMass {
 } FeelerMass;
 
 /*
- Rigid motion that maps own coordinates of a solid to world coordinates: rotation, then translation.
+ Rigid motion that maps a solid's own coordinates to world coordinates: first the rotation, then the
+ translation.
  */
 typedef struct FeelerPose {
   /*
@@ -331,7 +336,8 @@ typedef struct FeelerPose {
    */
   double translation[3];
   /*
-   Unit quaternion x, y, z, w. A norm within 1e-3 of 1 is normalised; any other is an error.
+   Unit quaternion x, y, z, w. A quaternion with a norm within 1e-3 of 1 is normalised; any other is
+   an error.
    */
   double rotation[4];
 } FeelerPose;
@@ -341,7 +347,7 @@ typedef struct FeelerPose {
  */
 typedef struct FeelerClearanceOptions {
   /*
-   `sizeof(FeelerClearanceOptions)`.
+   `sizeof(FeelerClearanceOptions)`, set by the caller.
    */
   uint32_t struct_size;
   /*
@@ -349,18 +355,19 @@ typedef struct FeelerClearanceOptions {
    */
   uint32_t reserved;
   /*
-   Largest distance (mm) that is measured; 0: that of the rules, or else 1 mm.
+   Largest distance (mm) that is measured. 0: the `d_max` of the rules, or else the largest minimum
+   distance that a rule requires, or else 1 mm.
    */
   double d_max;
   /*
-   Lengths (mm) below this count as zero; 0: that of the rules, or else 1e-7 of the larger part's
-   diagonal.
+   Lengths (mm) below this count as zero. 0: the tolerance of the rules, or else 1e-7 of the
+   diagonal of the larger part's bounding box.
    */
   double tolerance;
 } FeelerClearanceOptions;
 
 /*
- Finding about two parts.
+ Finding about a pair of parts: their relation, distance and location.
  */
 typedef struct FeelerFinding {
   /*
@@ -368,19 +375,20 @@ typedef struct FeelerFinding {
    */
   uint32_t struct_size;
   /*
-   Kind of the finding.
+   Kind of the finding, that is what is wrong with the pair.
    */
   enum FeelerFindingKind kind;
   /*
-   Index of the first part, in the order in which parts were added.
+   Index of the first part, counted from 0 in the order in which parts were added.
    */
   uint32_t part_a;
   /*
-   Index of the second part, larger than that of the first one.
+   Index of the second part, larger than `part_a`.
    */
   uint32_t part_b;
   /*
-   Relation of the parts; unknown if they could not be measured or are farther apart than `d_max`.
+   Relation of the parts; `FEELER_STATUS_UNKNOWN` if their query failed or they are farther apart
+   than `d_max`.
    */
   enum FeelerStatus status;
   /*
@@ -388,24 +396,25 @@ typedef struct FeelerFinding {
    */
   uint32_t reserved;
   /*
-   Distance (mm) of the nearest minimum within `d_max`; NaN without one.
+   Smallest distance (mm) of the parts; NaN if no local minimum of the distance is within `d_max`.
    */
   double distance;
   /*
-   Smallest distance (mm) that the rule allows; NaN without one.
+   Smallest distance (mm) that the rule allows; NaN if the rule sets no such limit.
    */
   double min;
   /*
-   Lower bound (mm) of the length of a translation that separates interfering parts; else 0.
+   Lower bound (mm) of the length of any translation that separates interfering parts; 0 for other
+   parts.
    */
   double depth;
   /*
-   Location of the finding on the first part (mm, world): the footpoint of the nearest minimum, or the
-   point inside both parts if they interfere; NaN without one.
+   Location of the finding on the first part (mm, world coordinates): a point inside both parts if
+   they interfere, else the point nearest to the second part; NaN if neither is known.
    */
   double point_a[3];
   /*
-   Location of the finding on the second part (mm, world).
+   Location of the finding on the second part (mm, world coordinates), like `point_a`.
    */
   double point_b[3];
 } FeelerFinding;
@@ -416,11 +425,12 @@ typedef struct FeelerFinding {
  */
 typedef struct FeelerCurveOptions {
   /*
-   `sizeof(FeelerCurveOptions)`.
+   `sizeof(FeelerCurveOptions)`, set by the caller.
    */
   uint32_t struct_size;
   /*
-   Maximum number of samples of a set of equal distance, at least 2; default 16.
+   Maximum number of contacts (samples) that represent a stretch of equal distance, at least 2;
+   default 16.
    */
   uint32_t max_samples;
   /*
@@ -428,14 +438,15 @@ typedef struct FeelerCurveOptions {
    */
   double d_max;
   /*
-   Largest change of the distance with length (mm per mm) on a stretch of equal distance, which is
-   reported as a set of samples; default 1e-6. With larger values, tubes that lie side by side
-   become one contact sooner.
+   Largest change of the distance per length along the curve (mm per mm) at which the distance
+   counts as equal; default 1e-6. A stretch of equal distance is reported as a set of samples. With
+   larger values, tubes that lie side by side become one contact sooner.
    */
   double level_slope;
   /*
-   Smallest length (mm) of a set; a shorter level stretch is reported as one minimum. Negative
-   (default): the sum of the radii or a hundredth of the smaller curve's size, whichever is larger.
+   Smallest length (mm) of a stretch of equal distance that is reported as a set of samples; a
+   shorter one is reported as one minimum. Negative (default): the sum of both radii, or a hundredth
+   of the diagonal of the smaller curve's bounding box, whichever is larger.
    */
   double level_length;
 } FeelerCurveOptions;
@@ -450,11 +461,11 @@ typedef struct FeelerCurveContact {
    */
   uint32_t kind;
   /*
-   Id of the curve; of two curves the smaller id.
+   Id of curve A; between two curves the smaller id.
    */
   uint32_t curve;
   /*
-   Id of the other curve, or of the body.
+   Id of curve B (equal to `curve` for a curve with itself), or of the body.
    */
   uint32_t other;
   /*
@@ -467,43 +478,46 @@ typedef struct FeelerCurveContact {
    */
   double u[2];
   /*
-   Point on the curve A. The nearest point of its tube is one radius away along the normal.
+   Point on the centre line of curve A. The nearest point of A's tube is one radius away along
+   `normal`.
    */
   double point_a[3];
   /*
-   Point on the other curve (the nearest point of its tube is one radius away against the normal),
-   or on the solid.
+   Point on the centre line of curve B (the nearest point of B's tube is one radius away against
+   `normal`), or on the solid.
    */
   double point_b[3];
   /*
-   Unit vector with `point_b - point_a = distance * normal`. Where curves cross, it is orthogonal to
-   both, with an arbitrary sign.
+   Unit vector from A to B: `point_b - point_a = distance * normal`. Where two curves cross, it is
+   orthogonal to both curves and its sign is arbitrary.
    */
   double normal[3];
   /*
-   Distance of the points; negative where the curve is inside the solid.
+   Signed distance from `point_a` to `point_b`; negative where the curve is inside the solid.
    */
   double distance;
   /*
-   Distance of the tubes, or of the tube and the solid; negative where they overlap.
+   Distance of the two tubes, or of the tube from the solid: `distance` minus the radii. Negative
+   where they overlap.
    */
   double gap;
   /*
-   Location on each curve: 0 inside a piece, 1 at a corner, 2 at a free end. The second one is 0 for
-   a solid.
+   Location of the point on A and on B: 0 inside a piece, 1 at a joint where the direction changes,
+   2 at a free end. The second one is 0 for a solid.
    */
   uint32_t place[2];
   /*
-   Feature of the solid: 0: face, 1: edge, 2: vertex. `UINT32_MAX` for two curves.
+   Type of the feature of the solid at `point_b`: 0: face, 1: edge, 2: vertex. `UINT32_MAX` unless
+   `kind` is 2.
    */
   uint32_t feature_kind;
   /*
-   Index of the feature among the solid's features of this kind. `UINT32_MAX` for two curves.
+   Index of the feature among the solid's features of this kind. `UINT32_MAX` unless `kind` is 2.
    */
   uint32_t feature_index;
   /*
-   Index of the set of equal distance of this curve and `other` that the sample belongs to;
-   `UINT32_MAX` for a contact that is not a sample.
+   Index of the set of samples of equal distance, among the sets of `curve` and `other` in this
+   update. `UINT32_MAX` for a contact that is not a sample.
    */
   uint32_t set;
   /*
@@ -511,18 +525,19 @@ typedef struct FeelerCurveContact {
    */
   uint32_t reserved;
   /*
-   Identity: the same from update to update while the minimum moves continuously.
+   Identity of the minimum in its scene; constant from update to update while the minimum moves
+   continuously.
    */
   uint64_t id;
 } FeelerCurveContact;
 
 /*
- Stretch of a curve where the curvature exceeds 1/radius. The tube overlaps itself there although the
- distance of the curve from itself has no minimum.
+ Stretch of a curve where the curvature exceeds the reciprocal of the tube's radius. The tube overlaps
+ itself there although no contact of the curve with itself is reported.
  */
 typedef struct FeelerTightBend {
   /*
-   Id of the curve.
+   Id of the bent curve.
    */
   uint32_t curve;
   /*
@@ -530,15 +545,15 @@ typedef struct FeelerTightBend {
    */
   uint32_t reserved;
   /*
-   Parameters at the ends of the stretch.
+   Parameters of the curve at the ends of the stretch.
    */
   double range[2];
   /*
-   Parameter of the largest curvature found.
+   Parameter of the largest curvature found on the stretch.
    */
   double u;
   /*
-   Curvature there (1/mm); infinite at a cusp.
+   Curvature at `u` (1/mm); infinite at a cusp.
    */
   double curvature;
 } FeelerTightBend;
@@ -548,8 +563,8 @@ typedef struct FeelerTightBend {
  */
 typedef struct FeelerWallContact {
   /*
-   Identity: the same while the contact of the particle stays on its feature of the wall. Store
-   friction by particle and id.
+   Identity of the contact among those of its particle; constant while the contact stays on its
+   feature of the wall. Use the particle and this id as key of friction states.
    */
   uint64_t id;
   /*
@@ -569,19 +584,19 @@ typedef struct FeelerWallContact {
    */
   double normal[3];
   /*
-   Signed distance of the surfaces along the normal; negative where the particle penetrates the
-   wall.
+   Signed distance of the particle's surface from the wall along `normal`; negative where the
+   particle penetrates the wall.
    */
   double gap;
   /*
-   Principal curvatures of the wall (1/mm), the larger one first, positive where the wall is convex;
-   infinite across an edge, both infinite at a vertex.
+   Principal curvatures of the wall at `point` (1/mm), the larger one first, positive where the wall
+   is convex; infinite across an edge, both infinite at a vertex.
    */
   double curvatures[2];
 } FeelerWallContact;
 
 /*
- Arrays of a mesh. The pointers are valid as long as the mesh.
+ Arrays of a mesh. The pointers are valid until the mesh is freed.
  */
 typedef struct FeelerMeshData {
   /*
@@ -589,11 +604,11 @@ typedef struct FeelerMeshData {
    */
   uint32_t struct_size;
   /*
-   Number of triangle sides without a neighbour; 0 for a closed mesh.
+   Number of triangle sides that no adjacent triangle shares; 0 for a closed mesh.
    */
   uint32_t open_sides;
   /*
-   Largest distance found between a triangle and its surface (mm).
+   Largest measured distance between a triangle and the surface of its face (mm).
    */
   double deviation;
   /*
@@ -609,11 +624,12 @@ typedef struct FeelerMeshData {
    */
   const double *points;
   /*
-   Outward unit normals: x, y, z of each vertex.
+   Outward unit normals of the faces: x, y, z of each vertex.
    */
   const double *normals;
   /*
-   For each vertex the index of the first vertex at the same position, to join the faces.
+   Index of the first vertex at the same position, for each vertex; it joins the triangles of
+   adjacent faces.
    */
   const uint32_t *welded;
   /*
@@ -621,7 +637,7 @@ typedef struct FeelerMeshData {
    */
   const uint32_t *triangles;
   /*
-   Index of the supermaximal face of each triangle, as `FeelerFeatureRef.index`.
+   Index of the face of each triangle, numbered like `index` of `FeelerFeatureRef`.
    */
   const uint32_t *faces;
 } FeelerMeshData;
@@ -635,11 +651,11 @@ typedef struct FeelerInstance {
    */
   uint32_t struct_size;
   /*
-   Index of the solid, for `feeler_body_new`.
+   Index of the solid, as an argument of `feeler_body_new`.
    */
   uint32_t solid;
   /*
-   Pose of the solid in the model.
+   Pose that maps the solid's own coordinates to those of the model.
    */
   struct FeelerPose pose;
 } FeelerInstance;
@@ -650,15 +666,16 @@ typedef struct FeelerInstance {
  */
 typedef struct FeelerQueryOptions {
   /*
-   `sizeof(FeelerQueryOptions)`.
+   `sizeof(FeelerQueryOptions)`, set by the caller.
    */
   uint32_t struct_size;
   /*
-   Not 0: distribute one query among threads. The results are the same to the bit. Default 0.
+   Not 0: distribute the work of one query among threads. The results are bitwise the same. Default
+   0.
    */
   uint8_t parallel;
   /*
-   Not 0 (default): compute the verdict in every query. 0: never; `feeler_contact_pair_decide`
+   Not 0 (default): compute the verdict in every query. 0: skip it; `feeler_contact_pair_decide`
    computes it on demand.
    */
   uint8_t detect_interference;
@@ -668,11 +685,13 @@ typedef struct FeelerQueryOptions {
    */
   uint8_t verdict_unless_pressed;
   /*
-   Not 0: prove that no minimum with a spline is missing, or report what is undecided. Default 0.
+   Not 0: prove that no minimum with a spline is missing, or count the pairs of areas without proof
+   (`undecided_pairs` of `FeelerVerdict`). Default 0.
    */
   uint8_t certified;
   /*
-   Not 0: report only the outermost samples of conformal sets, which carry loads. Default 0.
+   Not 0: of each conformal set, report only the outermost samples, which suffice to carry loads.
+   Default 0.
    */
   uint8_t load_bearing;
   /*
@@ -680,41 +699,44 @@ typedef struct FeelerQueryOptions {
    */
   uint8_t reserved[7];
   /*
-   Largest distance (mm) of reported contacts, at least 0; infinite for all. Default 1. In a scene
-   it limits the gap and must be finite.
+   Largest distance (mm) of reported contacts, at least 0; infinity for all contacts. Default 1. In
+   a scene it limits the gap and must be finite.
    */
   double d_max;
   /*
-   Angle (rad) by which the polars of edges and vertices are dilated to report quasi-minima, from 0
-   (none, default) to π/4.
+   Angle (rad) for quasi-minima, from 0 (default: none are reported) to π/4. The cones of directions
+   of edges and vertices (polars) are dilated by it. A quasi-minimum may become a minimum if a solid
+   rotates by this angle.
    */
   double quasi_angle;
   /*
-   Implicit dilation of A (mm), subtracted from the gap; does not affect `distance`. Default 0; may
+   Implicit dilation of A (mm), subtracted from `gap`; it does not affect `distance`. Default 0; may
    be negative.
    */
   double dilation_a;
   /*
-   Implicit dilation of B (mm).
+   Implicit dilation of B (mm), like `dilation_a`.
    */
   double dilation_b;
   /*
-   Lengths (mm) below this count as zero; 0 (default): 1e-7 of the larger solid's diagonal.
+   Lengths (mm) below this count as zero; 0 (default): 1e-7 of the diagonal of the larger solid's
+   bounding box.
    */
   double tolerance;
   /*
    Depth (mm) down to which contacts at negative distances are reported, at least 0 and less than
-   half the sum of both `min_thickness`. Default 0.
+   half the sum of both bodies' `min_thickness` (`FeelerBodyInfo`). Default 0.
    */
   double penetration;
   /*
-   Largest spacing (mm) of the samples of a conformal set; 0 (default): a quarter of its extent.
+   Largest spacing (mm) of the samples of a conformal set; 0 (default): a quarter of the extent of
+   the set.
    */
   double conformal_spacing;
 } FeelerQueryOptions;
 
 /*
- Feature of a solid with a footpoint on it.
+ Face, edge or vertex of a solid, with the parameters of a footpoint on it.
  */
 typedef struct FeelerFeatureRef {
   /*
@@ -726,11 +748,13 @@ typedef struct FeelerFeatureRef {
    */
   uint32_t index;
   /*
-   Number of the entity in the STEP file; 0 without an entity and in contacts of trackers.
+   Number of the feature's entity in the STEP file; 0 if there is no entity, and in contacts of
+   trackers.
    */
   uint64_t source;
   /*
-   Parameters of the footpoint: u and v on a face, t and 0 on an edge, zeros at a vertex.
+   Parameters of the footpoint on the surface or curve of the feature: u and v on a face, t and 0 on
+   an edge, zeros at a vertex.
    */
   double uv[2];
 } FeelerFeatureRef;
@@ -740,19 +764,20 @@ typedef struct FeelerFeatureRef {
  */
 typedef struct FeelerContact {
   /*
-   Signed distance of the footpoints; negative where the solids penetrate each other.
+   Signed distance from `point_a` to `point_b` along `normal`; negative where the solids penetrate
+   each other.
    */
   double distance;
   /*
-   `distance` minus both dilations.
+   `distance` minus the dilations of A and of B.
    */
   double gap;
   /*
-   Footpoint on A.
+   Footpoint on A, world coordinates.
    */
   double point_a[3];
   /*
-   Footpoint on B.
+   Footpoint on B, world coordinates.
    */
   double point_b[3];
   /*
@@ -764,8 +789,8 @@ typedef struct FeelerContact {
    */
   double local_b[3];
   /*
-   Unit vector from A to B, outward from A: `point_b - point_a = distance * normal`. It keeps its
-   direction if the distance becomes negative.
+   Unit normal at `point_a`, outward from A and towards B: `point_b - point_a = distance * normal`.
+   It stays outward from A if the distance is negative.
    */
   double normal[3];
   /*
@@ -774,25 +799,27 @@ typedef struct FeelerContact {
    */
   double curvature_a[2];
   /*
-   Smallest and largest normal curvature of B at the footpoint (1/mm).
+   Smallest and largest normal curvature of B at the footpoint (1/mm), positive where B is convex.
    */
   double curvature_b[2];
   /*
-   Identity: the same from query to query of a pair while the footpoints stay on their features.
-   Fits a double.
+   Identity of the contact in its pair of bodies; constant from query to query while the footpoints
+   stay on their features. A double represents it exactly.
    */
   uint64_t id;
   /*
-   Number of preceding consecutive queries that found this contact; 0 for a new contact.
+   Number of consecutive queries before this one that found the same contact; 0 for a new contact.
    */
   uint32_t age;
   /*
-   0: strict minimum, 1: quasi-minimum (`quasi_angle`), 2: sample of a conformal set.
+   0: isolated (strict) minimum, 1: quasi-minimum (option `quasi_angle`), 2: sample of a conformal
+   set, that is of a connected set of equal minima.
    */
   uint8_t kind;
   /*
-   1: the solver stopped above rounding level (footpoints accurate to 1e-6 of the size) or, with the
-   option `certified`, its pair of areas may have more minima. Else 0.
+   1: the solver stopped before its error was as small as rounding (footpoints are accurate to 1e-6
+   of the larger solid's diagonal) or, with the option `certified`, the contact's pair of areas may
+   have more minima. Else 0.
    */
   uint8_t undecided;
   /*
@@ -819,7 +846,7 @@ typedef struct FeelerVerdict {
   uint32_t struct_size;
   /*
    Relation of the solids; `FEELER_STATUS_UNKNOWN` if no verdict was computed. The members from
-   `witness` to `undecided_count` are valid only if it is known.
+   `witness` to `undecided_count` are 0 then.
    */
   enum FeelerStatus status;
   /*
@@ -831,7 +858,7 @@ typedef struct FeelerVerdict {
    */
   double tolerance;
   /*
-   Point inside both solids, world coordinates (mm), if they interfere; else zeros.
+   Point inside both solids (mm, world coordinates) if they interfere; else zeros.
    */
   double witness[3];
   /*
@@ -848,8 +875,8 @@ typedef struct FeelerVerdict {
    */
   uint32_t undecided_count;
   /*
-   Number of pairs of areas that may have more minima than were found, in a query with the option
-   `certified`; else 0.
+   Number of pairs of areas (pieces of features) that may have more minima than were found, if the
+   query had the option `certified`; else 0.
    */
   uint32_t undecided_pairs;
 } FeelerVerdict;
@@ -859,37 +886,37 @@ typedef struct FeelerVerdict {
  */
 typedef struct FeelerSceneContact {
   /*
-   Ids of the bodies, ascending. A is the first one.
+   Ids of the bodies, ascending. The first body is A of `contact`, the second one B.
    */
   uint32_t bodies[2];
   /*
-   Indices of the solids in their bodies; 0 except in compounds.
+   Indices of the solids in the two bodies; 0 unless the body is a compound.
    */
   uint32_t parts[2];
   /*
-   The contact.
+   Local minimum of the distance between the two solids.
    */
   struct FeelerContact contact;
 } FeelerSceneContact;
 
 /*
- Event of an update: a contact has begun, persisted or ended.
+ Event of a contact in an update of a scene.
  */
 typedef struct FeelerContactEvent {
   /*
-   Ids of the bodies, ascending.
+   Ids of the bodies of the contact, ascending.
    */
   uint32_t bodies[2];
   /*
-   Indices of the solids in their bodies.
+   Indices of the solids in the two bodies.
    */
   uint32_t parts[2];
   /*
-   Id of the contact.
+   Id of the contact in its pair of solids (`id` of `FeelerContact`).
    */
   uint64_t id;
   /*
-   Index of the contact in `feeler_scene_contacts`; -1 if it has ended.
+   Index of the contact in the array of `feeler_scene_contacts`; -1 if the contact has ended.
    */
   int64_t contact;
   /*
@@ -903,7 +930,7 @@ typedef struct FeelerContactEvent {
 } FeelerContactEvent;
 
 /*
- Bound of the motion of B relative to A in one step.
+ Upper bound of the motion of B relative to A in one step of a simulator.
  */
 typedef struct FeelerStepBound {
   /*
@@ -911,7 +938,7 @@ typedef struct FeelerStepBound {
    */
   double rotation;
   /*
-   Largest displacement (mm), in A's frame, of any point of B that can come into contact.
+   Largest displacement (mm) in A's frame of those points of B that can come into contact.
    */
   double displacement;
 } FeelerStepBound;
@@ -921,7 +948,7 @@ typedef struct FeelerStepBound {
  */
 typedef struct FeelerTrackerOptions {
   /*
-   `sizeof(FeelerTrackerOptions)`.
+   `sizeof(FeelerTrackerOptions)`, set by the caller.
    */
   uint32_t struct_size;
   /*
@@ -929,62 +956,63 @@ typedef struct FeelerTrackerOptions {
    */
   uint32_t reserved;
   /*
-   Gap (mm) up to which contacts are reported in addition to those that the step can close; default
-   0.05.
+   Gap (mm) up to which contacts are reported even if the step cannot close them; default 0.05.
    */
   double reach;
   /*
-   Depth (mm) down to which contacts are tracked, as far as the thickness of the bodies
-   (`min_thickness`) allows; default infinite.
+   Depth (mm) down to which contacts are tracked; default infinity. The `min_thickness` of the
+   bodies (`FeelerBodyInfo`) limits it further, because both sides of a thin wall must be
+   distinguished.
    */
   double max_depth;
   /*
-   Largest relative motion between two updates up to which contacts continue. A larger motion is a
-   jump: after it, no contact continues one of the previous update. Default 0.1 rad and 1 mm.
+   Largest motion of B relative to A between two updates. A larger motion is a jump: all contacts
+   get new ids. Default 0.1 rad and 1 mm.
    */
   struct FeelerStepBound max_step;
   /*
-   Largest error (mm) of a gap at the end of a step; default 1e-3.
+   Largest error (mm) of a linearised gap at the end of a step; default 1e-3. A hundredth of the
+   step's `displacement` applies instead if it is larger.
    */
   double gap_error;
   /*
-   Maximum number of contacts. Those with the largest gaps are dropped first, those with negative
-   gaps never. Default `UINT64_MAX`.
+   Maximum number of contacts. Contacts with the largest gaps are dropped first; contacts with
+   negative gaps are never dropped. Default `UINT64_MAX`.
    */
   uint64_t max_contacts;
   /*
-   Implicit dilation of A (mm), subtracted from gaps; default 0.
+   Implicit dilation of A (mm), subtracted from every gap; default 0.
    */
   double dilation_a;
   /*
-   Implicit dilation of B (mm); default 0.
+   Implicit dilation of B (mm), subtracted from every gap; default 0.
    */
   double dilation_b;
 } FeelerTrackerOptions;
 
 /*
- Near pair of solids of a scene in the last `feeler_scene_track`.
+ Near pair of solids of a scene, found by the last call of `feeler_scene_track`.
  */
 typedef struct FeelerTrackedPair {
   /*
-   Ids of the bodies, ascending. A is the solid of the first one.
+   Ids of the bodies, ascending. A is the solid of the first body, B that of the second one.
    */
   uint32_t bodies[2];
   /*
-   Indices of the solids in their bodies; 0 except in compounds.
+   Indices of the solids in the two bodies; 0 unless the body is a compound.
    */
   uint32_t parts[2];
   /*
-   Status by the signed gaps of the contacts.
+   Relation of the two solids according to the signed gaps of their contacts.
    */
   enum FeelerTrackedStatus status;
   /*
-   1 if the motion since the last call was a jump or the pair was not near in it, so that no contact
-   continues; else 0.
+   1 if no contact of the previous call continues, because the motion since then was a jump
+   (`max_step` of `FeelerTrackerOptions`) or the pair was not near in that call; else 0.
    */
   uint8_t jumped;
   /*
-   1 if a verdict was computed, else 0.
+   1 if this call computed a verdict of the pair, else 0.
    */
   uint8_t decided;
   /*
@@ -997,12 +1025,12 @@ typedef struct FeelerTrackedPair {
    */
   double depth;
   /*
-   Bound of the relative motion for which the contacts suffice: the sum of the bounds of both
-   bodies, rounded up to powers of two.
+   Bound of the motion of B relative to A for which the contacts suffice: the sum of the bounds of
+   both bodies, each component rounded up to a power of two.
    */
   struct FeelerStepBound bound;
   /*
-   Index of the first contact of the pair in `feeler_scene_tracked_contacts`.
+   Index of the first contact of the pair in the array of `feeler_scene_tracked_contacts`.
    */
   uint64_t first_contact;
   /*
@@ -1016,15 +1044,17 @@ typedef struct FeelerTrackedPair {
 } FeelerTrackedPair;
 
 /*
- Contact of the set of a step, in mm. World coordinates are those of the last update.
+ One of the contacts that suffice for a step, in mm. World coordinates are at the poses of the last
+ update.
  */
 typedef struct FeelerStepContact {
   /*
-   Identity: increases from contact to contact of a tracker and is never reused. Fits a double.
+   Identity of the contact in its tracker; constant from update to update. A new contact has a
+   larger id than all earlier ones. A double represents it exactly.
    */
   uint64_t id;
   /*
-   Signed gap along the normal, minus both dilations.
+   Signed distance of the footpoints along `normal`, minus both dilations.
    */
   double gap;
   /*
@@ -1036,7 +1066,7 @@ typedef struct FeelerStepContact {
    */
   double point_b[3];
   /*
-   Outward unit normal of A, world coordinates: the contact pushes B along it.
+   Outward unit normal of A at `point_a`, world coordinates. The contact pushes B in this direction.
    */
   double normal[3];
   /*
@@ -1048,12 +1078,12 @@ typedef struct FeelerStepContact {
    */
   double local_b[3];
   /*
-   The normal in A's own coordinates.
+   `normal` in A's own coordinates.
    */
   double local_normal[3];
   /*
-   First derivative of the gap with respect to a twist of B at A's origin, in A's frame: translation
-   (mm), then rotation (rad).
+   First derivative of `gap` with respect to a twist of B at A's origin, in A's frame: three
+   components for the translation (mm), then three for the rotation (rad).
    */
   double gap_rate[6];
   /*
@@ -1062,7 +1092,7 @@ typedef struct FeelerStepContact {
    */
   double curvature_a[2];
   /*
-   Smallest and largest normal curvature of B at the footpoint (1/mm).
+   Smallest and largest normal curvature of B at the footpoint (1/mm), positive where B is convex.
    */
   double curvature_b[2];
   /*
@@ -1074,18 +1104,18 @@ typedef struct FeelerStepContact {
    */
   struct FeelerFeatureRef feature_b;
   /*
-   Reason for which the contact belongs to the set.
+   Reason why the contact is reported.
    */
   enum FeelerStepContactKind kind;
   /*
-   1 if the step can close the gap, because the gap is at most the displacement of the bound; else
-   0. A solver needs only active contacts.
+   1 if the step can close the gap, because `gap` is at most the `displacement` of the step's bound;
+   0 otherwise. A solver needs only active contacts.
    */
   uint32_t is_active;
 } FeelerStepContact;
 
 /*
- Counts over all updates of a tracker, or of all trackers of a scene.
+ Counts summed over all updates of a tracker, or of all trackers of a scene.
  */
 typedef struct FeelerTrackerCounts {
   /*
@@ -1113,13 +1143,13 @@ typedef struct FeelerTrackerCounts {
    */
   uint64_t uncovered;
   /*
-   Number of contacts that were dropped.
+   Number of contacts that were dropped because of the option `max_contacts`.
    */
   uint64_t dropped;
 } FeelerTrackerCounts;
 
 /*
- Report of an update of a tracker.
+ Report of an update of a tracker, written by `feeler_contact_tracker_update`.
  */
 typedef struct FeelerUpdate {
   /*
@@ -1127,12 +1157,12 @@ typedef struct FeelerUpdate {
    */
   uint32_t struct_size;
   /*
-   1 if the motion since the last update was a jump or this is the first update, so that no contact
-   continues; else 0.
+   1 if all contacts are new, because the motion since the previous update was a jump (`max_step` of
+   `FeelerTrackerOptions`) or this is the first update; else 0.
    */
   uint8_t jumped;
   /*
-   1 if a verdict was computed, else 0.
+   1 if the update computed a verdict, else 0.
    */
   uint8_t decided;
   /*
@@ -1151,24 +1181,24 @@ extern "C" {
 
 /*
  Returns the `FEELER_ABI_VERSION` that the library was built with. A program that was compiled with
- another value must be compiled again.
+ another value of this constant must be compiled again.
  */
 int feeler_abi_version(void);
 
 /*
- Returns the version of the library, for example "0.1.0". The string is static: never NULL, not to be
- freed.
+ Returns the version of the library, for example "0.1.0". The string is static: it is never NULL and
+ must not be freed.
  */
 const char *feeler_version(void);
 
 /*
- Creates a body from the solid of a model with the index `solid`, which counts from 0. Free it with
- `feeler_body_free`. The body does not need the model any more.
+ Creates a body from a solid of a model. `solid` is the index of the solid, counted from 0. Free it
+ with `feeler_body_free`. The body remains valid if the model is freed.
  */
 enum FeelerResult feeler_body_new(const struct FeelerModel *model, size_t solid, struct FeelerBody **out);
 
 /*
- Frees a body. Pairs, trackers and scenes that use the body keep what they need.
+ Frees a body. Pairs, trackers, scenes and walls that use the body remain valid.
  */
 void feeler_body_free(struct FeelerBody *body);
 
@@ -1178,9 +1208,9 @@ void feeler_body_free(struct FeelerBody *body);
 enum FeelerResult feeler_body_info(const struct FeelerBody *body, struct FeelerBodyInfo *out);
 
 /*
- Writes mass and inertia of the exact solid at a density (kg/m³; steel: 7850) to `out`. Fails with
- `FEELER_RESULT_ARGUMENT` unless the density is positive, and with `FEELER_RESULT_BODY` for an open
- surface.
+ Writes the mass and the inertia of the exact solid to `out`. `density` is in kg/m³ (steel: 7850).
+ Returns `FEELER_RESULT_ARGUMENT` unless the density is positive and finite, and `FEELER_RESULT_BODY`
+ for an open surface.
  */
 enum FeelerResult feeler_body_mass(const struct FeelerBody *body, double density, struct FeelerMass *out);
 
@@ -1195,8 +1225,9 @@ enum FeelerResult feeler_assembly_new(struct FeelerAssembly **out);
 void feeler_assembly_free(struct FeelerAssembly *assembly);
 
 /*
- Adds the parts of a model, moved by `pose` from their placements in the model. `name` precedes their
- paths, unless it is NULL or "". Equal paths are numbered: "bolt#1", "bolt#2". The model may be freed.
+ Adds each instance of a model as a part. `pose` maps the coordinates of the model to the world.
+ `name` precedes the paths of the parts, unless it is NULL or "". Equal paths are numbered: "bolt#1",
+ "bolt#2". The model may be freed afterwards.
  */
 enum FeelerResult feeler_assembly_add(struct FeelerAssembly *assembly,
                                       const struct FeelerModel *model,
@@ -1204,14 +1235,15 @@ enum FeelerResult feeler_assembly_add(struct FeelerAssembly *assembly,
                                       const struct FeelerPose *pose);
 
 /*
- Writes the number of parts to `count`.
+ Writes the number of parts of an assembly to `count`.
  */
 enum FeelerResult feeler_assembly_part_count(const struct FeelerAssembly *assembly, size_t *count);
 
 /*
- Measures all near pairs of parts, in parallel, and checks them against rules. `rules` is the text of a
- rules file in TOML, as for the command `feeler clearance`; NULL: parts must not interfere. `options` may
- be NULL. Free the result with `feeler_clearance_free`.
+ Measures, in parallel, all pairs of parts within `d_max` of each other and checks them against rules.
+ The assembly does not change. `rules` is the text of a rules file in TOML, as for the command
+ `feeler clearance`; NULL stands for the only rule that parts must not interfere. `options` may be
+ NULL for the defaults. Free the result with `feeler_clearance_free`.
  */
 enum FeelerResult feeler_clearance_new(const struct FeelerAssembly *assembly,
                                        const char *rules,
@@ -1224,14 +1256,14 @@ enum FeelerResult feeler_clearance_new(const struct FeelerAssembly *assembly,
 void feeler_clearance_free(struct FeelerClearance *clearance);
 
 /*
- Writes the number of findings to `count`.
+ Writes the number of findings of a clearance check to `count`.
  */
 enum FeelerResult feeler_clearance_finding_count(const struct FeelerClearance *clearance, size_t *count);
 
 /*
- Writes the finding with an index from 0 to `out`, the paths of its parts to `path_a` and `path_b`, and the
- name of its rule to `rule`, which is NULL without a rule. `path_a`, `path_b` and `rule` may be NULL; the
- strings are valid as long as `clearance`.
+ Writes a finding to `out`, the paths of its parts to `path_a` and `path_b`, and the name of its rule
+ to `rule`, NULL if no rule applies to the pair. `index` counts from 0. `path_a`, `path_b` and `rule`
+ may be NULL; the strings are valid until `clearance` is freed.
  */
 enum FeelerResult feeler_clearance_finding(const struct FeelerClearance *clearance,
                                            size_t index,
@@ -1241,12 +1273,12 @@ enum FeelerResult feeler_clearance_finding(const struct FeelerClearance *clearan
                                            const char **rule);
 
 /*
- Writes the default options, including `struct_size`.
+ Writes the default options, including `struct_size`, to `options`. NULL does nothing.
  */
 void feeler_curve_options_init(struct FeelerCurveOptions *options);
 
 /*
- Creates a scene without curves and bodies. `options` may be NULL for the defaults. Free the scene
+ Creates an empty scene of curves and bodies. `options` may be NULL for the defaults. Free the scene
  with `feeler_curve_scene_free`.
  */
 enum FeelerResult feeler_curve_scene_new(const struct FeelerCurveOptions *options,
@@ -1259,10 +1291,10 @@ void feeler_curve_scene_free(struct FeelerCurveScene *scene);
 
 /*
  Adds a curve of connected Bézier pieces of one degree, 1 to 5, and writes its id to `id`. `points`
- has `3 * n_points` numbers: x, y, z (mm) of each control point. End points that neighbours share are
+ has `3 * n_points` numbers: x, y, z (mm) of each control point. An end point that two pieces share is
  listed once, so that k pieces have `k * degree + 1` points, or `k * degree` if the curve is `closed`
- and the last piece ends at the first point. `radius` (mm) of the tube is at least 0. Ids of curves
- are never reused.
+ and the last piece ends at the first point. `radius` (mm) is the radius of the tube, at least 0. Ids
+ of curves are never reused.
  */
 enum FeelerResult feeler_curve_scene_add_curve(struct FeelerCurveScene *scene,
                                                uint32_t degree,
@@ -1273,10 +1305,11 @@ enum FeelerResult feeler_curve_scene_add_curve(struct FeelerCurveScene *scene,
                                                uint32_t *id);
 
 /*
- Adds a curve of cubic pieces through `n` nodes with given derivatives, as the rods and cables of a
- simulator have them, and writes its id to `id`. `points` and `derivatives` have `3 * n` numbers each.
- Derivatives are with respect to the parameter, which increases by 1 from node to node; if directions
- are not known, half the vector from the previous to the next node is a good choice.
+ Adds a curve of cubic pieces through `n` nodes with given derivatives, such as those of a simulated
+ rod or cable, and writes its id to `id`. `points` (mm) and `derivatives` (mm) have `3 * n` numbers
+ each. Derivatives are with respect to the parameter, which increases by 1 from node to node. If they
+ are not known, use half the vector from the previous to the next node. `radius` (mm) and `closed` are
+ as for `feeler_curve_scene_add_curve`.
  */
 enum FeelerResult feeler_curve_scene_add_hermite(struct FeelerCurveScene *scene,
                                                  const double *points,
@@ -1288,10 +1321,11 @@ enum FeelerResult feeler_curve_scene_add_hermite(struct FeelerCurveScene *scene,
 
 /*
  Fits a curve of cubic pieces to `n` measured points, at least four, in their order along the curve,
- and adds it. `measured` has `3 * n` numbers. The number of pieces is the smallest that brings all
- points within `tolerance` (mm), at most what the points determine. `deviation` (may be NULL) receives
- the largest distance (mm) of a point from the curve, which may exceed the tolerance.
- `feeler_curve_scene_control_points` returns the control points.
+ adds it, and writes its id to `id`. `measured` has `3 * n` numbers (mm). The number of pieces is the
+ first of 1, 2, 4, … that brings all points within `tolerance` (mm) of the curve; it is limited to
+ `n / 2` and to 256. `deviation` (may be NULL) receives the largest distance (mm) of a point from the
+ curve, which exceeds `tolerance` if the limit is reached. `radius` (mm) and `closed` are as for
+ `feeler_curve_scene_add_curve`. `feeler_curve_scene_control_points` returns the control points.
  */
 enum FeelerResult feeler_curve_scene_fit_curve(struct FeelerCurveScene *scene,
                                                const double *measured,
@@ -1303,8 +1337,8 @@ enum FeelerResult feeler_curve_scene_fit_curve(struct FeelerCurveScene *scene,
                                                double *deviation);
 
 /*
- Moves a curve. `points` has `3 * n_points` numbers, with as many points as the curve has control
- points. If the points are invalid, the curve does not change.
+ Replaces the control points of a curve. `points` has `3 * n_points` numbers (mm); `n_points` is the
+ number of control points of the curve. If the points are invalid, the curve does not change.
  */
 enum FeelerResult feeler_curve_scene_update_curve(struct FeelerCurveScene *scene,
                                                   uint32_t id,
@@ -1312,8 +1346,8 @@ enum FeelerResult feeler_curve_scene_update_curve(struct FeelerCurveScene *scene
                                                   size_t n_points);
 
 /*
- Moves a curve of cubic pieces. `points` and `derivatives` have `3 * n` numbers each, with as many
- nodes as the curve has (`feeler_curve_scene_add_hermite`).
+ Replaces the nodes of a curve of cubic pieces. `points` and `derivatives` have `3 * n` numbers each,
+ as for `feeler_curve_scene_add_hermite`; `n` is the number of nodes of the curve.
  */
 enum FeelerResult feeler_curve_scene_update_hermite(struct FeelerCurveScene *scene,
                                                     uint32_t id,
@@ -1322,13 +1356,13 @@ enum FeelerResult feeler_curve_scene_update_hermite(struct FeelerCurveScene *sce
                                                     size_t n);
 
 /*
- Removes a curve.
+ Removes a curve. Its id becomes invalid.
  */
 enum FeelerResult feeler_curve_scene_remove_curve(struct FeelerCurveScene *scene, uint32_t id);
 
 /*
- Writes the control points of a curve to `out`: x, y, z (mm) of each. `capacity` and `count` are
- numbers of points, so that `out` has space for `3 * capacity` numbers.
+ Writes the control points of a curve to `out`: x, y, z (mm) of each point. `capacity` and `count` are
+ numbers of points, not of coordinates, so that `out` has space for `3 * capacity` numbers.
  */
 enum FeelerResult feeler_curve_scene_control_points(const struct FeelerCurveScene *scene,
                                                     uint32_t id,
@@ -1337,8 +1371,8 @@ enum FeelerResult feeler_curve_scene_control_points(const struct FeelerCurveScen
                                                     size_t *count);
 
 /*
- Writes the points of a curve at `n` parameters `u`, from 0 to the number of pieces, to `out`, which
- has space for `3 * n` numbers.
+ Writes the points of a curve at the `n` parameters `u` to `out`: x, y, z (mm) of each point.
+ Parameters range from 0 to the number of pieces. `out` has space for `3 * n` numbers.
  */
 enum FeelerResult feeler_curve_scene_points_at(const struct FeelerCurveScene *scene,
                                                uint32_t id,
@@ -1347,8 +1381,8 @@ enum FeelerResult feeler_curve_scene_points_at(const struct FeelerCurveScene *sc
                                                double *out);
 
 /*
- Adds a body at a pose and writes its id to `id`. Ids of bodies are never reused and are independent
- of those of curves.
+ Adds a body, whose coordinates `pose` maps to the world (NULL: identity), and writes its id to `id`.
+ Ids of bodies are never reused and are independent of those of curves.
  */
 enum FeelerResult feeler_curve_scene_add_body(struct FeelerCurveScene *scene,
                                               const struct FeelerBody *body,
@@ -1363,24 +1397,26 @@ enum FeelerResult feeler_curve_scene_set_pose(struct FeelerCurveScene *scene,
                                               const struct FeelerPose *pose);
 
 /*
- Removes a body.
+ Removes a body. Its id becomes invalid.
  */
 enum FeelerResult feeler_curve_scene_remove_body(struct FeelerCurveScene *scene, uint32_t id);
 
 /*
- Sets whether updates decide if near curves and bodies interfere (`feeler_curve_scene_status`).
- Initially they do not.
+ Sets whether updates also decide if near curves and bodies interfere, for
+ `feeler_curve_scene_status`. Disabled by default.
  */
 enum FeelerResult feeler_curve_scene_detect_interference(struct FeelerCurveScene *scene, bool detects);
 
 /*
- Computes all contacts between curves, of curves with themselves, and between curves and bodies, at
- their present positions. For contacts between bodies use a `FeelerScene`.
+ Computes all contacts between curves, of curves with themselves, and between curves and bodies whose
+ gap is at most `d_max`, for the current control points and poses. For contacts between bodies, use a
+ `FeelerScene`.
  */
 enum FeelerResult feeler_curve_scene_update(struct FeelerCurveScene *scene);
 
 /*
- Writes the contacts of the last update to `out`, by ascending pairs and parameters.
+ Writes the contacts of the last update to `out`, sorted by pair of curve and other object, then by
+ parameters.
  */
 enum FeelerResult feeler_curve_scene_contacts(const struct FeelerCurveScene *scene,
                                               struct FeelerCurveContact *out,
@@ -1388,8 +1424,8 @@ enum FeelerResult feeler_curve_scene_contacts(const struct FeelerCurveScene *sce
                                               size_t *count);
 
 /*
- Writes the stretches where curves were bent more tightly than their radius in the last update to
- `out`, by ascending curves and parameters.
+ Writes to `out` the stretches where curves were bent more tightly than the radius of their tube
+ allows in the last update, sorted by id of the curve, then by parameter.
  */
 enum FeelerResult feeler_curve_scene_tight_bends(const struct FeelerCurveScene *scene,
                                                  struct FeelerTightBend *out,
@@ -1397,10 +1433,11 @@ enum FeelerResult feeler_curve_scene_tight_bends(const struct FeelerCurveScene *
                                                  size_t *count);
 
 /*
- Writes the status of a curve and a body in the last update to `out`: separated, interfering, touching
- (the gap is zero within rounding), or undecided (the computing budget was exhausted).
- `FEELER_STATUS_UNKNOWN` if interference is not detected (`feeler_curve_scene_detect_interference`),
- or if the curve or the body is new.
+ Writes the relation of the tube of a curve to a body in the last update to `out`: separated,
+ interfering, touching (the gap is zero within rounding), or undecided (neither bounds nor contacts
+ decide). `FEELER_STATUS_UNKNOWN` if interference is not detected
+ (`feeler_curve_scene_detect_interference`), or if the curve or the body was added after the last
+ update.
  */
 enum FeelerResult feeler_curve_scene_status(const struct FeelerCurveScene *scene,
                                             uint32_t curve,
@@ -1408,8 +1445,9 @@ enum FeelerResult feeler_curve_scene_status(const struct FeelerCurveScene *scene
                                             enum FeelerStatus *out);
 
 /*
- Writes to `interfere` whether the tubes of two curves, or of a curve with itself, overlapped in the
- last update. Tight bends do not count (`feeler_curve_scene_tight_bends`).
+ Writes to `interfere` whether the tubes of two curves overlapped in the last update. If `a` equals
+ `b`, the tube of the curve is tested for overlap with itself. Tight bends do not count
+ (`feeler_curve_scene_tight_bends`).
  */
 enum FeelerResult feeler_curve_scene_curves_interfere(const struct FeelerCurveScene *scene,
                                                       uint32_t a,
@@ -1417,13 +1455,14 @@ enum FeelerResult feeler_curve_scene_curves_interfere(const struct FeelerCurveSc
                                                       bool *interfere);
 
 /*
- Returns the message of the last call of this thread that did not return `FEELER_RESULT_OK`; "" before
- any. Never NULL, not to be freed; valid until the next failed call of this thread.
+ Returns the message of the last call of this thread that did not return `FEELER_RESULT_OK`, or "" if
+ every call has succeeded. The string is never NULL, must not be freed, and is valid until the next
+ failed call of this thread.
  */
 const char *feeler_last_error(void);
 
 /*
- Creates an exact wall at the identity pose. It keeps what it needs of the body. Free the wall with
+ Creates an exact wall at the identity pose. The body may be freed. Free the wall with
  `feeler_exact_wall_free`.
  */
 enum FeelerResult feeler_exact_wall_new(const struct FeelerBody *body, struct FeelerExactWall **out);
@@ -1434,16 +1473,16 @@ enum FeelerResult feeler_exact_wall_new(const struct FeelerBody *body, struct Fe
 void feeler_exact_wall_free(struct FeelerExactWall *wall);
 
 /*
- Sets the pose of a wall.
+ Sets the pose of a wall, which maps the coordinates of its solid to the world.
  */
 enum FeelerResult feeler_exact_wall_set_pose(struct FeelerExactWall *wall, const struct FeelerPose *pose);
 
 /*
  Computes all contacts of `n` spheres whose gaps are at most `reach` (mm). `centers` has `3 * n`
  numbers (x, y, z in mm), `radii` has `n` (mm). `feeler_exact_wall_contacts` returns the contacts. The
- query is fastest if the particles have the order of the last call; the results do not depend on it. A
- sphere with its centre inside the material has one contact, along the shortest translation out of the
- wall.
+ query is fastest if the order of the particles is the same as in the previous call; the results do
+ not depend on the order. A sphere with its centre inside the material has one contact, at the point
+ of the boundary nearest to the centre.
  */
 enum FeelerResult feeler_exact_wall_sphere_contacts(struct FeelerExactWall *wall,
                                                     const double *centers,
@@ -1454,8 +1493,9 @@ enum FeelerResult feeler_exact_wall_sphere_contacts(struct FeelerExactWall *wall
 /*
  Computes all contacts of `n` superellipsoids whose gaps are at most `reach` (mm), like
  `feeler_exact_wall_sphere_contacts`. `centers` has `3 * n` numbers (mm), `orientations` `4 * n`
- (quaternions x, y, z, w from own axes to the world), `semi_axes` `3 * n` (mm), and `exponents` `2 *
- n` in [0.1, 1.9]: ε₁ around the z axis and ε₂ along it; 1, 1 is an ellipsoid.
+ (quaternions x, y, z, w that rotate from the particle's frame to the world), `semi_axes` `3 * n` (a,
+ b, c in mm), and `exponents` `2 * n`: ε₁ around the particle's z axis and ε₂ along it, each in [0.1,
+ 1.9]. 1, 1 is an ellipsoid; shapes approach a box for small exponents.
  */
 enum FeelerResult feeler_exact_wall_superellipsoid_contacts(struct FeelerExactWall *wall,
                                                             const double *centers,
@@ -1466,7 +1506,7 @@ enum FeelerResult feeler_exact_wall_superellipsoid_contacts(struct FeelerExactWa
                                                             double reach);
 
 /*
- Writes the contacts of the last query to `out`, by ascending particles and gaps.
+ Writes the contacts of the last query to `out`, sorted by index of the particle, then by gap.
  */
 enum FeelerResult feeler_exact_wall_contacts(const struct FeelerExactWall *wall,
                                              struct FeelerWallContact *out,
@@ -1474,8 +1514,8 @@ enum FeelerResult feeler_exact_wall_contacts(const struct FeelerExactWall *wall,
                                              size_t *count);
 
 /*
- Writes the index of the first contact of each particle to `out`, and at the end the number of all
- contacts: one more number than particles.
+ Writes the index of the first contact of each particle to `out`, followed by the number of all
+ contacts. The array has one more number than there are particles.
  */
 enum FeelerResult feeler_exact_wall_offsets(const struct FeelerExactWall *wall,
                                             uint32_t *out,
@@ -1483,8 +1523,9 @@ enum FeelerResult feeler_exact_wall_offsets(const struct FeelerExactWall *wall,
                                             size_t *count);
 
 /*
- Creates a triangle mesh whose distance from the solid is at most `chord` (mm). Free it with
- `feeler_mesh_free`. Queries do not use meshes.
+ Creates a triangle mesh within `chord` (mm) of the exact faces, for display only: queries do not use
+ meshes. Check `deviation` of `FeelerMeshData`, which may exceed `chord` for extreme splines and edges
+ far from their faces. Free the mesh with `feeler_mesh_free`.
  */
 enum FeelerResult feeler_mesh_new(const struct FeelerBody *body, double chord, struct FeelerMesh **out);
 
@@ -1509,16 +1550,17 @@ enum FeelerResult feeler_model_read(const char *path, struct FeelerModel **out);
 enum FeelerResult feeler_model_from_bytes(const uint8_t *bytes, size_t n, struct FeelerModel **out);
 
 /*
- Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes.
- Write the model with `feeler_model_write` and read that file the next time. Solids that cannot be
- prepared are left out (`feeler_model_left_out_count`). Free the model with `feeler_model_free`.
- Available in libraries that are built with the feature `prepare`.
+ Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes. To
+ avoid this the next time, write the model with `feeler_model_write` and read that file with
+ `feeler_model_read`. Solids that cannot be prepared are left out; `feeler_model_left_out_count`
+ returns their number. Free the model with `feeler_model_free`. Available in libraries that are built
+ with the feature `prepare`.
  */
 enum FeelerResult feeler_prepare_step(const char *path, struct FeelerModel **out);
 
 /*
- Prepares the `n` bytes of a STEP file like `feeler_prepare_step`. `name` is the file name in
- messages.
+ Prepares the `n` bytes of a STEP file like `feeler_prepare_step`. `name` is the name of the file that
+ messages state.
  */
 enum FeelerResult feeler_prepare_bytes(const uint8_t *bytes,
                                        size_t n,
@@ -1526,12 +1568,12 @@ enum FeelerResult feeler_prepare_bytes(const uint8_t *bytes,
                                        struct FeelerModel **out);
 
 /*
- Writes a `.feeler` file. If writing fails, an existing file remains unchanged.
+ Writes a model to a `.feeler` file. If writing fails, an existing file remains unchanged.
  */
 enum FeelerResult feeler_model_write(const struct FeelerModel *model, const char *path);
 
 /*
- Writes the bytes of a `.feeler` file to `out`.
+ Writes a model to `out`, as the bytes of a `.feeler` file.
  */
 enum FeelerResult feeler_model_to_bytes(const struct FeelerModel *model,
                                         uint8_t *out,
@@ -1539,31 +1581,31 @@ enum FeelerResult feeler_model_to_bytes(const struct FeelerModel *model,
                                         size_t *count);
 
 /*
- Frees a model. Its bodies remain valid.
+ Frees a model. Bodies created from it remain valid.
  */
 void feeler_model_free(struct FeelerModel *model);
 
 /*
- Writes the number of distinct solids to `count`.
+ Writes the number of distinct solids of a model to `count`.
  */
 enum FeelerResult feeler_model_solid_count(const struct FeelerModel *model, size_t *count);
 
 /*
- Writes the number of instances to `count`. An assembly that contains a solid twice has two instances
- of it.
+ Writes the number of instances (placed solids) of a model to `count`. A solid that is placed twice
+ has two instances.
  */
 enum FeelerResult feeler_model_instance_count(const struct FeelerModel *model, size_t *count);
 
 /*
- Writes the number of solids and components that could not be prepared to `count`. The command `feeler
- inspect` lists them with the reasons.
+ Writes to `count` the number of solids and components of the input that could not be prepared and are
+ missing from the model. The command `feeler inspect` lists them with the reasons.
  */
 enum FeelerResult feeler_model_left_out_count(const struct FeelerModel *model, size_t *count);
 
 /*
- Writes the instance with an index from 0 to `out`, and its name and its path to `name` and `path`.
- The path joins the names from the root of the assembly by '/' and is "" without an assembly. `name`
- and `path` may be NULL; the strings are valid as long as the model.
+ Writes an instance to `out`, and its name and its path to `name` and `path`. `index` counts from 0.
+ The path joins the names from the root of the assembly by '/'; it is "" if the model has no assembly.
+ `name` and `path` may be NULL; the strings are valid until the model is freed.
  */
 enum FeelerResult feeler_model_instance(const struct FeelerModel *model,
                                         size_t index,
@@ -1572,7 +1614,8 @@ enum FeelerResult feeler_model_instance(const struct FeelerModel *model,
                                         const char **path);
 
 /*
- Creates a pair of bodies, which may be the same body. Free it with `feeler_contact_pair_free`.
+ Creates a pair of the bodies A (`a`) and B (`b`), which may be the same body. Free it with
+ `feeler_contact_pair_free`.
  */
 enum FeelerResult feeler_contact_pair_new(const struct FeelerBody *a,
                                           const struct FeelerBody *b,
@@ -1584,8 +1627,9 @@ enum FeelerResult feeler_contact_pair_new(const struct FeelerBody *a,
 void feeler_contact_pair_free(struct FeelerContactPair *pair);
 
 /*
- Computes all local minima of the distance up to `d_max` and writes them to `out` by ascending
- distance. If `capacity` is less than `count`, `feeler_contact_pair_contacts` returns all contacts
+ Computes all local minima of the distance up to the option `d_max` and writes them to `out` by
+ ascending distance. `pose_a` and `pose_b` map the bodies' coordinates to the world; NULL is the
+ identity. If `capacity` is less than `count`, `feeler_contact_pair_contacts` returns all contacts
  without another query. `options` may be NULL for the defaults. After an error the pair has no
  contacts and no verdict.
  */
@@ -1619,10 +1663,11 @@ enum FeelerResult feeler_contact_pair_verdict(const struct FeelerContactPair *pa
 enum FeelerResult feeler_contact_pair_decide(struct FeelerContactPair *pair, struct FeelerVerdict *out);
 
 /*
- Computes a translation of B (mm, world coordinates) after which the solids at these poses no longer
- interfere: short, but not proven to be the shortest. Writes whether they interfere to `interfere`,
- and the translation to `out`, zeros if they do not. The search computes up to 200 verdicts. `options`
- may be NULL for the defaults. The contacts of the last query do not change.
+ Computes a translation of B (mm, world coordinates) after which the solids no longer interfere:
+ short, but not proven to be the shortest. Writes to `interfere` whether the solids interfere at
+ `pose_a` and `pose_b`, and to `out` the three coordinates of the translation, zeros if they do not
+ interfere. The function computes up to 200 verdicts. `options` may be NULL for the defaults. The
+ contacts of the last query do not change.
  */
 enum FeelerResult feeler_contact_pair_separating_translation(struct FeelerContactPair *pair,
                                                              const struct FeelerPose *pose_a,
@@ -1632,18 +1677,18 @@ enum FeelerResult feeler_contact_pair_separating_translation(struct FeelerContac
                                                              double *out);
 
 /*
- Discards the results of earlier queries, so that the contacts of the next query get new ids.
+ Discards the results of earlier queries. The contacts of the next query get new ids.
  */
 enum FeelerResult feeler_contact_pair_forget(struct FeelerContactPair *pair);
 
 /*
- Writes the default options, including `struct_size`.
+ Writes the default options, including `struct_size`, to `options`. NULL does nothing.
  */
 void feeler_query_options_init(struct FeelerQueryOptions *options);
 
 /*
- Creates an empty scene, whose queries use `options` (NULL: the defaults). `d_max` limits the gap,
- that is the distance minus both dilations, and must be finite. Free the scene with
+ Creates an empty scene, whose queries use `options` (NULL: the defaults). Here the option `d_max`
+ limits the gap, that is the distance minus both dilations, and must be finite. Free the scene with
  `feeler_scene_free`.
  */
 enum FeelerResult feeler_scene_new(const struct FeelerQueryOptions *options, struct FeelerScene **out);
@@ -1654,8 +1699,8 @@ enum FeelerResult feeler_scene_new(const struct FeelerQueryOptions *options, str
 void feeler_scene_free(struct FeelerScene *scene);
 
 /*
- Adds a body at a pose and writes its id to `id`. Ids are never reused, not even after
- `feeler_scene_remove`.
+ Adds a body, whose coordinates `pose` maps to the world (NULL: identity), and writes its id to `id`.
+ Ids are never reused, not even after `feeler_scene_remove`.
  */
 enum FeelerResult feeler_scene_add(struct FeelerScene *scene,
                                    const struct FeelerBody *body,
@@ -1663,8 +1708,9 @@ enum FeelerResult feeler_scene_add(struct FeelerScene *scene,
                                    uint32_t *id);
 
 /*
- Adds one body of `n` solids that move together, at a pose. `poses` maps the own coordinates of each
- solid to those of the body; NULL if they are the same.
+ Adds one body of `n` solids that move together (a compound), and writes its id to `id`. `poses[i]`
+ maps the coordinates of the solid `bodies[i]` to those of the compound; NULL stands for `n`
+ identities. `pose` maps the coordinates of the compound to the world (NULL: identity).
  */
 enum FeelerResult feeler_scene_add_compound(struct FeelerScene *scene,
                                             const struct FeelerBody *const *bodies,
@@ -1674,8 +1720,8 @@ enum FeelerResult feeler_scene_add_compound(struct FeelerScene *scene,
                                             uint32_t *id);
 
 /*
- Adds all instances of a model at their poses as one body each, and writes the ids to `out`.
- `feeler_model_instance_count` returns their number in advance.
+ Adds each instance of a model as a body, at its pose in the model, and writes the ids to `out`.
+ `feeler_model_instance_count` returns the number of ids in advance.
  */
 enum FeelerResult feeler_scene_add_model(struct FeelerScene *scene,
                                          const struct FeelerModel *model,
@@ -1684,13 +1730,13 @@ enum FeelerResult feeler_scene_add_model(struct FeelerScene *scene,
                                          size_t *count);
 
 /*
- Removes a body. Its contacts end in the next update.
+ Removes a body. The contacts of the body end in the next update.
  */
 enum FeelerResult feeler_scene_remove(struct FeelerScene *scene, uint32_t id);
 
 /*
- Sets the poses of `n` bodies for the next update. If a body or a pose is invalid, the bodies before
- it in the array have moved, the others have not.
+ Sets the poses of `n` bodies for the next update. If an id or a pose is invalid, the bodies before it
+ in the arrays get their poses, the others do not.
  */
 enum FeelerResult feeler_scene_set_poses(struct FeelerScene *scene,
                                          const uint32_t *ids,
@@ -1703,9 +1749,10 @@ enum FeelerResult feeler_scene_set_poses(struct FeelerScene *scene,
 enum FeelerResult feeler_scene_pose(const struct FeelerScene *scene, uint32_t id, struct FeelerPose *out);
 
 /*
- Sets options of all pairs of a body. `d_max`: largest gap (mm), negative for that of the scene; of
- two bodies the larger value applies. `dilation` (mm): implicit dilation of the body, added to that of
- the scene. `fixed`: the body never moves; pairs of fixed bodies are skipped.
+ Sets options of all pairs of a body. `d_max`: largest gap (mm) of reported contacts, negative for the
+ value of the scene; the larger of both bodies' values applies to a pair. `dilation` (mm): implicit
+ dilation of the body, added to the one in the options of the scene. `fixed`: the body never moves;
+ pairs of fixed bodies are skipped.
  */
 enum FeelerResult feeler_scene_set_body_options(struct FeelerScene *scene,
                                                 uint32_t id,
@@ -1714,9 +1761,10 @@ enum FeelerResult feeler_scene_set_body_options(struct FeelerScene *scene,
                                                 bool fixed);
 
 /*
- Sets options of a pair of bodies, which replace those of the bodies. `d_max`: largest gap (mm),
- negative for that of the bodies. `dilation`: two implicit dilations (mm), of `a` and of `b`, added to
- those of the scene; NULL for those of the bodies. `ignored`: the pair is skipped.
+ Sets options of a pair of bodies, which replace the options of the two bodies. `d_max`: largest gap
+ (mm) of reported contacts, negative for the value of the bodies. `dilation`: two implicit dilations
+ (mm), of `a` and of `b`, added to those in the options of the scene; NULL for the dilations of the
+ bodies. `ignored`: the pair is skipped.
  */
 enum FeelerResult feeler_scene_set_pair_options(struct FeelerScene *scene,
                                                 uint32_t a,
@@ -1726,14 +1774,14 @@ enum FeelerResult feeler_scene_set_pair_options(struct FeelerScene *scene,
                                                 bool ignored);
 
 /*
- Finds the near pairs of all bodies at their poses and computes the contacts and verdicts of these
- pairs. If the query of a pair fails, the function returns its error, and the results of all other
- pairs are up to date.
+ Finds the near pairs of bodies at their current poses, and computes the contacts and verdicts of
+ these pairs. If the query of a pair fails, the function returns its error, and the results of all
+ other pairs are up to date.
  */
 enum FeelerResult feeler_scene_update(struct FeelerScene *scene);
 
 /*
- Writes the contacts of the last update to `out`, sorted by bodies, parts and distance.
+ Writes the contacts of the last update to `out`, sorted by `bodies`, then `parts`, then distance.
  */
 enum FeelerResult feeler_scene_contacts(const struct FeelerScene *scene,
                                         struct FeelerSceneContact *out,
@@ -1741,8 +1789,8 @@ enum FeelerResult feeler_scene_contacts(const struct FeelerScene *scene,
                                         size_t *count);
 
 /*
- Writes the events of the last update to `out`, sorted by bodies, parts and id: one for every contact
- of this update and of the previous one.
+ Writes the events of the last update to `out`, sorted by `bodies`, then `parts`, then `id`: one event
+ for every contact that existed in the last update or in the one before.
  */
 enum FeelerResult feeler_scene_events(const struct FeelerScene *scene,
                                       struct FeelerContactEvent *out,
@@ -1750,10 +1798,10 @@ enum FeelerResult feeler_scene_events(const struct FeelerScene *scene,
                                       size_t *count);
 
 /*
- Writes the status of two bodies in the last update to `out`. For several pairs of solids it is the
- most severe one, in the order interfering, undecided, touching, separated. `FEELER_STATUS_UNKNOWN` if
- the bodies were not near each other, so that no query was necessary, or if the options skipped the
- verdict.
+ Writes the status of two bodies in the last update to `out`. For compounds it is the most severe
+ status of their pairs of solids, in the order interfering, undecided, touching, separated.
+ `FEELER_STATUS_UNKNOWN` if the bodies were not near each other, so that no query was necessary, or if
+ the options skipped the verdict.
  */
 enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
                                       uint32_t a,
@@ -1761,13 +1809,14 @@ enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
                                       enum FeelerStatus *out);
 
 /*
- Finds the near pairs of the bodies at their poses, and for each pair the contacts that suffice for
- the next step, in parallel. Two solids are near if their gap is at most the option `reach` plus what
- both motions can close. `bounds[i]` limits the motion of the body `ids[i]` in the step relative to
- the world: its rotation (rad) and the displacement (mm) of any of its points. Bodies that are not
- listed do not move. `options` may be NULL for the defaults; their dilations are added to those of the
- scene and its bodies. If the options change, all pairs search anew. After `FEELER_RESULT_QUERY` the
- pairs that failed are missing from the results.
+ Finds the near pairs of the bodies at their current poses, and for each pair the contacts that
+ suffice for the next step of a simulator, in parallel. Two solids are near if their gap is at most
+ the option `reach` plus the distance that the motions of both bodies can close. `bounds[i]` limits
+ the motion of the body `ids[i]` in the step relative to the world: its rotation (rad) and the
+ displacement (mm) of any of its points. Bodies that are not listed do not move. `options` may be NULL
+ for the defaults; their dilations are added to those of the scene and its bodies. If the options
+ change, the cached contacts of all pairs are discarded. If the function returns
+ `FEELER_RESULT_QUERY`, the pairs whose queries failed are missing from the results.
  */
 enum FeelerResult feeler_scene_track(struct FeelerScene *scene,
                                      const struct FeelerTrackerOptions *options,
@@ -1776,8 +1825,8 @@ enum FeelerResult feeler_scene_track(struct FeelerScene *scene,
                                      size_t n);
 
 /*
- Writes the near pairs of the last `feeler_scene_track` to `out`, by ascending bodies and parts. Some
- of them may have no contacts.
+ Writes the near pairs of the last `feeler_scene_track` to `out`, sorted by `bodies`, then `parts`. A
+ near pair may have no contacts.
  */
 enum FeelerResult feeler_scene_tracked_pairs(const struct FeelerScene *scene,
                                              struct FeelerTrackedPair *out,
@@ -1786,8 +1835,8 @@ enum FeelerResult feeler_scene_tracked_pairs(const struct FeelerScene *scene,
 
 /*
  Writes the contacts of the near pairs to `out`, pair by pair in the order of
- `feeler_scene_tracked_pairs`, by ascending id within a pair. Ids are unique within a pair; a pair
- that was not near for 64 calls starts over. World coordinates are those of the last
+ `feeler_scene_tracked_pairs`, by ascending id within a pair. Ids are unique within a pair; they start
+ again if the pair was not near for 64 calls. World coordinates are at the poses of the last
  `feeler_scene_track`.
  */
 enum FeelerResult feeler_scene_tracked_contacts(const struct FeelerScene *scene,
@@ -1797,25 +1846,26 @@ enum FeelerResult feeler_scene_tracked_contacts(const struct FeelerScene *scene,
 
 /*
  Writes to `covers` whether the contacts of all near pairs suffice for the motion from the poses of
- the last `feeler_scene_track` to the present poses of the bodies.
+ the last `feeler_scene_track` to the current poses of the bodies.
  */
 enum FeelerResult feeler_scene_covers(const struct FeelerScene *scene, bool *covers);
 
 /*
- Writes the counts over all calls and all pairs of the scene to `out`.
+ Writes to `out` the counts of updates, jumps and other events, summed over all calls of
+ `feeler_scene_track` and all pairs of the scene.
  */
 enum FeelerResult feeler_scene_tracker_counts(const struct FeelerScene *scene,
                                               struct FeelerTrackerCounts *out);
 
 /*
- Writes the default options, including `struct_size`.
+ Writes the default options, including `struct_size`, to `options`. NULL does nothing.
  */
 void feeler_tracker_options_init(struct FeelerTrackerOptions *options);
 
 /*
- Creates a tracker of the contacts of two bodies, which may be the same body, for solvers that compute
- contacts once per step. `options` may be NULL for the defaults. Free the tracker with
- `feeler_contact_tracker_free`.
+ Creates a tracker of the contacts of the bodies A (`a`) and B (`b`), which may be the same body, for
+ simulators that compute contacts once per step. `options` may be NULL for the defaults. Free the
+ tracker with `feeler_contact_tracker_free`.
  */
 enum FeelerResult feeler_contact_tracker_new(const struct FeelerBody *a,
                                              const struct FeelerBody *b,
@@ -1836,10 +1886,11 @@ enum FeelerResult feeler_contact_tracker_clone(const struct FeelerContactTracker
                                                struct FeelerContactTracker **out);
 
 /*
- Computes the contacts for a step that starts at these poses and stays within the bound. The contacts
- suffice: if the motion of B relative to A stays within the bound and keeps every linearised gap
- nonnegative, no gap at its end is below about `-gap_error`. `feeler_contact_tracker_contacts` returns
- the contacts. `report` may be NULL. After an error there are no contacts.
+ Computes the contacts for a step that starts at `pose_a` and `pose_b` and whose motion stays within
+ `bound`. The contacts suffice: if such a motion of B relative to A keeps the linearised gap of every
+ contact nonnegative, no gap of the bodies at its end is below about minus the option `gap_error`.
+ `feeler_contact_tracker_contacts` returns the contacts. `report` may be NULL. After an error the
+ tracker has no contacts.
  */
 enum FeelerResult feeler_contact_tracker_update(struct FeelerContactTracker *tracker,
                                                 const struct FeelerPose *pose_a,
@@ -1848,10 +1899,12 @@ enum FeelerResult feeler_contact_tracker_update(struct FeelerContactTracker *tra
                                                 struct FeelerUpdate *report);
 
 /*
- Computes the bound of the step that starts at these poses, for engines that cannot query within a
- step: twice the relative motion since the last update, plus the displacement `forced` (mm) by forces,
- for example g·dt². The result is at most `max_displacement` (mm) and the option `max_step`. For the
- first step and after a jump the displacement is `max_displacement`. The tracker does not change.
+ Estimates the bound of the step that starts at `pose_a` and `pose_b`, for engines that cannot query
+ within a step, and writes it to `out`. The bound is twice the relative motion since the last update,
+ plus the displacement `forced` (mm) that forces cause in a step, for example g·dt². Its rotation is
+ at least the displacement divided by half the diagonal of the smaller body. The displacement is at
+ most `max_displacement` (mm), and the bound at most the option `max_step`. For the first step and
+ after a jump the displacement is `max_displacement`. The tracker does not change.
  */
 enum FeelerResult feeler_contact_tracker_expected_bound(const struct FeelerContactTracker *tracker,
                                                         const struct FeelerPose *pose_a,
@@ -1862,7 +1915,8 @@ enum FeelerResult feeler_contact_tracker_expected_bound(const struct FeelerConta
 
 /*
  Writes to `covers` whether the contacts suffice for the motion from the poses of the last update to
- these poses; false if there was no update.
+ `pose_a` and `pose_b`, that is whether the motion stays within the bound of that update. False if
+ there was no update.
  */
 enum FeelerResult feeler_contact_tracker_covers(const struct FeelerContactTracker *tracker,
                                                 const struct FeelerPose *pose_a,
@@ -1870,7 +1924,8 @@ enum FeelerResult feeler_contact_tracker_covers(const struct FeelerContactTracke
                                                 bool *covers);
 
 /*
- Writes the motion of B relative to A since the last update to `out`; infinite if there was no update.
+ Writes to `out` the motion of B relative to A from the poses of the last update to `pose_a` and
+ `pose_b`; infinity if there was no update.
  */
 enum FeelerResult feeler_contact_tracker_motion_to(const struct FeelerContactTracker *tracker,
                                                    const struct FeelerPose *pose_a,
@@ -1887,10 +1942,10 @@ enum FeelerResult feeler_contact_tracker_contacts(const struct FeelerContactTrac
 
 /*
  Writes the second derivative of the gap of each contact to `out`, in the order of
- `feeler_contact_tracker_contacts`: a symmetric 6 × 6 matrix H. A twist ξ of B at A's origin, in A's
- frame (translation in mm, then rotation in rad), changes the gap (mm) by `gap_rate`·ξ + ½ ξᵀHξ up to
- third order, if B's pose changes by the exponential of the twist. All NaN for a contact that is not
- isolated, for example a member of a conformal set.
+ `feeler_contact_tracker_contacts`: the 36 entries of a symmetric 6 × 6 matrix H. A twist ξ of B at
+ A's origin, in A's frame (translation in mm, then rotation in rad), changes the gap (mm) by
+ `gap_rate`·ξ + ½ ξᵀHξ up to third order, if B's pose changes by the exponential of the twist. All
+ entries are NaN for a contact that is not isolated, for example a member of a conformal set.
  */
 enum FeelerResult feeler_contact_tracker_gap_hessians(const struct FeelerContactTracker *tracker,
                                                       double (*out)[36],
@@ -1898,15 +1953,17 @@ enum FeelerResult feeler_contact_tracker_gap_hessians(const struct FeelerContact
                                                       size_t *count);
 
 /*
- Writes the predicted gap (mm) of each contact at the end of the step to `out`, in the order of
- `feeler_contact_tracker_contacts`, as if that contact did not act. Engines whose contacts act only
- when closed need the contacts with negative predicted gaps. The prediction continues the motion of
- the last step, or its acceleration over the last two; the smaller gap is returned.
+ Writes the gap (mm) of each contact predicted for the end of the next step to `out`, in the order of
+ `feeler_contact_tracker_contacts`, as if that contact exerted no force. Engines whose contacts act
+ only when closed need the contacts with negative predicted gaps. The gap is the smaller one of two
+ predictions: one repeats the displacement of the last step, the other also repeats its change from the
+ step before.
 
- `one_step_ago` and `two_steps_ago` are poses of B in A's frame. Here NULL means unknown, not the
- identity. Without the first one the gaps are those of the last update. `is_free`: no joints guide the
- bodies, so that the prediction includes rotations by impacts at the other contacts. The contacts do
- not change.
+ `one_step_ago` and `two_steps_ago` are poses of B in A's frame before the last step and before the
+ step that preceded it. Here NULL means unknown, not the identity. If `one_step_ago` is NULL, the gaps
+ are those of the last update; if `two_steps_ago` is NULL, only the first prediction is made. `is_free`
+ states that no joints guide the bodies; then an impact at one contact rotates the bodies, which can
+ reduce the predicted gaps of the others. The contacts do not change.
  */
 enum FeelerResult feeler_contact_tracker_predicted_gaps(struct FeelerContactTracker *tracker,
                                                         const struct FeelerPose *one_step_ago,
@@ -1926,21 +1983,21 @@ enum FeelerResult feeler_contact_tracker_status(const struct FeelerContactTracke
                                                 double *depth);
 
 /*
- Computes the proven verdict at the poses of the last update and writes it to `out`. The status is
- `FEELER_STATUS_UNKNOWN` if there was no update or the last one failed.
+ Computes the verdict, with its proof, at the poses of the last update and writes it to `out`. The
+ status is `FEELER_STATUS_UNKNOWN` if there was no update or the last one failed.
  */
 enum FeelerResult feeler_contact_tracker_verdict(struct FeelerContactTracker *tracker,
                                                  struct FeelerVerdict *out);
 
 /*
- Writes the counts over all updates to `out`.
+ Writes the counts over all updates of a tracker to `out`.
  */
 enum FeelerResult feeler_contact_tracker_counts(const struct FeelerContactTracker *tracker,
                                                 struct FeelerTrackerCounts *out);
 
 /*
- Discards the contacts and the motion, for example if a simulation is reset: the next update searches
- anew. Ids and counts continue.
+ Discards the contacts and the poses of the last update, for example if a simulation is reset. The
+ next update finds all contacts anew. Ids and counts continue.
  */
 enum FeelerResult feeler_contact_tracker_clear(struct FeelerContactTracker *tracker);
 

@@ -77,7 +77,7 @@ pub fn compare_solids(
 ) -> Vec<Difference> {
     let mut out = Vec::new();
     let mut add = |kind, what| out.push(Difference::new(kind, subject, what));
-    // Faces and edges that are merged or split, with the same surfaces and curves, do not count as differences.
+    // Faces and edges that are merged or split on the same surfaces and curves are not differences.
     let are_compared = !old.faces.is_empty() && !new.faces.is_empty();
     let sizes = (subject, old.size().max(new.size()));
     let of_faces = if are_compared { compare_faces(&old.faces, &new.faces, sizes, tol) } else { Vec::new() };

@@ -263,7 +263,7 @@ impl LocalSuperellipsoid {
     }
 
     /// Start directions of solves: the sampled directions at which `value` has a minimum among
-    /// neighbouring samples. A direction at which `value` is `None` is no start.
+    /// neighbouring samples. Directions at which `value` is `None` are excluded.
     fn starts(&self, value: impl Fn(&V3) -> Option<f64>) -> ArrayVec<V3, 26> {
         let sampled = DIRECTIONS.map(|d| self.rotation * V3::from(d).normalize());
         let values = sampled.map(|m| value(&m).unwrap_or(f64::INFINITY));
