@@ -152,7 +152,7 @@ fn cone(s: &[Sample; 4]) -> Option<Revolved> {
 }
 
 /// Largest distance (mm) of the patches from the shape, multiplied by
-/// [`DEVIATION_MARGIN`](super::DEVIATION_MARGIN); `None` if the product exceeds `tol` (mm).
+/// [`DEVIATION_MARGIN`]; `None` if the product exceeds `tol` (mm).
 fn measured(grid: &BezierSurface, shape: &Revolved, tol: f64) -> Option<f64> {
     let (n_u, n_v) = grid.n_patches();
     let mut worst = 0.0_f64;
