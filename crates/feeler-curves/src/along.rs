@@ -12,7 +12,7 @@ pub(crate) struct Slope {
     pub p: f64,
     /// The slope: derivative of half the squared distance with respect to the parameter (mm²).
     pub value: f64,
-    /// Derivative of `value` with respect to the parameter.
+    /// Derivative of the slope `value` with respect to the parameter `p` (mm²).
     pub change: f64,
     /// Speed of the curve that the parameter belongs to: length per unit of the parameter (mm).
     pub speed: f64,

@@ -111,7 +111,8 @@ impl Default for CurveOptions {
 /// Counts of the work of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CurveStats {
-    /// Number of visited pairs of tree nodes, without those visited for free ends and corners.
+    /// Number of visited pairs of tree nodes. The separate searches from free ends and corners of curves
+    /// are not counted.
     pub n_nodes: usize,
     /// Number of examined pairs of parts of curves: leaves of their trees, and pieces into which leaves
     /// were bisected.

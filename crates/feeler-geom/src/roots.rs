@@ -96,7 +96,8 @@ impl TrigPoly {
         (1..=TRIG_DEGREE).rev().find(|&k| self.cos[k] != 0.0 || self.sin[k] != 0.0).unwrap_or(0)
     }
 
-    /// Sum of the magnitudes of the coefficients, an upper bound of the values.
+    /// Sum of the magnitudes of the coefficients, an upper bound of the magnitude of the polynomial at
+    /// all angles.
     #[must_use]
     pub fn size(&self) -> f64 {
         self.cos.iter().chain(&self.sin[1..]).map(|v| v.abs()).sum()

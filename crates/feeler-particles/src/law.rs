@@ -210,8 +210,9 @@ fn damping_ratio(restitution: f64) -> f64 {
 }
 
 /// Effective radius (mm) of the contact of a sphere with a radius (mm) and a wall with principal
-/// curvatures (1/mm): the geometric mean of the relative radii. Edges and vertices, whose curvature is
-/// infinite, count as flat, as in WALL.
+/// curvatures k (1/mm, positive where the wall is convex): the geometric mean of `1 / (1 / radius + k)`
+/// for both k. Infinite curvatures, at edges and vertices, count as 0, as in *Faceted Walls in PFC*
+/// (WALL).
 pub(crate) fn radius_on_wall(radius: f64, curvatures: [f64; 2]) -> f64 {
     let relative = curvatures.map(|k| {
         let k = if k.is_finite() { k } else { 0.0 };

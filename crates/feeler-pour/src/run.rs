@@ -22,7 +22,8 @@ pub struct PourRun<'s> {
     row: u64,
 }
 
-/// Particles that have left the domain by one outlet, or otherwise.
+/// Number and mass of the particles that have left the domain by one outlet, or not by an outlet
+/// (`lost`).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outflow {

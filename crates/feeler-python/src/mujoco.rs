@@ -71,8 +71,9 @@ const MAX_ROTATION: f64 = 0.1;
 /// [`MAX_ROTATION`].
 const MAX_DISPLACEMENT: f64 = 1.0;
 
-/// Number of states above which unused states are dropped. Smaller values look for unused states more
-/// often; larger ones use more memory.
+/// Minimum number of states (one for each pair of geoms of an `mjData`) at which those without a call for
+/// [`IDLE_CALLS`] calls are dropped. Smaller values look for unused states more often; larger ones use
+/// more memory.
 const MANY_STATES: usize = 256;
 
 /// Number of calls for other states after which a state counts as unused. Smaller values drop states of
@@ -210,9 +211,11 @@ impl State {
         }
     }
 
-    /// Stores the poses (mm) of the solids at `time` (s) and computes their motion since the last call.
-    /// `step` (s) is the time step. The integrators of `MuJoCo` displace bodies by their velocities at
-    /// the end of a step; without forces, the next step repeats this displacement.
+    /// Updates `now`, `before` and `motion` from the poses (mm) of the solids at `time` (s). `motion`
+    /// becomes the relative motion of the solids since the last call, scaled to one time step of `step`
+    /// (s). It predicts the next step, because the integrators of `MuJoCo` displace bodies by their
+    /// velocities at the end of a step, and without forces the next step repeats this displacement. If
+    /// the poses change but `time` does not, the motion is unknown.
     fn advance(&mut self, [pose_a, pose_b]: &[Pose; 2], time: f64, step: f64) -> Result<(), QueryError> {
         let pose = pose_a.inv_mul(pose_b);
         let elapsed = time - self.time;

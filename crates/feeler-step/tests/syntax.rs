@@ -23,7 +23,7 @@ fn read(text: impl AsRef<[u8]>) -> Import {
     read_step_bytes("odd.step", text.as_ref()).expect("a readable file")
 }
 
-/// Reads a file with one solid of six faces and returns the remarks.
+/// Reads a file, asserts that it contains one solid of six faces, and returns the remarks.
 fn remarks(text: impl AsRef<[u8]>) -> Vec<String> {
     let import = read(text);
     assert_eq!(import.solids.len(), 1, "the number of solids");

@@ -92,7 +92,7 @@ pub struct Margin {
 pub struct MechanismReport {
     /// Moments at which the pairs were measured, with the poses of all links.
     pub moments: Vec<Moment>,
-    /// Results of the pairs.
+    /// Results of the measured pairs of parts.
     pub pairs: Vec<MechanismPair>,
 }
 

@@ -186,8 +186,9 @@ fn minima_of_a_spring_are_kept() {
     }
 }
 
-/// Parameters of the local minima with distances below 20 mm among samples of the curve at evenly spaced
-/// parameters, refined by Newton's method.
+/// Local minima, up to 20 mm, of the distance between two points of the curve that are at least half a
+/// piece apart, as pairs of parameters. They are found among samples at evenly spaced parameters and
+/// refined by Newton's method.
 fn sampled_minima(curve: &Curve) -> Vec<[f64; 2]> {
     const EACH: usize = 150;
     let n = EACH * curve.n_pieces();

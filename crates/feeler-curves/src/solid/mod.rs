@@ -281,8 +281,9 @@ struct Context<'a> {
     size: f64,
 }
 
-/// Geometry of the stretches between a curve and a feature of a solid: the curve's parameter determines
-/// the footpoint on the feature.
+/// [`Pairing`] of a curve and a feature of a solid, with which stretches of constant distance are joined
+/// to sets. Two pairs of parameters are compared by the points on the curve alone, because these
+/// determine the footpoints on the feature.
 struct SolidPairing<'a> {
     ctx: &'a Context<'a>,
     feature: Feature,

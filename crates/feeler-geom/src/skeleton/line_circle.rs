@@ -185,7 +185,8 @@ impl<'a> OnSide<'a> {
         (foot.across * (side * p.cos_phi / foot.dist) - p.u * p.slope).normalize()
     }
 
-    /// Returns the pair, given by the arc lengths on the line and the circle and the normal.
+    /// Returns the arc lengths on the line and on the circle, and the unit normal from the line to the
+    /// circle.
     fn pair(&self) -> Pair {
         Pair { s: self.along(), t: self.foot.position.angle() * self.poses.radius, n: self.normal() }
     }

@@ -429,15 +429,15 @@ impl Principal {
         Self { k1: -self.k2, k2: -self.k1, dir1: self.dir2, dir2: self.dir1 }
     }
 
-    /// Whether the surface bends away from the normal in every direction, or is straight within `tol`
-    /// (1/mm).
+    /// Whether the surface, at the point of these curvatures, bends away from the normal in every
+    /// direction or is straight within `tol` (1/mm).
     #[must_use]
     pub fn is_convex(&self, tol: f64) -> bool {
         self.k1 >= -tol
     }
 
-    /// Whether the surface bends towards the normal in every direction, or is straight within `tol`
-    /// (1/mm).
+    /// Whether the surface, at the point of these curvatures, bends towards the normal in every direction
+    /// or is straight within `tol` (1/mm).
     #[must_use]
     pub fn is_concave(&self, tol: f64) -> bool {
         self.k2 <= tol

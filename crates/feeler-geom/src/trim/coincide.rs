@@ -40,8 +40,9 @@ pub const MAX_CROSSINGS: usize = 8;
 /// square of their angle, and the bound to its sixth power. More halvings are slower; with fewer, curves
 /// that coincide are rejected.
 const MAX_HALVINGS: u32 = 2;
-/// Maximum number of boundary pieces with which one curve is compared from end to end. A larger value is
-/// slower for curves along many pieces; with a smaller one such curves count as not along the boundary.
+/// Maximum number of consecutive boundary pieces along which [`TrimCells::along_boundary`] follows a
+/// curve from its start to its end. A larger value is slower for curves along many pieces; with a smaller
+/// one such curves count as not along the boundary.
 const MAX_PIECES_ALONG: usize = 16;
 
 /// Comparison of a curve with the boundary of a domain along which it runs.

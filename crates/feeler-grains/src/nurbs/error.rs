@@ -21,7 +21,8 @@ impl std::fmt::Display for Direction {
     }
 }
 
-/// Reason why a net does not bound a grain, or why points do not determine one.
+/// Reason why a control net does not bound a grain, or why the points of a fit do not determine the
+/// control net.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NurbsGrainError {
     /// The net does not describe a NURBS surface: a weight is not positive, knots decrease, or counts do
@@ -96,7 +97,8 @@ pub enum NurbsGrainError {
         /// Enclosed volume (mm³).
         volume: f64,
     },
-    /// The surface intersects itself.
+    /// The surface does not separate inside from outside: it intersects itself, or the grain or a gap in
+    /// it is thinner than `depth`.
     #[error(
         "the surface does not separate inside from outside at {at}: it intersects itself, or the grain or a \
          gap in it is thinner than {depth:.3e} mm; move the control points apart"

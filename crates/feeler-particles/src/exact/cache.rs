@@ -58,8 +58,9 @@ impl ProximityCache {
         self.places.iter().copied().take_while(|k| *k != NO_PLACE)
     }
 
-    /// Stores `places`, which are all places within `radius` (mm) of the point `p`, unless there are
-    /// more than [`MAX_PLACES`], and that the wall has no point within `clear` (mm) of `p`.
+    /// Stores that the wall has no point within `clear` (mm) of the point `p`. Stores `places`, which are
+    /// all places within `radius` (mm) of `p`; if there are more than [`MAX_PLACES`], the cache has no
+    /// list afterwards.
     pub(crate) fn set(&mut self, p: &P3, clear: f64, radius: f64, places: &[u32]) {
         self.at = [p.x, p.y, p.z];
         self.clear = below(clear);

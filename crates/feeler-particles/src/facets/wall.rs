@@ -311,8 +311,8 @@ impl FacetWall {
         Ok(())
     }
 
-    /// Reference point (world) of the moments on the wall: that of its rigid motion, or the origin of its
-    /// coordinates.
+    /// Reference point (world) of the moments on the wall: the centre of its rigid motion, or, without
+    /// one, the origin of the wall's coordinates.
     #[must_use]
     pub fn reference(&self) -> P3 {
         match &self.motion {

@@ -45,7 +45,8 @@ struct SavedSimulation {
 #[derive(Serialize, Deserialize)]
 struct SavedWallForces {
     walls: Vec<SavedWall>,
-    /// Tag of each sphere, in increasing order, and the sphere's contact history with each wall.
+    /// Tag of each sphere (`SphereArrays::tags`), in increasing order, and the contact history of the
+    /// sphere with each of `walls`.
     spheres: Vec<(i64, Vec<SavedHistory>)>,
 }
 

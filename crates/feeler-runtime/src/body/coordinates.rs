@@ -69,8 +69,9 @@ pub(crate) fn check_coordinates(
     }
 }
 
-/// Checks the coordinates of two bodies at a relative pose, which must be finite. Returns
-/// [`QueryError::CoordinatesTooLarge`] if rounding is too large and the boxes are within `d_max`.
+/// Checks whether rounding of the coordinates of two bodies is at most a tenth of the tolerance. The
+/// relative pose must be finite. If rounding is larger, returns [`CoordinateRange::BeyondReach`] if the
+/// bodies are certainly farther apart than `d_max`, and [`QueryError::CoordinatesTooLarge`] otherwise.
 pub(crate) fn coordinate_range(
     a: &Body,
     b: &Body,

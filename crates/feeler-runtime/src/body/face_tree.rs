@@ -96,7 +96,9 @@ impl Item {
     }
 }
 
-/// Builds node `k` and all nodes below it from its items, of which there is at least one.
+/// Sets node `k`, which must exist in `out`, from one or more items, and appends all nodes below it. A
+/// node of one area is a leaf. Any other content, several items or the areas of a single face, is split
+/// between two children.
 fn fill(body: &Body, k: usize, items: Vec<Item>, out: &mut Vec<FaceNode>) {
     if let [Item { of, bounds, .. }] = items.as_slice() {
         match *of {

@@ -122,8 +122,10 @@ fn normal(over: &CellBounds) -> VectorBall {
     over.first[0].cross(&over.first[1])
 }
 
-/// Model of the equations of a patch `p` and another area `q` over a cell with the radii `radius`: rows 0
-/// and 1 use the tangents of the patch, the others its normal. `eps` (mm) is the rounding of a footpoint.
+/// Linear model of the equations of a patch `p` and another area `q` (see the module documentation) over
+/// a cell with the radii `radius`. Rows 0 and 1 are the products of the connection with the tangents of
+/// `p`, the others those of the normal of `p` with the tangents of `q`. `eps` (mm) is the rounding of a
+/// footpoint.
 fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let (po, qo) = (p.over, q.over);
     let connection = VectorBall::new(qo.p - po.p, po.reach + qo.reach);

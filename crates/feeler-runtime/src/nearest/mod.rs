@@ -133,8 +133,8 @@ fn foot_on_area(body: &Body, area: AreaId, surface: &Surface, p: &P3) -> P2 {
     descend(surface, rect, at(rect, foot.params[0], foot.params[1]), p)
 }
 
-/// Parameters of the point of a face nearest to `p`, trims ignored. On a surface with a closed form, the
-/// nearest point of the whole surface is returned.
+/// Parameters of the point of a face's surface nearest to `p`, trims ignored. A surface with a closed
+/// form is searched as a whole, a free-form surface only in the areas of the face.
 pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     let face = body.face(f);
     if face.surface.is_canonical() {

@@ -513,8 +513,8 @@ struct Height {
     bends: [f64; 3],
     /// Smallest distance (mm) of a point of the upper band from the axis of the base.
     nearest: f64,
-    /// Largest displacement (mm) of points of the upper band across the axis of the base, because the
-    /// axes of the two bands differ.
+    /// Largest displacement (mm), perpendicular to the axis of the base, of points of the upper band that
+    /// results from the distance and tilt between the axes of the two bands.
     max_shift: f64,
     /// Largest change of the height (mm) of points of the upper band by the tilt between the axes.
     rise: f64,

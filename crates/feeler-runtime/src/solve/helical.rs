@@ -102,7 +102,7 @@ struct Station {
     angle: f64,
     /// Angle as a multiple of the step between fixed angles; `None` for a station between them.
     number: Option<i64>,
-    /// Parameters of the point on the own feature.
+    /// Parameters of the point on the own feature (see [`Orbit`]).
     own: P2,
     /// Parameters of the footpoint on the other face.
     foot: P2,

@@ -42,7 +42,7 @@ pub(crate) enum Outcome<const N: usize> {
 /// a unit step along its parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    /// Largest residual of a minimum.
+    /// Maximum residual at which a converged point is accepted as a minimum.
     pub accept: f64,
     /// Residual at rounding, at most `accept`; below it, further steps bring no improvement.
     pub done: f64,

@@ -176,8 +176,9 @@ const MIN_CLEARANCE: f64 = 32.0;
 /// of the arc from the surface is not computed. A larger value takes more searches; a smaller one gives
 /// smaller bounds.
 const FAR_ARC_DISTANCE: f64 = 0.02;
-/// Maximum number of cells (intervals of the parameter) for the clearance of one edge arc. A larger value
-/// takes longer; a smaller one searches more arcs for crossings in every query.
+/// Maximum number of cells (intervals of the parameter) in the search for the distance of one edge arc
+/// from a surface. A larger value takes longer; with a smaller one fewer distances are found, and more
+/// arcs are searched for crossings in every query.
 const CLEARANCE_BUDGET: u32 = 64;
 
 /// Whether an axis of the box `obb` separates a ball from it. `false` does not mean that they intersect.

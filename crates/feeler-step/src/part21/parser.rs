@@ -275,7 +275,8 @@ impl<'a> Parser<'a> {
         self.mark()
     }
 
-    /// Parses a DATA section and returns whether it is closed.
+    /// Parses a DATA section up to its ENDSEC or to the end mark of the file, and returns `true`. Any
+    /// other end of the section is an error.
     fn data(&mut self) -> Read<bool> {
         self.advance()?;
         if self.token == Token::Sign(b'(') {
