@@ -543,7 +543,7 @@ fn errors_of_scenes_name_the_key_and_a_remedy() {
         (change("density = 2500", "density = 2500\nfrom = 1"), &["'one': from, until", "add rate"]),
         (
             change("[[-2.5, -2.5, 30], [2.5, 2.5, 34]]", "[[3, 3, 3], [2.5, 2.5, 34]]"),
-            &["'one': region", "two corners"],
+            &["'one': region", "two finite corners"],
         ),
         (change("box = ", "ball = "), &["line", "unknown variant `ball`"]),
         (format!("{DROP}{law}"), &["between: law: name one of the laws only, other"]),

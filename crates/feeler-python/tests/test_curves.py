@@ -199,7 +199,7 @@ def test_errors(box):
         ("derivative at point 2", lambda: feeler.Curve.hermite(points, bad, 0.1)),
         ("four measured points", lambda: feeler.Curve.fit(points[:3], 0.1, 0.1)),
         ("tolerance", lambda: feeler.Curve.fit(points, -1, 0.1)),
-        ("made with 4", lambda: curve.update(points[:3])),
+        ("cannot change from 4", lambda: curve.update(points[:3])),
         ("2 nodes", lambda: curve.update(points, points)),
         ("degree 1", lambda: line([0, 0, 0], [1, 0, 0]).update(points[:2], points[:2])),
         ("u is NaN", lambda: curve.point([0.5, math.nan])),

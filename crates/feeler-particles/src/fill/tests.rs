@@ -113,7 +113,7 @@ fn requests_that_do_not_fit_are_refused() {
     let inside = FillRegion::Inside { wall: &open, above: 0.0, below: 1.0 };
     assert!(error_of(&inside).contains("3 sides of facets have no neighbour"), "{}", error_of(&inside));
     let flat = FillRegion::Box { min: P3::origin(), max: P3::new(1.0, 0.0, 1.0) };
-    assert!(error_of(&flat).contains("two corners"), "{}", error_of(&flat));
+    assert!(error_of(&flat).contains("two finite corners"), "{}", error_of(&flat));
     let thin = FillRegion::Cylinder { from: P3::origin(), to: P3::origin(), radius: 1.0 };
     assert!(error_of(&thin).contains("two different ends"), "{}", error_of(&thin));
     let empty =

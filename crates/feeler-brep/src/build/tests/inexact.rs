@@ -188,7 +188,7 @@ fn gaps_at_vertices_are_closed_with_a_warning() {
     let warned = |by: f64, uncertainty: f64| {
         let solid = block(by, uncertainty).unwrap();
         assert!((solid.volume - 30.0).abs() < 30.0 * by.max(1e-9), "{by}: {}", solid.volume);
-        solid.remarks.iter().any(|w| w.message.contains("were closed"))
+        solid.remarks.iter().any(|w| w.message.contains("closed"))
     };
     assert!(!warned(1e-6, 0.0), "a small share of the edges is never reported");
     assert!(warned(1e-4, 0.0), "a larger gap is reported");
