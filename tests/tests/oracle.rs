@@ -46,6 +46,7 @@ struct Set {
     b: String,
     pose_b: [[f64; 4]; 4],
     d_max: f64,
+    #[serde(rename = "lmds")]
     contacts: Vec<Known>,
     near_misses: Vec<Known>,
 }

@@ -288,7 +288,8 @@ fn invalid_arguments_are_reported() {
         assert_eq!(id, 0, "rejected curves have no id");
         // A rejected update does not change the curve.
         refused(feeler_curve_scene_update_curve(scene, id, bad.as_ptr(), 4), query, &["curve 0", "point 2"]);
-        refused(feeler_curve_scene_update_curve(scene, id, p, 3), query, &["curve 0", "cannot change from 4"]);
+        let words = ["curve 0", "cannot change from 4"];
+        refused(feeler_curve_scene_update_curve(scene, id, p, 3), query, &words);
         let mut control = [0.0; 12];
         ok(feeler_curve_scene_control_points(scene, id, control.as_mut_ptr(), 4, &raw mut count));
         assert_eq!(control, points);

@@ -280,8 +280,9 @@ pub struct Edge {
     pub spans: Vec<Span>,
     /// Whether the edge is one span that closes on itself smoothly, so that its ends are interior points.
     pub closed: bool,
-    /// The two faces that meet at the edge; the first one is on the left of the edge ([`AdjacentFace::forward`]).
-    /// At a crease where a Bézier face closes on itself, both entries refer to that face.
+    /// The two faces that meet at the edge; the first one is on the left of the edge
+    /// ([`AdjacentFace::forward`]). At a crease where a Bézier face closes on itself, both entries refer to
+    /// that face.
     pub sides: [AdjacentFace; 2],
     /// Whether the edge is smooth (G¹) and carries quasi-LMDs only.
     pub quasi_only: bool,
