@@ -473,8 +473,8 @@ typedef struct FeelerCurveContact {
    */
   uint32_t part;
   /*
-   Parameters on both curves, from 0 to the number of pieces; for a curve with itself in ascending
-   order. The second one is NaN for a solid.
+   Parameters of `point_a` on curve A and of `point_b` on curve B, from 0 to the number of pieces;
+   for a curve with itself in ascending order. The second one is NaN for a solid.
    */
   double u[2];
   /*
@@ -502,8 +502,8 @@ typedef struct FeelerCurveContact {
    */
   double gap;
   /*
-   Location of the point on A and on B: 0 inside a piece, 1 at a joint where the direction changes,
-   2 at a free end. The second one is 0 for a solid.
+   Location of `point_a` on curve A and of `point_b` on curve B: 0 inside a piece, 1 at a joint
+   where the direction changes, 2 at a free end. The second one is 0 for a solid.
    */
   uint32_t place[2];
   /*
@@ -1131,7 +1131,8 @@ typedef struct FeelerTrackerCounts {
    */
   uint64_t updates;
   /*
-   Number of updates after a jump, including the first one.
+   Number of updates that found all contacts anew, because the motion was a jump (`max_step` of
+   `FeelerTrackerOptions`) or there was no earlier update.
    */
   uint64_t jumps;
   /*
