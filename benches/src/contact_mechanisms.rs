@@ -253,7 +253,7 @@ impl SceneBody {
 }
 
 impl Mechanism {
-    /// Index of the body with the name `name`; `None` if there is no such body.
+    /// Index of the body with the name `name`; `None` if no such body exists.
     #[must_use]
     pub fn body_index(&self, name: &str) -> Option<usize> {
         self.bodies.iter().position(|b| b.name == name)

@@ -25,7 +25,7 @@ pub struct Step {
     pub minima: usize,
     /// Number of contacts passed to the solver.
     pub contacts: usize,
-    /// Smallest gap (mm); infinite if there is no contact within reach. In Rapier, the gap, minima and
+    /// Smallest gap (mm); infinite if no contact within reach exists. In Rapier, the gap, minima and
     /// contacts are those at the start of the step.
     pub smallest_gap: f64,
     /// Pose of the plug in the world.

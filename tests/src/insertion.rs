@@ -92,7 +92,7 @@ impl Insertion {
     /// Index range of the poses of a phase.
     ///
     /// # Errors
-    /// If there is no such phase.
+    /// If no such phase exists.
     pub fn phase(&self, name: &str) -> Result<std::ops::Range<usize>, String> {
         let phase = self.scenario.phases.iter().find(|(phase, ..)| phase == name);
         phase

@@ -97,7 +97,7 @@ fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible
     }
     tally.poses += 1;
     tally.undecided += u64::from(is_undecided);
-    // A minimum distance is infinite if there is no minimum within reach.
+    // A minimum distance is infinite if no minimum within reach exists.
     let is_near = min_distances.iter().any(|distance| distance.is_finite());
     let difference = if is_near { min_distances[0] - min_distances[1] } else { 0.0 };
     if difference.abs() > tally.largest.abs() {

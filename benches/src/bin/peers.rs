@@ -69,7 +69,7 @@ struct Measurement {
     us: f64,
     /// Number of contacts; `None` if the query computes only the distance.
     contacts: Option<usize>,
-    /// Smallest distance (mm); `None` if there is no contact within reach.
+    /// Smallest distance (mm); `None` if no contact within reach exists.
     distance: Option<f64>,
     /// Whether the engine reports that the parts touch or overlap, which they never do.
     collides: bool,

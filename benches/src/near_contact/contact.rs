@@ -115,7 +115,7 @@ fn random_start(a: &NamedSolid, b: &NamedSolid, rng: &mut SmallRng) -> Pose {
 }
 
 /// Nearest minimum at a pose of B. The search starts within `reach` (mm) and extends it until a minimum
-/// is found. `None` if there is no minimum.
+/// is found. `None` if no minimum exists.
 fn nearest(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, mut reach: f64) -> Result<Option<Contact>, String> {
     let limit = 100.0 * (a.body.size() + b.body.size());
     while reach < limit {

@@ -285,7 +285,7 @@ typedef struct FeelerBodyInfo {
   double inertia[9];
   /*
    Lower bound of the thickness of the material (mm): the length of the shortest segment through
-   material that is normal to faces at both ends. Infinite if there is no such segment; 0 for an
+   material that is normal to faces at both ends. Infinite if no such segment exists; 0 for an
    open surface and if no bound could be proven.
    */
   double min_thickness;
@@ -748,7 +748,7 @@ typedef struct FeelerFeatureRef {
    */
   uint32_t index;
   /*
-   Number of the feature's entity in the STEP file; 0 if there is no entity, and in contacts of
+   Number of the feature's entity in the STEP file; 0 if no entity exists, and in contacts of
    trackers.
    */
   uint64_t source;

@@ -31,7 +31,7 @@ pub struct FeelerBodyInfo {
     /// Inertia tensor (mm⁵) about the centre of mass at density 1, axes of the solid, row by row.
     pub inertia: [f64; 9],
     /// Lower bound of the thickness of the material (mm): the length of the shortest segment through
-    /// material that is normal to faces at both ends. Infinite if there is no such segment; 0 for an
+    /// material that is normal to faces at both ends. Infinite if no such segment exists; 0 for an
     /// open surface and if no bound could be proven.
     pub min_thickness: f64,
     /// Numbers of features: faces, edges and vertices. All faces on one oriented surface count as one

@@ -90,7 +90,7 @@ pub struct FeelerFeatureRef {
     pub kind: u32,
     /// Index of the feature among the solid's features of this kind.
     pub index: u32,
-    /// Number of the feature's entity in the STEP file; 0 if there is no entity, and in contacts of
+    /// Number of the feature's entity in the STEP file; 0 if no entity exists, and in contacts of
     /// trackers.
     pub source: u64,
     /// Parameters of the footpoint on the surface or curve of the feature: u and v on a face, t and 0 on

@@ -297,7 +297,7 @@ impl CurveScene {
     /// was not enabled.
     ///
     /// # Errors
-    /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Solids`] when there is no such body.
+    /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Solids`] when no such body exists.
     pub fn interferes(&self, curve: CurveId, body: BodyId) -> Result<Option<bool>, CurveSceneError> {
         Ok(match self.status(curve, body)? {
             Some(Status::Separated) => Some(false),

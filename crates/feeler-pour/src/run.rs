@@ -56,7 +56,7 @@ pub struct PourSummary {
 }
 
 impl<'s> PourRun<'s> {
-    /// Opens the folder of a run and continues from its checkpoint. If there is no checkpoint, or if
+    /// Opens the folder of a run and continues from its checkpoint. If no checkpoint exists, or if
     /// `fresh`, the run starts at the beginning and earlier results in the folder are removed.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ impl Series {
         self.values.first().map_or(0, Vec::len)
     }
 
-    /// Values of a column, one for each row; empty if there is no such column.
+    /// Values of a column, one for each row; empty if no such column exists.
     #[must_use]
     pub fn column(&self, name: &str) -> &[f64] {
         self.names.iter().position(|n| n == name).map_or(&[], |k| &self.values[k])

@@ -75,7 +75,7 @@ impl<'s> World<'s> {
     }
 
     /// Adds a particle of a checkpoint at the origin; the saved state of the simulation then sets its
-    /// position. `radius` (mm) is that of its bounding ball. Returns `false` if there is no such group,
+    /// position. `radius` (mm) is that of its bounding ball. Returns `false` if no such group exists,
     /// or the radius is not above 0.
     pub(crate) fn add_restored(&mut self, group: usize, radius: f64) -> Result<bool, PourError> {
         let is_valid = group < self.scene.groups.len() && radius > 0.0;

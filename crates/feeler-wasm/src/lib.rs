@@ -101,7 +101,7 @@ impl Body {
     }
 
     /// Lower bound of the thickness of the material (mm): the length of the shortest segment through
-    /// material that is normal to faces at both ends. Infinite if there is no such segment; 0 for an
+    /// material that is normal to faces at both ends. Infinite if no such segment exists; 0 for an
     /// open surface and if no bound could be proven.
     #[wasm_bindgen(getter, js_name = minThickness)]
     pub fn min_thickness(&self) -> f64 {
@@ -174,7 +174,7 @@ impl ContactPair {
         self.0.status().map(|status| status_name(status).to_owned())
     }
 
-    /// Smallest distance (mm) of a contact of the last query; undefined if there is no contact.
+    /// Smallest distance (mm) of a contact of the last query; undefined if no contact exists.
     #[wasm_bindgen(getter, js_name = minDistance)]
     pub fn min_distance(&self) -> Option<f64> {
         self.0.min_distance()

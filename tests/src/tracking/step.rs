@@ -276,7 +276,7 @@ impl<'a> Bench<'a> {
         tally.outcomes.push(outcome);
     }
 
-    /// Depth (mm) at a pose of B, and the deepest contact; if there is no contact, the depth of a
+    /// Depth (mm) at a pose of B, and the deepest contact; if no contact exists, the depth of a
     /// witness.
     fn depth(&mut self, pose: &Pose) -> (f64, Option<Contact>) {
         if matches!(status(&mut self.verdicts, pose), Status::Separated | Status::Touching) {

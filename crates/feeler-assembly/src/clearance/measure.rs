@@ -26,7 +26,7 @@ pub struct PairMeasurement {
     /// Relation of the parts, such as touching or interfering.
     pub status: Status,
     /// Nearest minimum of the distance, quasi-minima excluded, within the `d_max` of the check; `None`
-    /// if there is none.
+    /// if none exists.
     pub nearest: Option<NearestContact>,
     /// Number of all minima within the `d_max` of the check, including those that `contacts` omits.
     pub contact_count: usize,

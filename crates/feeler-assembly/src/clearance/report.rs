@@ -190,7 +190,7 @@ fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
 }
 
 /// If `part` touches none of `partners`, adds the finding that contact is missing to the pair of `part`
-/// and its nearest partner without a finding. If there is no such pair, a pair with the first partner is
+/// and its nearest partner without a finding. If no such pair exists, a pair with the first partner is
 /// added to `pairs`, unless the list contains it. `part` and `partners` are indices of parts.
 fn add_missing_contact(rule: &Rule, part: usize, partners: &[usize], pairs: &mut Vec<ClearancePair>) {
     let ordered = |j: usize| [part.min(j), part.max(j)];

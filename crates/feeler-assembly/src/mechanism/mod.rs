@@ -41,7 +41,7 @@ pub struct StepDistance {
     pub distance: Option<f64>,
     /// Whether the parts interfere.
     pub interferes: bool,
-    /// Footpoints of the nearest minimum (mm, world); `None` if there is no minimum within `d_max`.
+    /// Footpoints of the nearest minimum (mm, world); `None` if no minimum within `d_max` exists.
     pub points: Option<[P3; 2]>,
 }
 

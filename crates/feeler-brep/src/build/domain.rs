@@ -19,7 +19,7 @@ pub(super) struct FaceDomain {
     /// Whether the loops enclose all of an unbounded or open surface except a hole, which cannot be a
     /// face.
     pub(super) reversed: bool,
-    /// Index of a seam edge that lies outside of the domain; `None` if there is none.
+    /// Index of a seam edge that lies outside of the domain; `None` if none exists.
     pub(super) seam_outside: Option<u32>,
 }
 

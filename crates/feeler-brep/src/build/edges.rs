@@ -190,7 +190,7 @@ impl Disguised {
     }
 
     /// Returns the canonical curve within `tol` (mm) of a spline, with its deviation (mm) from the
-    /// spline; `None` if there is none or `curve` is not a spline.
+    /// spline; `None` if none exists or `curve` is not a spline.
     pub(super) fn curve(&mut self, curve: &Curve, tol: f64) -> Option<(Curve, f64)> {
         let Curve::Bezier(spline) = curve else { return None };
         let found = spline.recognised(tol)?;

@@ -867,8 +867,8 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
             Some(first),
             format!(
                 "the normals of the {what} with face #{first} pointed to the wrong side and have been \
-                reversed: with them, its {n_faces} faces enclosed {volume:.6} mm³, which must be {must}; all \
-                edges of these faces agree, and the faces still lie inside their loops"
+                reversed: with them, its {n_faces} faces enclosed {volume:.6} mm³, which must be {must}; \
+                all edges of these faces agree, and the faces still lie inside their loops"
             ),
         );
     }

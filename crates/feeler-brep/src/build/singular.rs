@@ -54,7 +54,7 @@ impl Singular {
     }
 
     /// Returns the unit direction in which the surface leaves the point at the value `free` of the free
-    /// parameter; `None` if there is no limit direction.
+    /// parameter; `None` if no limit direction exists.
     pub(super) fn direction(&self, surface: &Surface, free: f64, rect: &Rect) -> Option<V3> {
         let d = surface.derivs(self.uv(free, self.value));
         let away = if self.u_free { d.dv } else { d.du };

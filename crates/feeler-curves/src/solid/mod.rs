@@ -341,7 +341,7 @@ impl Context<'_> {
     }
 
     /// Returns the candidate at the parameter `u` of the curve with its footpoint on a feature, for a
-    /// free-form face in one area of it; `None` if there is no valid footpoint.
+    /// free-form face in one area of it; `None` if no valid footpoint exists.
     fn candidate(&self, feature: Feature, area: u32, u: f64, set: Option<u32>) -> Option<Candidate> {
         match feature {
             Feature::Face(f) if self.solid.faces[f.index()].is_none() => {
@@ -354,7 +354,7 @@ impl Context<'_> {
 
     /// Returns the candidate at the parameter `u` of the curve with its footpoint in the area `rect` of
     /// a free-form face, and the parameters of that footpoint. Newton's method starts at the parameters
-    /// `uv`. `None` if there is no valid footpoint.
+    /// `uv`. `None` if no valid footpoint exists.
     fn candidate_on_patch(&self, f: FaceId, rect: &Rect, uv: P2, u: f64) -> Option<(Candidate, P2)> {
         let u = u.clamp(0.0, self.curve.n_pieces() as f64);
         let p = self.into.point(&self.curve.point(u));

@@ -28,7 +28,7 @@ impl BezierSurface {
     }
 
     /// Largest angle (rad) at samples between the normals on both sides of the joint `u = u_breaks[k]`
-    /// (`v = v_breaks[k]` unless `of_u`). `None` if there is no sample where both sides have a normal.
+    /// (`v = v_breaks[k]` unless `of_u`). `None` if no sample has a normal on both sides.
     /// Samples with nearly opposite normals are skipped: there the surface is folded onto itself, or a
     /// patch is degenerate.
     fn jump(&self, of_u: bool, k: usize) -> Option<f64> {

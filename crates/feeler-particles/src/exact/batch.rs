@@ -54,7 +54,7 @@ impl WallContacts {
     /// Contacts of the particle with the index `particle`.
     ///
     /// # Panics
-    /// If there is no such particle.
+    /// If no such particle exists.
     #[must_use]
     pub fn of(&self, particle: usize) -> &[WallContact] {
         &self.contacts[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]

@@ -21,7 +21,7 @@ pub struct ProximityCache {
     at: [f64; 3],
     /// Distance (mm) from `at` within which the wall has no point.
     clear: f32,
-    /// Distance (mm) from `at` within which all places are listed; negative if there is no list.
+    /// Distance (mm) from `at` within which all places are listed; negative if no list exists.
     listed: f32,
     places: [u32; MAX_PLACES],
 }

@@ -210,7 +210,7 @@ impl LocalGrain<'_> {
     /// Direction perpendicular to the line of an edge through `a` in which the gap between the line and
     /// the grain is maximum. It is searched from the facet's normal `normal` over `out`, the outward
     /// normal of the edge in the facet's plane, to the opposite of `normal`, as a zero of the gap's
-    /// slope, by Newton's method between two bounds. `None` if there is no zero.
+    /// slope, by Newton's method between two bounds. `None` if no zero exists.
     fn separate_from_edge(&self, normal: &V3, out: &V3, a: &P3) -> Option<V3> {
         let at = |angle: f64| {
             let (s, c) = math::sin_cos(angle);

@@ -167,32 +167,32 @@ impl FacetWall {
     }
 
     /// Number of the facet that a triangle of the input became; `None` if the triangle had two equal
-    /// corners, or if there is no such triangle.
+    /// corners, or if no such triangle exists.
     #[must_use]
     pub fn facet_of(&self, triangle: usize) -> Option<u32> {
         self.mesh.facet_of.get(triangle).copied().filter(|k| *k != NONE)
     }
 
-    /// Number of the vertex that a point of the input became; `None` if there is no such point.
+    /// Number of the vertex that a point of the input became; `None` if no such point exists.
     #[must_use]
     pub fn vertex_of(&self, point: usize) -> Option<u32> {
         self.mesh.vertex_of.get(point).copied()
     }
 
-    /// Index of the first triangle of the input that became the facet; `None` if there is no such facet.
+    /// Index of the first triangle of the input that became the facet; `None` if no such facet exists.
     #[must_use]
     pub fn source(&self, facet: u32) -> Option<usize> {
         self.mesh.source.get(facet as usize).map(|k| *k as usize)
     }
 
-    /// Corners of a facet (wall's coordinates); `None` if there is no such facet.
+    /// Corners of a facet (wall's coordinates); `None` if no such facet exists.
     #[must_use]
     pub fn corners(&self, facet: u32) -> Option<[P3; 3]> {
         let is_there = (facet as usize) < self.mesh.facets.len();
         is_there.then(|| self.mesh.corners(facet as usize))
     }
 
-    /// Unit normal of a facet (wall's coordinates); `None` if there is no such facet.
+    /// Unit normal of a facet (wall's coordinates); `None` if no such facet exists.
     #[must_use]
     pub fn normal(&self, facet: u32) -> Option<V3> {
         self.mesh.normals.get(facet as usize).copied()

@@ -256,18 +256,18 @@ impl Simulation {
         (0..self.walls.list.len()).map(WallId::new)
     }
 
-    /// Position and motion of a particle; `None` if there is no such particle.
+    /// Position and motion of a particle; `None` if no such particle exists.
     #[must_use]
     pub fn motion(&self, particle: ParticleId) -> Option<&ParticleMotion> {
         self.motions.get(particle.index())
     }
 
-    /// Position and motion of a particle, to be changed; `None` if there is no such particle.
+    /// Position and motion of a particle, to be changed; `None` if no such particle exists.
     pub fn motion_mut(&mut self, particle: ParticleId) -> Option<&mut ParticleMotion> {
         self.motions.get_mut(particle.index())
     }
 
-    /// Pose of a particle, which maps its coordinates to the world; `None` if there is no such particle.
+    /// Pose of a particle, which maps its coordinates to the world; `None` if no such particle exists.
     #[must_use]
     pub fn pose(&self, particle: ParticleId) -> Option<Pose> {
         let motion = self.motions.get(particle.index())?;
@@ -275,13 +275,13 @@ impl Simulation {
         Some(axes * self.particles[particle.index()].axes.inverse())
     }
 
-    /// Angular velocity of a particle (rad/s, world); `None` if there is no such particle.
+    /// Angular velocity of a particle (rad/s, world); `None` if no such particle exists.
     #[must_use]
     pub fn spin(&self, particle: ParticleId) -> Option<V3> {
         self.motions.get(particle.index()).map(|m| integrate::spin(m, &self.particles[particle.index()]))
     }
 
-    /// Mass of a particle (kg), also of a removed one; `None` if there is no such particle.
+    /// Mass of a particle (kg), also of a removed one; `None` if no such particle exists.
     #[must_use]
     pub fn mass(&self, particle: ParticleId) -> Option<f64> {
         self.particles.get(particle.index()).map(|p| p.mass)
@@ -314,7 +314,7 @@ impl Simulation {
     }
 
     /// Load of all contacts on a particle in the last step, with the moment about its centre of mass;
-    /// `None` if there is no such particle.
+    /// `None` if no such particle exists.
     #[must_use]
     pub fn load(&self, particle: ParticleId) -> Option<&Load> {
         self.loads.get(particle.index())

@@ -177,7 +177,7 @@ impl<'a> Image<'a> {
     }
 
     /// Returns the parameter of the first stored crossing with a trim of the other face after the
-    /// parameter `s`; `None` if there is none.
+    /// parameter `s`; `None` if none exists.
     pub(super) fn crossing_beyond(&self, s: f64) -> Option<f64> {
         self.crossings.iter().copied().find(|crossing| *crossing > s)
     }

@@ -381,7 +381,7 @@ fn walk_on(
 /// Bisects between a point inside the trims and one outside, down to a fraction of the tolerance, and
 /// returns the last member inside. `inner` and `outer` are the parameters of the two points, as fractions
 /// of a curve of the length `length` (mm). `at` returns the member at a parameter; `own` is the body
-/// whose trim is followed, if any. `None` if there is no member at `inner`.
+/// whose trim is followed, if any. `None` if no member at `inner` exists.
 fn last_inside(
     (set, own): (&FamilySet<'_>, Option<Which>),
     at: &dyn Fn(f64) -> Option<Member>,

@@ -298,7 +298,7 @@ impl Search<'_> {
     }
 
     /// Returns a pole of the patch around which the footpoints of the points in a ball may turn; `None`
-    /// if there is no such pole.
+    /// if no such pole exists.
     fn pole_within(&self, center: &P3, radius: f64) -> Option<&Pole> {
         let reach = self.slab.reach[0].abs().max(self.slab.reach[1].abs()) + radius;
         self.grid.poles.iter().find(|pole| {

@@ -172,7 +172,7 @@ impl<'a> Index<'a> {
         self.contexts.first().map_or_else(|| Ok(Units::of_file(self.entities)), |c| self.units_of(*c, *c))
     }
 
-    /// Returns the name in the solid's own entity; empty if there is none.
+    /// Returns the name in the solid's own entity; empty if none exists.
     pub(super) fn solid_name(&self, id: u64) -> String {
         let Some(r) = self.entities.find(id) else { return String::new() };
         let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
@@ -468,7 +468,7 @@ fn product_name(entities: &Entities, definition: &Record<'_>) -> Option<String> 
 }
 
 /// Returns a name as a step of a component path. Slashes are replaced, because they separate the steps;
-/// writers put "NONE" if there is no name.
+/// writers put "NONE" if no name exists.
 fn named(name: &str) -> String {
     if name.eq_ignore_ascii_case("none") { String::new() } else { name.replace('/', "_") }
 }
