@@ -150,7 +150,7 @@ impl std::fmt::Display for SmallFault {
             Self { twice, .. } if *twice > 0.0 => write!(f, " ({:.1} % of the volume twice)", 100.0 * twice)?,
             _ => {}
         }
-        f.write_str("; contacts there are uncertain, area and volume are right")
+        f.write_str("; contacts there are uncertain, and area and volume are those of the faces as they are")
     }
 }
 
@@ -215,7 +215,7 @@ fn lines(h: &Hierarchy, size: f64) -> Result<Option<SmallFault>, Unsound> {
 /// Crossings closer than `tie` (mm) count as one point.
 fn measure(target: &Target<'_>, areas: &[(FaceId, Rect)], tie: f64) -> Result<Option<SmallFault>, Unsound> {
     let h = target.h;
-    // Points are even in the rectangle of an area; those outside its trim are left out.
+    // Points are evenly distributed in the rectangle of an area; those outside its trim are skipped.
     let weight = |(f, r): &(FaceId, Rect)| {
         let (_, du, dv) = h.faces[f.index()].surface.first_derivs(r.center());
         du.cross(&dv).norm() * r.width() * r.height()
@@ -238,7 +238,7 @@ fn measure(target: &Target<'_>, areas: &[(FaceId, Rect)], tie: f64) -> Result<Op
         if face.trim.classify(uv) != Side::Inside {
             continue;
         }
-        // Lambert's law: lines through the solid that are even in place and direction.
+        // With directions by Lambert's law, the lines are evenly distributed in position and direction.
         let Some(dir) = (face.surface.normal(uv) + random_direction(k)).try_normalize(1e-2) else { continue };
         sums.cast(target, (*f, face.surface.point(uv)), dir, tie);
     }
@@ -249,8 +249,8 @@ fn measure(target: &Target<'_>, areas: &[(FaceId, Rect)], tie: f64) -> Result<Op
     if share > MAX_OPEN_SHARE || lines < MIN_MEASURED || !is_closed(h) {
         return Err(Unsound::Open { bad: open, lines, face });
     }
-    // Parts without thickness are harmless in a solid. A line through points that are even in area is, on
-    // average, twice the volume over the area long within the solid, for each of its crossings.
+    // Parts without thickness are harmless in a solid. The mean length of such lines inside a solid, per
+    // crossing, is twice the volume divided by the area.
     let chord = 2.0 * h.info.volume / h.info.area;
     let is_hollow =
         4 * empty > lines && (sums.inside / f64::from(lines) / chord - 1.0).abs() > MAX_CHORD_ERROR;
@@ -277,7 +277,7 @@ fn is_closed(h: &Hierarchy) -> bool {
         let length = |s: &feeler_hierarchy::Span| e.curve.bounds(s.t0, s.t1).diagonal();
         gaps += e.spans.iter().map(|s| length(s) * s.deviation).sum::<f64>();
     }
-    // NaN is not closed, too.
+    // A NaN counts as open.
     sum.norm() <= MAX_VECTOR_AREA * h.info.area + 2.0 * gaps
 }
 

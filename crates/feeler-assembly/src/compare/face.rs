@@ -58,10 +58,20 @@ pub struct FaceFacts {
     /// Centroid of the border (mm). For a face without a border it is `place`, or the origin if that is
     /// `None`.
     pub middle: [f64; 3],
-    /// Supermaximal face that this face is a part of: its index in the solid, its area (mm²), the length
-    /// of its border (mm) and the centroid of its border (mm). `None` if it is not known.
+    /// Supermaximal face that consists of this face and others: its index in the solid, its area (mm²), the
+    /// length of its border (mm) and the centroid of its border (mm). `None` if this face is the whole
+    /// supermaximal face.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<(usize, f64, f64, [f64; 3])>,
+}
+
+/// Identity of a supermaximal face in the faces of a solid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum WholeId {
+    /// Index of a face of the input that is a whole supermaximal face.
+    Undivided(usize),
+    /// Index of a supermaximal face that consists of several faces of the input.
+    Divided(usize),
 }
 
 impl FaceFacts {
@@ -101,19 +111,27 @@ impl FaceFacts {
     pub fn of_solid(solid: &Hierarchy) -> Vec<Self> {
         let of_face = |(k, face): (usize, &Face)| {
             let mut parts = Self::of(face);
-            let whole = Self::of_part(face, 0, &face.trim);
-            let whole = (k, whole.area, whole.border, whole.middle);
-            parts.iter_mut().for_each(|p| p.whole = Some(whole));
+            if parts.len() > 1 {
+                let whole = Self::of_part(face, 0, &face.trim);
+                let whole = (k, whole.area, whole.border, whole.middle);
+                parts.iter_mut().for_each(|p| p.whole = Some(whole));
+            }
             parts
         };
         solid.faces.iter().enumerate().flat_map(of_face).collect()
     }
 
-    /// Index and geometric properties of the supermaximal face that this face is a part of; `None` if
-    /// that face is not known.
-    fn as_whole(&self) -> Option<(usize, Self)> {
-        let (k, area, border, middle) = self.whole?;
-        Some((k, Self { area, border, middle, ..self.clone() }))
+    /// Geometric properties of the supermaximal face that consists of this face, and of others if any.
+    fn as_whole(&self) -> Self {
+        let (area, border, middle) =
+            self.whole.map_or((self.area, self.border, self.middle), |(_, a, b, m)| (a, b, m));
+        Self { area, border, middle, ..self.clone() }
+    }
+
+    /// Identity of the supermaximal face in its solid, for the face with the index `i` among the faces of
+    /// the input.
+    fn whole_id(&self, i: usize) -> WholeId {
+        self.whole.map_or(WholeId::Undivided(i), |(k, ..)| WholeId::Divided(k))
     }
 
     fn middle(&self) -> P3 {
@@ -320,13 +338,13 @@ fn without_recut(
     (gone, added): (Vec<usize>, Vec<usize>),
     tol: &ComparisonTolerances,
 ) -> (Vec<usize>, Vec<usize>) {
-    let wholes = |of: &[FaceFacts], which: &[usize]| -> BTreeMap<usize, FaceFacts> {
-        which.iter().filter_map(|k| of[*k].as_whole()).collect()
+    let wholes = |of: &[FaceFacts], which: &[usize]| -> BTreeMap<WholeId, FaceFacts> {
+        which.iter().map(|i| (of[*i].whole_id(*i), of[*i].as_whole())).collect()
     };
     let (before, after) = (wholes(old, &gone), wholes(new, &added));
     let (mut same_old, mut same_new) = (BTreeSet::new(), BTreeSet::new());
     for (i, a) in &before {
-        let equal = |(j, b): &(&usize, &FaceFacts)| {
+        let equal = |(j, b): &(&WholeId, &FaceFacts)| {
             !same_new.contains(*j) && a.kind == b.kind && a.changes(b, tol).is_empty()
         };
         if let Some((j, _)) = after.iter().find(equal) {
@@ -334,8 +352,8 @@ fn without_recut(
             same_new.insert(*j);
         }
     }
-    let rest = |of: &[FaceFacts], which: Vec<usize>, same: &BTreeSet<usize>| -> Vec<usize> {
-        let differs = |k: &usize| of[*k].whole.is_none_or(|w| !same.contains(&w.0));
+    let rest = |of: &[FaceFacts], which: Vec<usize>, same: &BTreeSet<WholeId>| -> Vec<usize> {
+        let differs = |i: &usize| !same.contains(&of[*i].whole_id(*i));
         which.into_iter().filter(differs).collect()
     };
     (rest(old, gone, &same_old), rest(new, added, &same_new))

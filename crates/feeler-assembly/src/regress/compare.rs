@@ -61,6 +61,9 @@ pub fn compare_entries(known: &Entries, found: &Entries, limits: &RegressionLimi
     found.iter().map(one).collect()
 }
 
+/// Remedy for golden results of another suite.
+const RECORD: &str = "record the results again with --bless";
+
 fn compare_entry(old: &EntryResult, new: &EntryResult, limits: &RegressionLimits) -> (Vec<Difference>, bool) {
     let tol = &limits.tolerances;
     let import = |what| vec![Difference::new(DifferenceKind::Import, "", what)];
@@ -75,7 +78,18 @@ fn compare_entry(old: &EntryResult, new: &EntryResult, limits: &RegressionLimits
         }
         (_, EntryOutcome::Failed(e)) => (import(format!("fails now: {e}")), false),
         (EntryOutcome::Failed(_), _) => (import("does not fail any more".to_owned()), false),
-        _ => (import("is another kind of entry now".to_owned()), false),
+        (EntryOutcome::Model(_), EntryOutcome::Pair(_)) => (
+            import(format!(
+                "is a [[pair]] of the suite now, but a [[model]] in the golden results; {RECORD}"
+            )),
+            false,
+        ),
+        (EntryOutcome::Pair(_), EntryOutcome::Model(_)) => (
+            import(format!(
+                "is a [[model]] of the suite now, but a [[pair]] in the golden results; {RECORD}"
+            )),
+            false,
+        ),
     };
     if let (Some(limit), Some(a), Some(b)) = (&limits.time, old.time, new.time) {
         out.extend(compare_times(a, b, limit));
