@@ -23,8 +23,10 @@ pub struct TightBend {
     pub curvature: f64,
 }
 
-/// Writes all intervals on which `radius` (mm) times curvature is at least 1 to `out`. Every interval
-/// longer than 2⁻¹⁶ of a leaf is found.
+/// Replaces the content of `out` by the intervals of the curve on which its curvature (1/mm) is at least
+/// 1 / `radius`, with `radius` in mm. The list is empty if `radius` is 0. No interval longer than 2⁻¹⁶
+/// of the parameter range of a leaf is missed. The ends of the listed intervals are accurate to 2⁻⁴ of
+/// that range.
 pub(crate) fn tight_bends<const N: usize>(s: &CurveTree<N>, radius: f64, out: &mut Vec<TightBend>) {
     out.clear();
     if radius > 0.0 {

@@ -49,10 +49,12 @@ pub struct Cylindrical {
 /// Factor by which the largest distance measured at samples is multiplied to allow for the points
 /// between them. A larger value rejects threads, a smaller one underestimates deviations.
 const DEVIATION_MARGIN: f64 = 1.5;
-/// Maximum root mean square of the normal velocity in the first fit at which a shape is accepted as
-/// helical. The motion is scaled so that its velocity, divided by the radius of the shape, and its
-/// angular velocity form a vector of length 1. The angular velocity must be at least this value, too. A
-/// larger value wastes fits on other shapes, a smaller one rejects coarse threads.
+/// Maximum root mean square of the normal velocities in the first fit ([`fitted`]) with which a shape
+/// counts as helical. A normal velocity is the component of the motion's velocity along the shape's
+/// normal at a sample. Lengths are divided by the radius of the shape about its centre, and the motion
+/// is scaled so that the velocity of the centre and the angular velocity form a vector of length 1. The
+/// angular velocity must be at least this value, too; otherwise the motion is a translation. A larger
+/// value wastes further fits on other shapes; a smaller one rejects threads whose splines are inexact.
 const MAX_NORMAL_VELOCITY: f64 = 1e-3;
 /// Minimum ratio of the root mean square normal velocity of the second best motion to that of the best
 /// one, which makes the motion unique. A larger value rejects short threads; with a smaller one

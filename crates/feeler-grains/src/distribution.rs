@@ -11,12 +11,17 @@ pub use shapes::Shapes;
 use crate::{GrainError, Random};
 use feeler_geom::math;
 
-/// Distribution of a positive number, mostly a diameter (mm), by number of grains unless stated
-/// otherwise.
+/// Random distribution of a positive number that is drawn for each grain, mostly its diameter (mm). The
+/// probabilities are by number of grains, except for [`Distribution::ByMass`].
 ///
-/// With feature `serde` it is read from a number, or from one of `{from, to}`,
-/// `{mean, deviation, from, to}`, `{median, spread, from, to}` and `{by_mass = [[size, share], …]}`,
-/// where `[from, to, share]` is a class of a range of sizes.
+/// With feature `serde` it is read from one of:
+///
+/// - a number: [`Same`](Self::Same)
+/// - `{from, to}`: [`Uniform`](Self::Uniform)
+/// - `{mean, deviation, from, to}`: [`Normal`](Self::Normal)
+/// - `{median, spread, from, to}`: [`Lognormal`](Self::Lognormal)
+/// - `{by_mass = [[size, share], …]}`: [`ByMass`](Self::ByMass), where `[from, to, share]` is a class
+///   with a range of sizes
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(from = "written::Written"))]
 pub enum Distribution {

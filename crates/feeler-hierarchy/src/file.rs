@@ -278,7 +278,8 @@ impl Header {
         Ok(())
     }
 
-    /// Checks a decoded model against the header.
+    /// Checks that the hash of the input, the flatness and the counts of a decoded model are those in
+    /// the header.
     fn check_counts(&self, model: &Model) -> Result<(), FileError> {
         let areas: usize = model.solids.iter().map(|s| s.areas.len()).sum();
         let same = self.input_hash == model.input_hash
@@ -286,7 +287,9 @@ impl Header {
             && self.solids as usize == model.solids.len()
             && self.instances as usize == model.instances.len()
             && self.areas == areas as u64;
-        if same { Ok(()) } else { Err(FileError::Payload("the model differs from the header".to_owned())) }
+        let wrong = "the hash of the input, the flatness or a count (solids, instances, areas) differs from \
+                     that in the header; prepare the input again";
+        if same { Ok(()) } else { Err(FileError::Payload(wrong.to_owned())) }
     }
 }
 

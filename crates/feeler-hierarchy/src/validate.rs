@@ -150,7 +150,7 @@ fn check_instance(instance: &Instance, n_solids: usize) -> Check {
 fn check_motion(translation: &[f64; 3], rotation: &[f64; 4]) -> Check {
     require(translation.iter().all(|x| sized(*x)), NOT_FINITE).at("translation")?;
     let norm_sq: f64 = rotation.iter().map(|q| q * q).sum();
-    require((norm_sq - 1.0).abs() <= AXIS_TOL, "must be a unit quaternion").at("rotation")
+    require((norm_sq - 1.0).abs() <= AXIS_TOL, "must be a unit quaternion; normalise it").at("rotation")
 }
 
 /// Checks the component with this index: its parent comes before it, so that the components form trees,
@@ -352,7 +352,7 @@ fn check_period(period: Option<f64>, t0: f64, t1: f64) -> Check {
     require(t1 - t0 <= period * (1.0 + 1e-6), "the range is longer than the period")?;
     require(
         t0.abs().max(t1.abs()) <= MAX_NUMBER.min(MAX_PERIODS * period),
-        "the range is too many periods away from 0",
+        "the range is more than 1e9 periods away from 0; shift it towards 0 by whole periods",
     )
 }
 

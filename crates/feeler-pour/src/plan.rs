@@ -184,7 +184,7 @@ pub(crate) fn domain(scene: &SceneFile, walls: &Aabb) -> Result<Aabb, PourError>
         ensure!(
             tables::is_finite(&a) && tables::is_finite(&b) && (0..3).all(|k| a[k] < b[k]),
             "domain",
-            "give two corners, the one with the smaller coordinates first"
+            "give two finite corners; every coordinate of the first must be less than that of the second"
         );
         return Ok(Aabb { min: P3::from(a), max: P3::from(b) });
     }

@@ -207,7 +207,10 @@ fn solid_of_model(model: &Model) -> Result<GroupShape, PourError> {
     ensure!(count == 1, "solid", "the file has {count} solids; give a file with one");
     let body = Arc::new(Body::from_model(model, 0)?);
     let mass = MassProperties::of_solid(&body.hierarchy().info);
-    let mass = mass.ok_or_else(|| PourError::value("solid", "the solid is not closed"))?;
+    let mass = mass.ok_or_else(|| {
+        let problem = "the solid is not closed, so it has no volume; close its surfaces and export it again";
+        PourError::value("solid", problem)
+    })?;
     // Checks what simulations require of a solid.
     Particle::solid(&body, 1.0)?;
     let inverse = mass.tensor.try_inverse().ok_or_else(|| too_flat("solid"))?;

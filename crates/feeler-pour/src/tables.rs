@@ -22,7 +22,8 @@ pub(crate) struct SceneFile {
     pub(crate) step: Option<f64>,
     #[serde(default)]
     pub(crate) seed: u64,
-    /// Corners of the box outside which particles are lost (mm, world).
+    /// Corners of the box outside which particles are lost (mm, world), the smaller coordinates first;
+    /// by default the box around walls, regions and outlets, enlarged by its diagonal on all sides.
     pub(crate) domain: Option<[[f64; 3]; 2]>,
     /// Name of the contact law between particles; by default the only law of the scene.
     pub(crate) between: Option<String>,
@@ -94,17 +95,19 @@ pub(crate) struct WallTable {
     /// Chord error (mm) of the triangles that replace the solids of the file; without it, the walls are
     /// exact.
     pub(crate) chord: Option<f64>,
-    /// Unit of the coordinates in the file, such as `mm`.
+    /// Unit of the coordinates in the file, such as `mm`; by default the unit that the file states, which STL
+    /// files do not.
     pub(crate) unit: Option<String>,
     /// Whether the triangles of an STL file are replaced by the solids that they bound, as exact walls.
     pub(crate) solid: Option<bool>,
-    /// Sides of the triangles on which they have contacts.
+    /// Sides of the triangles on which they have contacts; by default the front with `chord`, both for
+    /// an STL file.
     pub(crate) sides: Option<Sides>,
     pub(crate) law: Option<String>,
     pub(crate) pose: Option<PoseValue>,
     pub(crate) motion: Option<MotionTable>,
     pub(crate) shake: Option<ShakeTable>,
-    /// Time (s) from which the wall has no contacts, because it opens.
+    /// Time (s) from which the wall has no contacts, because it opens; by default it never opens.
     pub(crate) opens_at: Option<f64>,
 }
 
@@ -175,7 +178,8 @@ pub(crate) struct ParticleGroupTable {
     pub(crate) region: RegionTable,
     #[serde(default)]
     pub(crate) velocity: [f64; 3],
-    /// Particles per second that the source creates, from the time `from` until `until`.
+    /// Particles per second that a source creates, from the time `from` until `until`; without it, all
+    /// particles exist from the beginning.
     pub(crate) rate: Option<f64>,
     pub(crate) from: Option<f64>,
     pub(crate) until: Option<f64>,
@@ -211,7 +215,8 @@ pub(crate) enum ShapeTable {
     Solid {
         /// STEP, `.feeler` or STL file, relative to the folder of the scene file.
         file: String,
-        /// Unit of the coordinates in the file, such as `mm`.
+        /// Unit of the coordinates in the file, such as `mm`; by default the unit that the file states, which
+        /// STL files do not.
         unit: Option<String>,
     },
 }
@@ -246,17 +251,20 @@ pub(crate) struct OutletTable {
     pub(crate) point: [f64; 3],
     /// Normal of the plane, in the direction in which particles leave.
     pub(crate) normal: [f64; 3],
+    /// Radius (mm) of the disc around `point`; by default the outlet is the whole plane.
     pub(crate) radius: Option<f64>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutputTable {
-    /// Interval between rows of the series (s).
+    /// Simulated time (s) between two rows of the time series (`series.csv`); by default a thousandth of
+    /// `end`.
     pub(crate) rows: Option<f64>,
-    /// Interval between frames (s).
+    /// Simulated time (s) between two frames of the animation, a multiple of `rows`; by default about a
+    /// hundredth of `end`.
     pub(crate) frames: Option<f64>,
-    /// Interval between checkpoints (s).
+    /// Simulated time (s) between two checkpoints, a multiple of `rows`; by default that between frames.
     pub(crate) checkpoints: Option<f64>,
 }
 

@@ -194,8 +194,11 @@ impl Chord {
     }
 }
 
-/// Rectangle of the recursion, shrunk to the part of the domain in it.
+/// Rectangle of the recursion, shrunk to the part of the domain in it, in coordinates in which the
+/// rectangle to cover is the unit square. Costs are areas in these coordinates plus [`CoverCost::leaf`]
+/// for each leaf.
 struct Part {
+    /// The rectangle after shrinking.
     tight: Rect,
     /// Chords near the rectangle, as a range of the list of chords.
     chords: Range<usize>,
@@ -345,7 +348,9 @@ impl Local<'_> {
         (cost < limit).then_some(cost)
     }
 
-    /// Returns the two rectangles into which the best cut divides a part.
+    /// Cuts the rectangle of a part in two and returns both halves, which are not shrunk to the domain
+    /// yet. Of all candidate cuts, [`best_cut`] takes the one whose halves have the smallest total area
+    /// after they are shrunk.
     fn cut(&self, part: &Part, lists: &mut Lists) -> (Rect, Rect) {
         let Lists { chords, clips, positions, .. } = lists;
         let chords = &chords[part.chords.clone()];

@@ -311,8 +311,9 @@ fn because(id: u64, name: &str, all: &[Bad]) -> String {
     text.join("; ")
 }
 
-/// Kinds of shapes other than the solids that this crate reads; the last kind is references to other
-/// files.
+/// Entities of shapes that are not B-rep solids, each with its name in messages, which list what a file
+/// contains besides solids. [`SURFACE_MODELS`] and [`TESSELLATED_SHELLS`] are read if
+/// [`Reading::open_shells`] is set. The last entry is for references to other files.
 const KINDS: [(&str, &str); 15] = [
     ("SHELL_BASED_SURFACE_MODEL", "surface model"),
     ("FACE_BASED_SURFACE_MODEL", "surface model"),

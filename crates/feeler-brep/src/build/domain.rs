@@ -19,7 +19,9 @@ pub(super) struct FaceDomain {
     /// Whether the loops enclose all of an unbounded or open surface except a hole, which cannot be a
     /// face.
     pub(super) reversed: bool,
-    /// Index of a seam edge that lies outside of the domain; `None` if none exists.
+    /// Index, in the edges of the draft, of a seam edge of the face, if no seam edge of the face has a
+    /// sampled point inside the domain. The loops then bound the wrong part of the surface, because a
+    /// seam is inside its face. `None` if a sampled point is inside, or if the face has no seam edge.
     pub(super) seam_outside: Option<u32>,
 }
 
@@ -56,8 +58,8 @@ pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
     FaceDomain { domain, cells, inconsistent, reversed, seam_outside }
 }
 
-/// Returns a seam edge that lies outside of the domain, if no point of any seam edge in `seam` is
-/// inside; otherwise `None`.
+/// Returns the index of a seam edge if no sampled point of any seam edge in `seam` (indices of edges) is
+/// inside the domain; otherwise, and if `seam` is empty, `None`.
 fn seam_outside(face: &Face, seam: &[u32], cells: &TrimCells) -> Option<u32> {
     let mut outside = None;
     for u in face.loops.iter().flatten().filter(|u| seam.contains(&u.edge)) {
@@ -106,8 +108,8 @@ fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
     pieces.iter().map(integral).sum::<f64>() < 0.0
 }
 
-/// Returns the edges that a face uses in both directions along the same line of its parameter plane.
-/// Such edges bound nothing.
+/// Returns the indices of the seam edges of a face: the edges that it uses in both directions along the
+/// same line of its parameter plane. Such edges bound nothing.
 pub(super) fn seam_edges(face: &Face, host: &Host<'_>) -> Vec<u32> {
     let uses: Vec<_> = face.loops.iter().flatten().collect();
     let mut order: Vec<usize> = (0..uses.len()).collect();

@@ -322,7 +322,10 @@ pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Repor
         if !is_consistent(&trial, flipped, tol) {
             f.outward = !f.outward;
         }
-        report.warn(f.id, format!("face #{} was oriented against its neighbours and was reversed", f.id));
+        report.warn(
+            f.id,
+            format!("face #{} was reversed, because its part of the shell was opposite to the rest", f.id),
+        );
     }
 }
 
@@ -395,7 +398,11 @@ pub(super) fn flip_loops(
             if !unknown.contains(&(face, ring)) {
                 report.warn(
                     f.id,
-                    format!("face #{}: a loop was oriented against its neighbours and was reversed", f.id),
+                    format!(
+                        "face #{}: a loop was reversed, because it used edges in the same direction as the \
+                         adjacent loops",
+                        f.id
+                    ),
                 );
             }
             flip(&mut draft.faces[face], ring);
@@ -489,7 +496,10 @@ pub(super) fn orient_loops(draft: &mut Draft, only_clean: bool, tol: &Tolerances
             flip(&mut trial.faces[face], ring);
             flip(&mut draft.faces[face], ring);
             let id = draft.faces[face].id;
-            let message = format!("face #{id}: a loop was oriented against its neighbours and was reversed");
+            let message = format!(
+                "face #{id}: a loop was reversed, because it used edges in the same direction as the \
+                 adjacent loops"
+            );
             report.warn(id, message);
         }
     }

@@ -130,7 +130,8 @@ fn measure(
     options: &ClearanceOptions,
     quiet: bool,
 ) -> anyhow::Result<ClearanceReport> {
-    let check = Clearance::new(parts, rules, options).context("the parts cannot be checked")?;
+    let check = Clearance::new(parts, rules, options)
+        .context("the clearance of the parts cannot be checked with these rules and options")?;
     let count = check.near_pairs().len();
     let bar = progress::bar(count, progress::PAIRS, !quiet && count > 1);
     let measurements = check.measure(&|| bar.inc(1));

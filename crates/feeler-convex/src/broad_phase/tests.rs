@@ -88,7 +88,8 @@ fn turning_counts_as_moving() {
     assert!(broad.counts().distances < 120, "{:?}", broad.counts());
 }
 
-/// Bodies that move together keep their bounds, and bodies at rest cost nothing.
+/// A common motion of all bodies changes no distance between two of them. The lower bounds of the
+/// distances stay valid, so that no distance is computed after the first step.
 #[test]
 fn common_motion_costs_no_distances() {
     let shapes = vec![Cuboid::new(V3::repeat(1.0)).unwrap(); 27];

@@ -69,7 +69,8 @@ impl Gnomonic {
     }
 }
 
-/// A line ⟨m, q⟩ = h of the projection plane with unit normal m; the hull is on the side ⟨m, q⟩ ≤ h.
+/// Line of the points q of the projection plane with ⟨m, q⟩ = h. The unit vector m lies in that plane,
+/// is normal to the line and points out of the hull: all points of the hull have ⟨m, q⟩ ≤ h.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Line {
     m: V2,
@@ -109,10 +110,14 @@ impl Polygon {
     }
 }
 
-/// Convex hull of projected directions: its corners, and the radius by which each is dilated.
+/// Dilated convex hull of projected directions: the convex hull of one disc for each corner, whose
+/// radius allows for directions within [`HULL_DILATION`] of the given ones.
 pub(super) struct Hull<'a> {
+    /// Projection of directions onto the plane of the hull.
     map: &'a Gnomonic,
+    /// Corners of the hull before the dilation, counter-clockwise; the centres of the discs.
     points: Vec<P2>,
+    /// Radius of the disc around each of `points`.
     radii: Vec<f64>,
 }
 
@@ -219,8 +224,11 @@ impl<'a> Hull<'a> {
         Polygon::of(&[m, t, -m, -t].map(|m| self.line(m)))
     }
 
-    /// Appends the polygons bounded by three or four of the `sides` of the hull, and quadrilaterals of
-    /// three of them whose fourth side touches the hull in the fourth side's midpoint.
+    /// Appends polygons around the hull to `out`: those whose sides lie on three or four of the lines
+    /// `sides`, which are lines through sides of the hull. If two of three such lines diverge, so that
+    /// the three do not bound a triangle, a fourth line between these two completes a quadrilateral. It
+    /// touches the hull, and the point of contact is the midpoint of its segment between the two
+    /// ([`balanced`](Self::balanced)).
     fn around_sides(&self, sides: &[Line], out: &mut Vec<Polygon>) {
         let n = sides.len();
         // Two sides that do not intersect leave the triangle open, which a fourth side closes.

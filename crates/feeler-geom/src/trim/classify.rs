@@ -96,8 +96,10 @@ impl TrimCells {
         self.strip_v.partition_point(|s| *s <= v).clamp(1, self.n_strips()) - 1
     }
 
-    /// Returns the winding number of a point of the base rectangle, which is positive inside the domain.
-    /// Pieces through the point count as on its left.
+    /// Returns the winding number of the boundary around a point of the base rectangle; it is positive
+    /// inside the domain. It is computed along the line of constant v from the left side of the
+    /// rectangle (small u) to the point. A piece through the point counts as crossed, so the point
+    /// counts as being on the side of larger u of that piece.
     pub(super) fn winding(&self, uv: P2) -> i32 {
         let strip = self.strip(uv.y);
         let mut w = self.strip_base[strip];

@@ -104,9 +104,11 @@ pub enum NurbsGrainError {
          gap in it is thinner than {depth:.3e} mm; move the control points apart"
     )]
     Crossing {
-        /// Point of the surface at which the test failed (mm).
+        /// Point of the surface (mm) next to which a winding number is wrong.
         at: P3,
-        /// Distance of the tested points from the surface (mm).
+        /// Distance (mm) from the surface, inwards and outwards along its normal, of the two points next
+        /// to `at` whose winding numbers the test computed. The test fails, too, if the grain or a gap
+        /// in it is thinner than this distance.
         depth: f64,
     },
     /// A dimension is not a valid positive number.

@@ -190,8 +190,10 @@ impl ExactWall {
         Ok(&batch.contacts)
     }
 
-    /// Appends the contacts of a superellipsoid or grain whose gaps are at most `reach` (mm) to those of
-    /// the batch, in world coordinates.
+    /// Finds the contacts of a superellipsoid or poly-superellipsoid, given in the frame of the wall,
+    /// whose gaps are at most `reach` (mm). Transforms them to world coordinates and appends them to
+    /// `batch.contacts`. `cache` is the particle's cache for this wall. Returns an error if
+    /// [`Boundary::can_reach`] refuses the particle's coordinates.
     fn find_local(
         &self,
         local: &LocalSuperellipsoid,
@@ -225,8 +227,9 @@ impl ExactWall {
         self.pose.inverse_transform_point(p)
     }
 
-    /// Appends the contacts of a sphere (world) whose gaps are at most `reach` (mm) to those of the
-    /// batch.
+    /// Finds the contacts of a sphere (world) whose gaps are at most `reach` (mm) and appends them, in
+    /// world coordinates, to `batch.contacts`. `cache` is the sphere's cache for this wall. Returns an
+    /// error if [`Boundary::can_reach`] refuses the sphere's coordinates.
     fn find_sphere(
         &self,
         sphere: &Sphere,
@@ -253,8 +256,9 @@ impl ExactWall {
     }
 
     /// Computes the local minima, up to `near` (mm), of the distance of the point `p` (wall's frame)
-    /// from the boundary. Uses the places in the cache alone if the cache lists all that are near
-    /// enough.
+    /// from the boundary and stores them in `batch.query`. Returns the position of `p`. Uses the places
+    /// in the cache alone if the cache lists all that are near enough. Otherwise it searches the
+    /// boundary for them and stores the new list in the cache.
     fn minima(&self, p: &P3, near: f64, cache: &mut ProximityCache, batch: &mut Batch) -> PointPosition {
         let boundary = &*self.boundary;
         let least = PointMinima::required_radius(boundary, near);

@@ -86,7 +86,7 @@ const ANGLE_SAMPLES: u32 = 8;
 const POLAR_MARGIN: f64 = 0.2;
 
 /// Minimum cosine of the angle between sampled directions that are neighbours. With a larger value more
-/// samples are local minima, and searches start; with a smaller one contacts are lost.
+/// samples are local minima, from each of which a search starts; with a smaller one contacts are lost.
 const NEIGHBOUR_COS: f64 = 0.55;
 
 /// Distance between the points of two contacts with equal normals up to which they count as one contact,
@@ -510,10 +510,12 @@ impl LocalSuperellipsoid {
         }
     }
 
-    /// Support point of the particle in the direction of the largest signed distance from the tangent
-    /// line of an edge at the parameter `t`. Returns the point's coordinate (mm) along the tangent,
-    /// relative to the point of the edge, and the direction, which is the particle's outward normal
-    /// there. `None` if the edge has no normals at `t` or no direction is found.
+    /// Offset along an edge, at its parameter `t`, of the particle's point nearest to the edge's tangent
+    /// line (or deepest beyond it). It is the coordinate (mm) along the tangent, from the edge's point
+    /// at `t` to the particle's point; the edge can have a contact where it is 0. Also returns the
+    /// particle's outward unit normal at its point, which is the direction of
+    /// [`direction_across`](Self::direction_across). `None` if the edge has no normals at `t`, or no
+    /// such direction exists.
     fn offset_along_edge(&self, boundary: &Boundary, e: EdgeId, t: f64) -> Option<(f64, V3)> {
         let (tangent, normals) = boundary.body().edge_normals(e, t)?;
         let q = boundary.body().hierarchy().edges[e.index()].curve.point(t);
@@ -553,10 +555,11 @@ impl LocalSuperellipsoid {
         best
     }
 
-    /// Direction, perpendicular to the line through `q` along `tangent`, in which the signed distance of
-    /// the line from the particle is maximum. It is searched around the directions opposite to
-    /// `normals`, those of the two faces at the edge. `None` if the edge is concave or there is no such
-    /// maximum.
+    /// Unit direction `m`, perpendicular to the line through `q` along `tangent`, in which the signed
+    /// distance of that line from the particle, `(q - s(m))·m` with the support point `s(m)`, has a
+    /// maximum; it is positive if the line is outside the particle. Only directions between those
+    /// opposite to `normals`, the outward normals of the two faces at the edge, and up to
+    /// [`POLAR_MARGIN`] beyond them are searched. `None` if the edge is concave or no maximum is found.
     fn direction_across(&self, q: &P3, tangent: &V3, normals: &[V3; 2]) -> Option<V3> {
         let [left, right] = normals;
         let omega = math::atan2(left.cross(right).dot(tangent), left.dot(right));

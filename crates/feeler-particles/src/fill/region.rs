@@ -54,7 +54,11 @@ impl FillRegion<'_> {
         match self {
             Self::Box { min, max } => {
                 if !(0..3).all(|k| min[k] < max[k] && (max[k] - min[k]).is_finite()) {
-                    return wrong("a box needs two finite corners, the smaller coordinates first".to_owned());
+                    return wrong(
+                        "a box needs two finite corners; every coordinate of the first must be less than \
+                         that of the second"
+                            .to_owned(),
+                    );
                 }
             }
             Self::Cylinder { from, to, radius } => {

@@ -133,7 +133,8 @@ impl Particle {
             Self::with_inertia(&[bounding], mass.volume * density, mass.centroid, mass.tensor * density)?;
         let shape = SolidShape::new(body, &bounding, &out.axes.rotation.inverse(), mass.volume);
         let shape = shape.ok_or(SimulationError::Particle(
-            "the bounding sphere of a solid must have a radius of 1e-12 to 1e12 mm",
+            "the bounding sphere of the particle's solid must have a radius of 1e-12 to 1e12 mm; check the \
+             unit of its coordinates",
         ))?;
         out.shape = Some(Box::new(ParticleShape::Solid(shape)));
         Ok(out)

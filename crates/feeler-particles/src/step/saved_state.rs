@@ -413,7 +413,8 @@ fn check_count(what: &str, saved: usize, expected: usize) -> Result<(), Simulati
         return Ok(());
     }
     Err(SimulationError::State(format!(
-        "has {saved} {what}, not {expected}: build it from the same particles and walls"
+        "has {saved} {what}, but {expected} are present; restore it with the particles and walls with which \
+         it was saved"
     )))
 }
 
@@ -482,9 +483,9 @@ mod tests {
             (&|s| s.particles[1].motion.velocity.y = f64::INFINITY, "not finite"),
             (&|s| s.pairs[0].state.stiffness = f64::NAN, "not finite"),
             (&|s| s.histories[0][0].shear[0].1.force.x = f64::NAN, "not finite"),
-            (&|s| s.particles.truncate(1), "1 particles, not 2"),
-            (&|s| s.histories.truncate(1), "1 spheres, not 2"),
-            (&|s| s.enabled.truncate(1), "1 walls, not 2"),
+            (&|s| s.particles.truncate(1), "1 particles, but 2 are present"),
+            (&|s| s.histories.truncate(1), "1 spheres, but 2 are present"),
+            (&|s| s.enabled.truncate(1), "1 walls, but 2 are present"),
             (&|s| s.pairs[0].colliders.1 = 2, "missing spheres"),
             (&|s| s.pairs.extend([SavedPair { colliders: (0, 1), state: s.pairs[0].state }]), "out of order"),
             (&|s| s.histories[1][1].points.clear(), "do not fit"),

@@ -758,7 +758,7 @@ fn invalid_states_are_refused() {
     other.push(0);
     assert!(error_of(&other).contains("checksum"), "{}", error_of(&other));
     let few = busy(Resolution::Reduced, 9).save();
-    assert!(error_of(&few).contains("9 particles, not 10"), "{}", error_of(&few));
+    assert!(error_of(&few).contains("9 particles, but 10 are present"), "{}", error_of(&few));
     // States that are cut anywhere or have any bit changed are refused, and change nothing.
     let mut rng = SmallRng::seed_from_u64(1);
     for _ in 0..300 {

@@ -34,10 +34,12 @@ const FLAT_WEIGHT: f64 = 1.0;
 /// depth of the tree and the time to build it. Without the bound, 1 % fewer nodes are visited.
 const MIN_SHARE: usize = 8;
 
-/// Centre and extent of a leaf, as the division uses them.
+/// Data of one leaf that the division uses, in the frame of the solid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
+    /// Centre of the leaf's box (mm), whose coordinates decide on which side of a cut the leaf is.
     center: V3,
+    /// Bounds of the points and directions of this one leaf, which determine its contribution to the cost.
     extent: Extent,
 }
 
@@ -59,8 +61,9 @@ fn six(a: V3, b: V3) -> [f64; 6] {
     [a.x, a.y, a.z, b.x, b.y, b.z]
 }
 
-/// Bounds of a set of `n` leaves: box around their positions in world axes (first three coordinates, mm)
-/// and box around the unit vectors in their cones (last three).
+/// Bounds of a set of `n` leaves. The first three coordinates are those of a box around the boxes of the
+/// leaves (mm), the last three those of a box around the unit vectors in their cones. Both boxes are
+/// parallel to the axes of the solid's frame.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     low: [f64; 6],

@@ -52,8 +52,11 @@ pub struct QueryOptions {
     /// [`Contact::undecided`](crate::Contact::undecided) report incomplete proofs; if they report none,
     /// the set of minima is complete.
     pub certified: bool,
-    /// Largest spacing (mm) of the samples of a conformal set. Values above a quarter of the largest
-    /// distance between two samples of the set have no effect; with `None`, the spacing is that quarter.
+    /// Largest spacing (mm) of the samples that are reported for a conformal set (a connected set of
+    /// equal minima). With the default, `None`, it is a quarter of the set's diameter, the largest
+    /// distance between two footpoints of the set on one solid; larger values have the same effect. The
+    /// spacing of large sets is larger, because their number of samples is limited: to 32 with `None`,
+    /// otherwise to 4096.
     pub conformal_spacing: Option<f64>,
     /// Whether to report only the outermost samples of each conformal set, which carry the load between the
     /// solids; this is faster than to report all samples. Screw threads also get samples of nearly conformal

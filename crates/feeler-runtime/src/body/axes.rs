@@ -16,8 +16,9 @@ pub(crate) struct Axis {
     pub direction: V3,
     /// Radius (mm) of a ball around `center` that contains the features that share the axis.
     pub radius: f64,
-    /// Largest additional motion of the features per radian of rotation of the solid about this axis,
-    /// because their own axes deviate from it: displacement (mm/rad) and angle (rad/rad).
+    /// Upper bounds of the motion of the features per radian of rotation of the solid about this axis:
+    /// displacement (mm/rad) and angle (rad/rad). Both are 0 if all features have exactly this axis,
+    /// because a rotation about it then maps them to themselves.
     pub off: [f64; 2],
 }
 
@@ -25,9 +26,9 @@ pub(crate) struct Axis {
 /// query.
 pub(crate) const MAX_AXES: usize = 32;
 
-/// Distance of an axis from the centre of its features, in sizes of the solid, above which the axis is
-/// ignored. Axes of large cylinders that a small part is cut from move far when the part tilts, and give
-/// looser bounds than regions. A larger value gives looser margins, a smaller one fewer margins.
+/// Largest [`Axis::radius`], in sizes of the solid, up to which an axis is used. Axes of large cylinders
+/// that a small part is cut from move far when the part tilts, and give looser bounds than regions. A
+/// larger value gives looser margins, a smaller one fewer margins.
 const MAX_AXIS_DISTANCE: f64 = 2.0;
 
 /// Step of the grid to which axes are rounded before they are compared: a fraction of the solid's size
@@ -40,8 +41,8 @@ const AXIS_GRID: f64 = 1e-6;
 type Key = ([i64; 3], Option<[i64; 3]>);
 
 /// Returns the axes of the largest groups of features, at most [`MAX_AXES`], and for each feature the
-/// position of its axis in that list; `None` for a feature without one. `size` and `deviation` (mm) are
-/// those of the solid.
+/// index of its axis in that list. The index is `None` for a feature that has no axis, or whose axis is
+/// not in the list. `size` and `deviation` (mm) are those of the solid.
 pub(super) fn axes(features: &[FeatureData], size: f64, deviation: f64) -> (Vec<Axis>, Vec<Option<u8>>) {
     let mut groups: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for (i, data) in features.iter().enumerate() {
@@ -132,8 +133,12 @@ fn around(members: &[&FeatureData], deviation: f64) -> Option<Axis> {
 }
 
 impl Axis {
-    /// Contribution to [`Axis::off`] of a feature whose own axis has this direction and passes through
-    /// `origin` (`None` if any point will do).
+    /// Contribution of one feature to [`Axis::off`], which is the componentwise maximum over all
+    /// features that share this axis. The feature's own axis has the unit direction `direction` and
+    /// passes through `origin` (frame of the solid). `origin` is `None` for a plane without a ring,
+    /// whose normal may pass through any point. If the solid rotates about this axis by an angle θ
+    /// (rad), the feature is displaced by at most the first number (mm/rad) times θ, and its directions
+    /// turn by at most the second number (rad/rad) times θ.
     pub(crate) fn off_of(&self, origin: Option<&P3>, direction: &V3) -> [f64; 2] {
         let away = origin.map_or(0.0, |o| direction.cross(&(self.center - o)).norm());
         let turned = (direction - self.direction).norm().min((direction + self.direction).norm());

@@ -81,11 +81,17 @@ pub(crate) struct EdgeArcBall {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EdgeArcs {
     pub list: Vec<EdgeArc>,
-    /// Range of the arcs of each face in `list`.
+    /// For each face, by its index, the range in `list` of the arcs on its trimming pieces. An edge has
+    /// arcs on the first of its two faces only, so the range lacks the edges whose other face comes
+    /// first.
     of_face: Vec<Range<usize>>,
+    /// For each area, by its index, the range of its balls in `balls`; empty for areas of edges and
+    /// vertices.
     of_area: Vec<Range<usize>>,
+    /// Balls around arcs, area by area. An arc that may pass through several areas has a ball for each.
     balls: Vec<EdgeArcBall>,
-    /// Index of each edge, ascending, with the largest distance (mm) between the borders of its two faces.
+    /// For each edge, by ascending index ([`TrimPiece::edge`]), the index and the largest distance (mm)
+    /// between the borders of its two faces.
     gaps: Vec<(u32, f64)>,
 }
 
@@ -150,13 +156,15 @@ impl EdgeArcs {
         found.map_or(piece.deviation, |i| self.gaps[i].1)
     }
 
-    /// Indices in `list` of the arcs of a face.
+    /// Indices in `list` of the arcs on the trimming pieces of a face, for the edges whose first face it
+    /// is.
     pub(crate) fn of_face(&self, face: FaceId) -> Range<u32> {
         let Range { start, end } = self.of_face[face.index()];
         index(start)..index(end)
     }
 
-    /// Balls around those arcs on the border of an area's face that may pass through the area.
+    /// Balls around those arcs that may pass through an area, of the arcs that `of_face` returns for the
+    /// area's face.
     pub(crate) fn of_area(&self, area: AreaId) -> &[EdgeArcBall] {
         &self.balls[self.of_area[area.index()].clone()]
     }

@@ -22,17 +22,20 @@ pub(crate) struct FeatureData {
     pub primitive: Option<Primitive>,
     /// Canonical feature that a near-canonical feature follows; `None` for other features.
     pub near: Option<Near>,
-    /// Range (mm) of a face along a line: the skeleton of its primitive, or of the canonical surface
-    /// that it follows. Unused for other features.
+    /// Range of the coordinates (mm) of a face along a line, measured from the origin of the line. The
+    /// line is the skeleton of its primitive, or of the canonical surface that it follows. Unused for
+    /// other features.
     pub along: [f64; 2],
-    /// For a face of a torus, or one that follows a torus, the range of its meridian: first angle and
-    /// size (rad), see [`Part`](crate::profile::Part). The whole meridian for other features.
+    /// For a face of a torus, or one that follows a torus, the range of its angles along the meridian:
+    /// the first angle and the length of the range (rad), see [`Part`](crate::profile::Part). The whole
+    /// meridian for other features.
     pub part: [f64; 2],
     /// Position in [`Body::axes`](crate::Body) of the axis of revolution of the feature, or of the normal
     /// of a plane. `None` for points, for free-form features, and for axes that few features share or that
     /// are far from the solid.
     pub axis: Option<u8>,
-    /// For a planar face, the range of the distances (mm) of its points from a point of the plane.
+    /// For a planar face, the range of the distances (mm) of its points from a point of the plane;
+    /// `None` for other features.
     pub ring: Option<Ring>,
     /// Directions of the polars of the feature, as a band about the axis of its primitive or of the
     /// canonical feature that it follows.
@@ -45,13 +48,15 @@ pub(crate) struct FeatureData {
     pub rect: Rect,
     /// Largest deviation (mm) of a trimming piece of the face, of a span of the edge, or of the vertex.
     pub deviation: f64,
-    /// Range of the feature's areas among those of the body, which are sorted by feature.
+    /// Range of the feature's areas in the body's list of areas, which is sorted by feature;
+    /// [`Body::areas_of`](crate::Body) returns them.
     pub areas: Range<usize>,
     /// Whether the feature can carry quasi-minima only, no strict minima.
     pub quasi_only: bool,
-    /// Screw motion that maps a free-form feature to itself, if there is one.
+    /// Screw motion that maps a free-form feature to itself; `None` if no such motion is known.
     pub helix: Option<Box<Helix>>,
-    /// For a face of a thread, the band of orbits of a screw motion that contains it.
+    /// For a face of a thread, the band of orbits of a screw motion that contains it; `None` for other
+    /// features.
     pub band: Option<Box<Band>>,
 }
 
@@ -176,11 +181,14 @@ pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
     }
 }
 
-/// Range of the meridian of a torus face beyond its outermost sampled points, relative to the range:
-/// rounding. A larger value gives looser ranges; with a smaller one, faces exceed their range.
+/// Length by which the range of a torus face's meridian angles is extended at each end, as a fraction of
+/// the range of the sampled points. Because the face's sides are sampled, only rounding has to be
+/// covered. A larger value gives looser ranges; with a smaller one, points of a face are outside its
+/// range.
 pub(super) const PART_SLACK: f64 = 1e-6;
-/// Counterpart of [`PART_SLACK`] for a spline face that follows a torus. It is larger because the
-/// parameters of such a face do not run along meridians.
+/// Like [`PART_SLACK`], for a spline face that follows a torus. It is larger because the parameters of
+/// such a face do not run along meridians, so that points between the samples can be outside their
+/// range.
 pub(super) const NEAR_PART_SLACK: f64 = 0.05;
 /// Largest angle (rad) between sampled points of a torus. A larger value is coarser; a smaller one uses
 /// more memory.

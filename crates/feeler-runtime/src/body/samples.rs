@@ -519,9 +519,10 @@ impl Grid {
                 }))
     }
 
-    /// Whether a point of the area between grid point `k` and its neighbours may have its footpoint
-    /// inside another area. `beyond` are the footpoints of the grid points on that area
-    /// ([`GridFoot::beyond`]).
+    /// Whether a point of this area, between its grid point `k` and the neighbours of `k`, may have its
+    /// footpoint inside another area. `beyond[l]` is the footpoint of grid point `l` of this area, in
+    /// unit-box parameters of the other area ([`GridFoot::beyond`]): outside [0, 1] if the footpoint is
+    /// beyond the border of that area.
     pub(crate) fn may_face(&self, beyond: &[[f64; 2]; GRID_POINTS], k: usize) -> bool {
         (0..2).all(|c| {
             let (lo, hi) = self
@@ -548,7 +549,7 @@ impl Grid {
         lowest <= needed || lowest.is_nan() || needed.is_nan()
     }
 
-    /// Index of a patch's grid point whose parameters are nearest to the unit-box parameters `x`.
+    /// Index of the grid point of a patch whose parameters are nearest to the unit-box parameters `x`.
     pub(crate) fn nearest_to(&self, x: [f64; 2]) -> usize {
         let [rows, columns] = self.shape;
         let next =

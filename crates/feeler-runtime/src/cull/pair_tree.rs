@@ -192,7 +192,9 @@ pub(crate) struct PairTree<T> {
     upcoming: UpcomingQueue,
     /// Indices in the front of the pairs that this traversal tests.
     now: Vec<u32>,
-    /// Active pairs of this traversal and of the previous one.
+    /// Indices in `pairs` of the active pairs, which consist of two leaves that may contain a minimum:
+    /// first those that this traversal has found, then those of the previous traversal until they have
+    /// been visited again.
     active: [Vec<u32>; 2],
     deferred: Deferred,
     gone: usize,
@@ -350,7 +352,8 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Whether pruning of the pair with this index is tried in this traversal.
+    /// Whether this traversal tries to replace the culled pair with this index (in `pairs`) and its
+    /// sibling by their parent. Each pair has its turn in one of [`PRUNE_EVERY`] traversals.
     fn is_pruned_in_this_walk(&self, pair: u32) -> bool {
         self.walks.wrapping_add(pair).is_multiple_of(PRUNE_EVERY)
     }

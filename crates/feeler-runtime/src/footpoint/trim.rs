@@ -124,8 +124,10 @@ fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }
 
-/// Location of parameters in the trimmed domain of a face, with the metric of its surface there and the
-/// largest deviation (mm) of its trims; `None` outside the domain.
+/// Locates the parameters `uv` in the trimmed domain of a face. They lie on a trim if their distance
+/// from it is at most `tol.trim` plus the deviation of the trim (mm). Returns `None` if they are outside
+/// the domain and on no trim. `metric` is the first fundamental form of the face's surface at `uv`
+/// ([`metric`]), and `deviation` (mm) the largest deviation of the face's trims.
 fn domain_slack(
     face: &Face,
     uv: P2,
@@ -145,13 +147,14 @@ fn domain_slack(
 }
 
 /// Whether parameters outside the trims of a face are beyond a concave edge, by at most `beside` (mm).
+/// `metric` is the first fundamental form of the face's surface there ([`metric`]).
 fn is_in_corner(body: &Body, face: FaceId, uv: P2, metric: [f64; 3], beside: f64) -> bool {
     let cells = &body.face(face).trim;
     beside > 0.0 && cells.nearest(uv, metric, beside).is_some_and(|(piece, ..)| body.is_concave(face, piece))
 }
 
-/// Whether parameters are inside the trims of a face or on them, within `tol.trim` and the deviation of
-/// the trim. `deviation` (mm) is the largest one of the face.
+/// Whether parameters are inside the trims of a face, or on a trim within `tol.trim` (mm) plus the
+/// deviation of that trim. `deviation` (mm) is the largest deviation of the face's trims.
 pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> bool {
     domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }

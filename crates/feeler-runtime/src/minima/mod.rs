@@ -119,10 +119,15 @@ const MAX_NORMAL_DIFFERENCE: f64 = 1e-2;
 /// lost.
 const MAX_FOOT_ERROR: f64 = 1e-10;
 
-/// Position of the bits of the feature's kind in identities. The bits below contain the index of the
-/// feature and the branch.
+/// Position of the lowest bit of the kind in identities ([`PointMinimum::id`]): 0 for a face, 1 for an
+/// edge, 2 for a vertex, 3 for an arc at a concave edge, 4 for a tip. The bits below contain an index,
+/// then the branch. It is the index of the face, edge or vertex, of the edge of the arc's trim, or of
+/// the face with the tip.
 const KIND_SHIFT: u32 = 60;
-/// Number of bits of the branch in identities, which limits the number of minima on one feature.
+/// Number of the lowest bits of an identity ([`PointMinimum::id`]), which contain the branch: a number
+/// that distinguishes the minima of one point on one feature of the solid. At most 2¹⁶ such minima have
+/// different identities, with a smaller value fewer; more than 28 bits would leave too few for the
+/// index.
 const BRANCH_BITS: u32 = 16;
 
 fn id(kind: u64, feature: u32) -> u64 {

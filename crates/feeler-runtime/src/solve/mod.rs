@@ -48,7 +48,9 @@ use rayon::prelude::*;
 pub(crate) struct Solved {
     pub candidates: Vec<Candidate>,
     pub families: Vec<FamilyPair>,
-    /// Minima of pairs that are invariant under a screw motion; trims and polars have been tested.
+    /// Minima of pairs of features that one screw motion maps to themselves, such as the flanks of a
+    /// bolt and its nut: isolated minima, and samples of conformal sets. A pair of features can have
+    /// several. Unlike `candidates`, they have passed the tests of trims and polars.
     pub orbits: Vec<Accepted>,
     helical: helical::Scratch,
     /// Scratch buffer of [`sort_by_features`].

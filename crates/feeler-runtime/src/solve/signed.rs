@@ -118,7 +118,9 @@ impl Foot {
     }
 }
 
-/// Signed distance of the points of the leaf `over` from the patch `onto`.
+/// Evaluator of the signed distance (mm) of a point of the leaf `over` from the patch `onto`, as a
+/// function of the point's unit-box parameters. The distance is positive on the outward side of `onto`.
+/// The footpoint may lie beyond the border of `onto`, by up to [`MAX_OUTSIDE_LEAF`].
 struct Signed<'a> {
     over: &'a Leaf<'a>,
     onto: &'a Leaf<'a>,

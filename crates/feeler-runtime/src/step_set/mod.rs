@@ -37,8 +37,9 @@ pub(crate) struct Widening {
     pub rotation: f64,
     /// Upper bound of the displacement (mm) of any point of B relative to A in the step.
     pub displacement: f64,
-    /// Largest distance (mm) of a minimum that the step can close: the displacement plus the dilations of
-    /// the solids.
+    /// Upper bound (mm) of the distances that the step can close: `displacement` plus the dilations of
+    /// both solids. A pair of footpoints at a larger distance stays apart in the whole step, so it needs
+    /// no contact.
     pub max_distance: f64,
     /// Accepted error (mm) of the gap that a contact predicts for the end of the step.
     pub gap_error: f64,

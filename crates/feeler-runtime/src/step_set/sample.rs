@@ -48,8 +48,9 @@ pub(crate) struct Sample {
 pub(crate) type SampleId = (Feature, Feature, Which, [u64; 2]);
 
 impl Sample {
-    /// Identity of the sample, which does not depend on the spacing: samples at different spacings can
-    /// have the same parameters.
+    /// Identity of the sample: its pair of features, the body of its fixed point, and the parameters of
+    /// that point. The spacing is not part of it, so a sample keeps its identity if the spacing changes
+    /// and the same parameters are sampled again.
     #[expect(clippy::cast_precision_loss, reason = "at most some thousand steps")]
     pub(crate) fn identity(&self) -> SampleId {
         let (which, key) = self.key;

@@ -142,7 +142,7 @@ impl Geometry<'_> {
             }
             "CURVE_BOUNDED_SURFACE" => self.surface(r.reference(1, "basis_surface")?, id, near),
             "ORIENTED_SURFACE" => {
-                bad(id, "is an ORIENTED_SURFACE, which is not supported; export the surface itself")
+                bad(id, "is an ORIENTED_SURFACE, which is not supported; export the face as a B-spline")
             }
             _ => bad(
                 id,

@@ -23,16 +23,19 @@ pub enum MeshError {
     /// The chord error is NaN, infinite, 0 or negative.
     #[error("the chord error is {0}; give a finite length above 0 mm")]
     Chord(f64),
-    /// The domain of a face is not finite.
-    #[error("face {face}: the size of its domain is not finite and positive")]
+    /// The width or the height of the parameter rectangle of a face is not finite, or is not above 0.
+    #[error(
+        "face {face}: the width or height of its parameter rectangle is not a finite number above 0; repair \
+         the face in the CAD model, and prepare the model again"
+    )]
     Endless {
-        /// Index of the face.
+        /// Index of the face in [`Hierarchy::faces`].
         face: usize,
     },
     /// A face could not be triangulated.
     #[error("face {face}: {reason}")]
     Face {
-        /// Index of the face.
+        /// Index of the face in [`Hierarchy::faces`].
         face: usize,
         /// Reason why the face could not be triangulated.
         reason: String,
@@ -47,11 +50,11 @@ pub struct Mesh {
     pub points: Vec<P3>,
     /// Outward unit normals of the surfaces at the vertices.
     pub normals: Vec<V3>,
-    /// Index of the first vertex at the same position, for each vertex.
+    /// For each vertex, the index in `points` of the first vertex at the same position.
     pub welded: Vec<u32>,
-    /// Corners of the triangles, as indices of vertices.
+    /// Corners of the triangles, as indices in `points`.
     pub triangles: Vec<[u32; 3]>,
-    /// Index of the supermaximal face of each triangle.
+    /// For each triangle, the index in [`Hierarchy::faces`] of the face that it is on.
     pub faces: Vec<u32>,
     /// Largest measured distance of a triangle from its surface (mm), at its centre and at the midpoints
     /// of its sides.
@@ -65,12 +68,15 @@ pub struct Mesh {
 /// on the faces whose deviation was too large. A larger value is slower; with a smaller one, more meshes
 /// exceed the chord error.
 const ATTEMPTS: usize = 3;
-/// Additional reduction of the chord error of a face whose deviation is too large. A larger value needs
-/// another attempt, a smaller one gives more triangles.
+/// Factor, in addition to the ratio of the permitted and the measured deviation, by which the chord
+/// error of a face is reduced whose deviation is too large. A larger value needs another attempt, a
+/// smaller one gives more triangles.
 const CHORD_REDUCTION: f64 = 0.8;
-/// Smallest chord error for which the grid of a face is computed, relative to the chord error of the
-/// mesh. If a face still deviates more, its grid is not the reason. Faces stay too far from the surface
-/// with a larger value; grids grow without bound with a smaller one if edges are far from their faces.
+/// Lower limit of the chord error for which the grid of a single face is computed, as a fraction of the
+/// chord error of the mesh. A face that deviates too much gets a denser grid, down to this limit; if it
+/// still deviates too much, the reason is its edges and not its grid. With a larger value, faces stay
+/// too far from the surface; with a smaller one, faces whose edges are far from them get very dense
+/// grids in vain.
 const MIN_CHORD_RATIO: f64 = 0.2;
 /// Largest distance of points at poles and seams that count as one point, relative to the size of the
 /// solid. Small features vanish with a larger value; the mesh has cracks with a smaller one.

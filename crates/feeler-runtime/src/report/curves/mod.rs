@@ -29,8 +29,8 @@ use march::{End, Faces, Trace};
 use seeds::Seeds;
 use std::sync::Arc;
 
-/// Maximum number of vertices of all curves. A larger value uses more memory; with a smaller one, curves
-/// end early.
+/// Maximum number of vertices of all curves of a pair of solids together. A larger value uses more
+/// memory; with a smaller one, curves end early.
 const MAX_VERTICES: usize = 1_000_000;
 
 impl ContactPair {
@@ -101,7 +101,7 @@ impl ContactPair {
             }
             left_out
                 .extend(found.unfinished.iter().map(|p| (*p, "the work limit of the search was reached")));
-            left_out.extend(found.tangent.iter().map(|p| (*p, "the faces are tangent there")));
+            left_out.extend(found.tangent.iter().map(|p| (*p, "the faces are tangent there, or nearly so")));
             for trace in traces {
                 let (feature_a, feature_b) =
                     faces_at(ctx, faces.numbers, &trace.points[trace.points.len() / 2]);
@@ -156,8 +156,8 @@ impl End {
     fn reason(self) -> Option<&'static str> {
         match self {
             Self::Closed | Self::Trim => None,
-            Self::Tangent => Some("the faces are tangent there"),
-            Self::Full => Some("the maximum number of vertices is reached"),
+            Self::Tangent => Some("the faces are tangent there, or nearly so"),
+            Self::Full => Some("the curves have the maximum of 10⁶ vertices; give a larger chord error"),
         }
     }
 }

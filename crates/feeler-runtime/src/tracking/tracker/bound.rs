@@ -12,7 +12,7 @@ const BESIDE_BOX: f64 = 0.01;
 /// Upper bounds of the motion of B relative to A in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepBound {
-    /// Largest rotation (rad) of B relative to A.
+    /// Upper bound of the angle (rad) by which B rotates relative to A in the step.
     pub rotation: f64,
     /// Largest displacement (mm) of any point of B that can come into contact, in A's frame.
     pub displacement: f64,
