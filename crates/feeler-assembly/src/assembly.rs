@@ -55,7 +55,7 @@ impl AssemblyPart {
 #[derive(Clone, Debug, Default)]
 pub struct Assembly {
     parts: Vec<AssemblyPart>,
-    /// Paths of the parts before equal paths are numbered.
+    /// Path of each part, parallel to `parts`, without the numbers that are appended to equal paths.
     paths: Vec<String>,
     models: usize,
 }
@@ -71,8 +71,9 @@ impl Assembly {
         Ok(assembly)
     }
 
-    /// Adds the parts of a model, moved by `pose` from their poses in the model. Unless `name` is empty, it
-    /// precedes their paths. Equal paths are numbered: `bolt#1`, `bolt#2`, …
+    /// Adds the parts of a model, moved by `pose` from their poses in the model. Unless `name` is empty,
+    /// it precedes their paths as `name/`. Paths that occur several times in the assembly are numbered
+    /// anew: `bolt#1`, `bolt#2`, …
     ///
     /// # Errors
     /// A solid of the model cannot be queried.
@@ -111,7 +112,8 @@ impl Assembly {
     }
 }
 
-/// Numbers equal names in their order: `name#1`, `name#2`, …
+/// Appends numbers to names that occur several times, in their order: `name#1`, `name#2`, … Other names
+/// do not change.
 pub fn number_equal_names<'a>(names: impl IntoIterator<Item = &'a mut String>) {
     let names: Vec<&mut String> = names.into_iter().collect();
     let mut count: BTreeMap<String, usize> = BTreeMap::new();

@@ -19,12 +19,12 @@ pub enum AssemblyError {
     /// A query is not possible.
     #[error("{subject}: {error}")]
     Query {
-        /// Step or pair of parts that the query is about.
+        /// Name of the step or of the pair of parts whose query is not possible.
         subject: String,
         /// Reason why the query is not possible.
         error: QueryError,
     },
-    /// The poses of a trajectory do not form a path.
+    /// The poses of a trajectory cannot be joined to a path.
     #[error(transparent)]
     Path(#[from] PathError),
     /// The joints or their motion are not valid.
@@ -44,7 +44,7 @@ pub enum AssemblyError {
     /// A length of the rules is not above 0.
     #[error("{subject} is {value}; give a length above 0 mm")]
     Length {
-        /// Name of the rule, and key of the length.
+        /// Key of the length in the rules, preceded by the name of its rule if it belongs to one.
         subject: String,
         /// Given length (mm).
         value: f64,
@@ -52,7 +52,7 @@ pub enum AssemblyError {
     /// A rule has a minimum beyond the largest distance that is measured.
     #[error("d_max is {d_max} mm, but a rule has the minimum {min} mm; give a d_max of at least {min} mm")]
     DMaxBelowMinimum {
-        /// Largest distance that is measured (mm).
+        /// Largest distance (mm) that is measured, as stated by the options or the rules.
         d_max: f64,
         /// Largest minimum of the rules (mm).
         min: f64,
@@ -98,15 +98,15 @@ pub enum AssemblyError {
         /// Name of the second link.
         second: String,
     },
-    /// A grid needs joints with limits.
+    /// No joint has limits, so that its values on a grid are not defined.
     #[error("a grid needs joints with limits; add `limits` to the joints")]
     NoLimits,
     /// A grid has too many poses.
     #[error("{values} values of each of {joints} joints give more than {max} poses; give fewer values")]
     GridSize {
-        /// Number of values of each joint.
+        /// Number of values of each joint of the grid.
         values: u32,
-        /// Number of joints.
+        /// Number of joints with limits, whose values vary on the grid.
         joints: usize,
         /// Maximum number of poses.
         max: usize,

@@ -10,9 +10,9 @@ use crate::build::{BuildOptions, build_solid};
 use crate::solid::Solid;
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
-/// Distance by which a shell must extend beyond the box of another shell to lie outside, relative to the
-/// size of the solid. With a larger value small lumps near the outer shell stay voids; with a smaller
-/// one voids that touch the box by rounding become lumps.
+/// Distance by which a shell must extend beyond the box of the outer shell to be a separate lump,
+/// relative to the size of the solid. With a larger value small lumps near the outer shell stay voids;
+/// with a smaller one voids that touch the box by rounding become lumps.
 const LUMP_MARGIN: f64 = 1e-6;
 
 /// Splits off the lumps of a solid, which are voids with a point outside of the outer shell's box. The
@@ -58,8 +58,8 @@ pub fn split(solid: SolidSource) -> Vec<SolidSource> {
     lumps.iter().map(|lump| part(&solid, *lump, &owner)).collect()
 }
 
-/// Returns the faces of one lump and its voids, with new shell numbers. `owner` is the lump of each
-/// shell.
+/// Returns a solid with the faces of one lump (the index of its shell) and its voids, with new shell
+/// numbers: 0 for the lump, then the voids. `owner` is, for each shell, the lump to which it belongs.
 fn part(solid: &SolidSource, lump: usize, owner: &[usize]) -> SolidSource {
     let mut number = 0;
     let new_shell: Vec<u32> = (0..owner.len())
@@ -129,7 +129,8 @@ fn edges_of(face: &FaceSource) -> impl Iterator<Item = u32> + use<'_> {
         .map(|(e, _)| *e)
 }
 
-/// Returns the box of the solid of one shell; unbounded if the solid cannot be built.
+/// Returns the bounding box of the solid that one shell bounds alone; unbounded if this solid cannot be
+/// built.
 fn room_of(solid: &SolidSource, shell: usize) -> Aabb {
     let n_shells = solid.faces.iter().map(|f| f.shell as usize).max().unwrap_or(0) + 1;
     // All other shells belong to no lump here.
@@ -144,7 +145,8 @@ fn room_of(solid: &SolidSource, shell: usize) -> Aabb {
     )
 }
 
-/// Returns the box of a solid, in which curved faces count only over their trimmed domains.
+/// Returns the bounding box of a solid. Curved faces are bounded over their trimmed domains, not over
+/// whole surfaces.
 fn tight_bounds(solid: &Solid) -> Aabb {
     let edges = solid.shell.edges.iter().zip(&solid.edges);
     let mut out = edges.fold(Aabb::of_points(solid.shell.vertices.iter()), |b, (e, info)| {

@@ -57,8 +57,8 @@ pub enum MeshSolidError {
 pub struct MeshOptions {
     /// Whether surfaces may be open; open ones become sheets ([`both_sides`]).
     pub open_shells: bool,
-    /// Rounding (mm) of the coordinates: neighbouring triangles that are coplanar within it become faces
-    /// on one plane. With 0 only exactly coplanar triangles do.
+    /// Rounding (mm) of the coordinates: connected triangles that are coplanar within it become faces on
+    /// one plane. With 0 only exactly coplanar triangles do.
     pub rounding: f64,
 }
 
@@ -71,9 +71,9 @@ pub struct MeshSolid {
     pub open_edges: usize,
 }
 
-/// Returns the solids bounded by connected surfaces of triangles. Points are in mm; triangles list the
-/// numbers of their corners, from 0. Equal points are merged, and triangles with two equal corners are
-/// left out. Faces have the numbers of their triangles, counted from 1, as entity ids.
+/// Returns the solids that connected surfaces of triangles bound. Points are in mm; triangles list the
+/// indices of their corners in `points`. Equal points are merged, and triangles with two equal corners
+/// are left out. Entity ids of faces are the numbers of their triangles, counted from 1.
 ///
 /// A connected surface whose normals point inwards is a void of the smallest surface around it with
 /// outward normals; without such a surface, [`build_solid`](crate::build::build_solid) reverses it. If
@@ -122,9 +122,10 @@ struct Piece {
 /// Triangles after equal points are merged.
 struct Welded {
     points: Vec<P3>,
-    /// Corners of each triangle, and its number in the input.
+    /// For each triangle, the indices of its corners in `points`, and its number in the input, counted
+    /// from 0.
     triangles: Vec<([u32; 3], usize)>,
-    /// Neighbour of each triangle along each of its sides; `None` at open sides.
+    /// For each triangle, the index of the triangle at each of its three sides; `None` at an open side.
     neighbours: Vec<[Option<usize>; 3]>,
 }
 
@@ -219,8 +220,8 @@ impl Welded {
         Piece { triangles, open_sides, volume, low, high }
     }
 
-    /// Returns whether a closed piece with outward normals is around another piece. The test is whether
-    /// the solid angle that `piece` subtends at a point of `other` is the full sphere.
+    /// Returns whether the closed piece `piece` encloses the piece `other`. The test is whether the
+    /// solid angle that `piece` subtends at a point of `other` is the full sphere.
     fn is_around(&self, piece: &Piece, other: &Piece) -> bool {
         let in_box = (0..3).all(|k| piece.low[k] <= other.low[k] && other.high[k] <= piece.high[k]);
         if piece.open_sides > 0 || !in_box {
@@ -236,8 +237,8 @@ impl Welded {
         seen.sum::<f64>().abs() > 2.0 * PI
     }
 
-    /// Computes the plane of each triangle. Connected triangles that are coplanar with the largest one
-    /// of them within `rounding` (mm) share its plane.
+    /// Returns a plane for each triangle, in descending order of areas: connected triangles that are
+    /// coplanar within `rounding` (mm) with the largest one of them get the plane of that one.
     fn planes(&self, pieces: &[Piece], rounding: f64) -> Vec<Frame> {
         let own = |k: usize| frame(&self.corners(k));
         let mut out: Vec<Option<Frame>> = vec![None; self.triangles.len()];
@@ -335,8 +336,8 @@ impl Welded {
     }
 }
 
-/// Returns the ends of the side of a triangle from corner `i` to the next one, with the smaller point
-/// index first.
+/// Returns the ends (indices of points, the smaller one first) of the side of a triangle from corner `i`
+/// to the next corner. `own` lists the corners.
 fn side(own: &[u32; 3], i: usize) -> [u32; 2] {
     let (a, b) = (own[i], own[(i + 1) % 3]);
     [a.min(b), a.max(b)]
@@ -356,10 +357,10 @@ fn frame(corners: &[P3; 3]) -> Frame {
     Frame { origin: *a, x, y: z.cross(&x), z }
 }
 
-/// Maximum distance of a triangle's corners from the plane that it shares with others, relative to the
-/// rounding of a coordinate. It exceeds 1 because the corners that define the plane are rounded, too,
-/// and errors grow with the distance from these corners. A larger value merges faces and loses edges, a
-/// smaller one leaves faces in parts.
+/// Maximum distance of a triangle's corners from the plane that it shares with other triangles, relative
+/// to [`MeshOptions::rounding`]. It exceeds 1 because the corners that define the plane are rounded,
+/// too, and errors grow with the distance from these corners. A larger value merges faces and loses
+/// edges, a smaller one leaves faces in parts.
 const MAX_PLANE_DISTANCE: f64 = 8.0;
 
 /// Maximum angle (rad) between the normals of coplanar triangles; the normals of slim ones are less
@@ -389,7 +390,8 @@ mod tests {
         (points, sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect())
     }
 
-    /// The triangles of two boxes; `turned` reverses the triangles of the second box.
+    /// The triangles of two boxes, each between two coordinates (see [`block`]); with `turned` the
+    /// triangles of the second box have inward normals.
     fn both(first: (f64, f64), second: (f64, f64), turned: bool) -> (Vec<P3>, Vec<[u32; 3]>) {
         let (mut points, mut triangles) = block(first.0, first.1);
         let (more, corners) = block(second.0, second.1);

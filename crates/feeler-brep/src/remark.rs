@@ -16,11 +16,12 @@ pub enum Severity {
 /// A remark on something unusual, repaired or approximated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    /// How serious the problem is for the shape.
+    /// Severity of the remark, from a note without effect on the shape to an error.
     pub severity: Severity,
     /// Entity id in the source; `None` if the remark concerns no single entity.
     pub entity: Option<u64>,
-    /// A point of that entity (mm, in the solid's own frame), if it has a position.
+    /// A point of the entity (mm, in the solid's own frame) that shows where it is; `None` without such
+    /// a point.
     pub place: Option<P3>,
     /// Description of the problem.
     pub message: String,

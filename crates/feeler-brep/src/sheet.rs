@@ -17,7 +17,8 @@ use crate::source::{FaceSource, LoopSource, SolidSource};
 pub struct Sheets {
     /// The solid with closed shells only.
     pub solid: SolidSource,
-    /// Number of open edges of the original shells, each with one use.
+    /// Number of open edges of the original shells, that is of edges with one use; 0 if nothing was
+    /// changed.
     pub open_edges: usize,
 }
 
@@ -31,8 +32,8 @@ pub struct NotASheet {
     pub uses: usize,
 }
 
-/// Adds a back to each connected part of a shell that is open. Entity ids of the back are those of the
-/// front.
+/// Closes open shells: adds a back, with the opposite outward side, to each connected part of a shell
+/// that has an open edge. Entity ids of the back are those of the front.
 ///
 /// # Errors
 /// [`NotASheet`] if an edge is used more than twice.
@@ -94,8 +95,8 @@ pub fn both_sides(mut solid: SolidSource) -> Result<Sheets, NotASheet> {
     Ok(Sheets { solid, open_edges })
 }
 
-/// Returns the vertex of the back for the vertex `v` of the front, which is added to `solid` and `back`
-/// if it does not exist yet. Vertices on the rim are shared.
+/// Returns the index of the vertex of the back for the vertex `v` of the front. It is added to `solid`
+/// and entered in `back` if it does not exist yet. The front and the back share vertices on the rim.
 fn vertex(solid: &mut SolidSource, on_rim: &[bool], back: &mut [Option<u32>], v: u32) -> u32 {
     if on_rim[v as usize] {
         return v;
@@ -119,7 +120,8 @@ fn users(solid: &SolidSource) -> Vec<Vec<usize>> {
     users
 }
 
-/// Returns for each of `faces` faces the first face of its connected part.
+/// Returns, for each of `faces` faces, the smallest index of a face that is connected with it by common
+/// edges. `users` are those of [`users`].
 fn parts(faces: usize, users: &[Vec<usize>]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..faces).collect();
     let root = |first: &mut [usize], mut f: usize| {

@@ -45,15 +45,16 @@ pub struct FaceInfo {
     /// Entity ids of other faces that are part of this face, because their loops are consistent only
     /// together.
     pub joined: Vec<u64>,
-    /// Index of the shell that contains the face; 0 is the outer shell.
+    /// Index of the shell that contains the face; 0 is the outer shell, the others are voids.
     pub shell: u32,
     /// Trimmed domain. `TrimPiece::edge` is the index of the edge, or [`NO_EDGE`](crate::build::NO_EDGE)
     /// along a side of a patch that is one point. Pieces have the face on their left in the parameter
     /// plane as seen from the *natural* normal, also if the outward normal is the opposite one.
     pub domain: TrimDomain,
-    /// Structure for the classification of points in `domain`, without contradictions of the loops.
+    /// Structure that classifies points as inside or outside of `domain`. It exists only for domains
+    /// whose loops do not contradict each other.
     pub cells: TrimCells,
-    /// Indices of vertices that are loops of their own, such as apices and poles.
+    /// Indices of vertices that are loops of the face without an edge, such as apices and poles.
     pub vertex_loops: Vec<u32>,
     /// Maximum distance (mm) between the surface and the surface of the file that it replaces; 0 if it
     /// is exact.
@@ -81,13 +82,13 @@ pub struct EdgeSide {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeStatus {
     /// The material's dihedral angle is below π somewhere along the edge and above π nowhere, except for
-    /// the noise of the file. The edge can carry an LMD.
+    /// the noise of the file. LMDs can have a footpoint on the edge.
     Convex,
-    /// The material's dihedral angle is nowhere below π, and somewhere more than 1e-3 rad above it. The
-    /// edge cannot carry an LMD.
+    /// The material's dihedral angle is nowhere below π, and somewhere more than 1e-3 rad above it. No
+    /// LMD has a footpoint on the edge.
     Concave,
-    /// The tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 rad on the concave side). The
-    /// edge carries quasi-LMDs only.
+    /// The tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 rad on the concave side). Only
+    /// quasi-LMDs have footpoints on the edge.
     Smooth,
     /// One face is on both sides of the edge and smooth there (a seam, or a dangling edge), so the edge
     /// is not a feature. A face that meets itself in a sharp edge has one of the other statuses.
@@ -106,17 +107,17 @@ pub struct EdgeInfo {
     pub curve_deviation: f64,
     /// The two uses of the edge; for a seam, both are by one face.
     pub sides: SmallVec<[EdgeSide; 2]>,
-    /// Status of the edge; only convex and smooth edges can carry minima.
+    /// Status of the edge; only convex and smooth edges can have footpoints of minima.
     pub status: EdgeStatus,
-    /// Smallest and largest signed angle (rad) between the normals of the faces along the edge; positive
-    /// angles are convex.
+    /// Smallest and largest signed angle (rad) between the outward normals of the two faces along the
+    /// edge; positive angles are convex.
     pub dihedral: (f64, f64),
 }
 
 /// Polar of a vertex's tangent cone: `{d : ⟨d, v⟩ ≤ 0 for all v in directions}`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VertexPolar {
-    /// The polar contains only the zero vector, so the vertex carries no LMD.
+    /// The polar contains only the zero vector, so no LMD has a footpoint at the vertex.
     Empty,
     /// Constraint directions of the polar; without any, the polar is the whole space.
     Constraints(Vec<V3>),
@@ -127,7 +128,8 @@ pub enum VertexPolar {
 pub struct VertexInfo {
     /// Entity id of the vertex in the source file, or of the edge whose split created it.
     pub source: u64,
-    /// Indices of the edges that end at the vertex, including seams; a closed edge is listed twice.
+    /// Indices of the edges that start or end at the vertex, including seams; a closed edge is listed
+    /// twice.
     pub edges: Vec<u32>,
     /// Indices of the faces around the vertex, including faces with a vertex loop at it.
     pub faces: Vec<u32>,

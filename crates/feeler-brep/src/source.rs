@@ -43,7 +43,7 @@ pub struct EdgeSource {
     pub start: u32,
     /// Index of the end vertex.
     pub end: u32,
-    /// Whether the edge runs along its curve.
+    /// Whether the edge, from its start to its end vertex, runs in the direction of its curve.
     pub same_sense: bool,
 }
 

@@ -102,7 +102,7 @@ fn vector(v: truck::Vector3) -> V3 {
     V3::new(v.x, v.y, v.z)
 }
 
-/// Converts a curve; returns it with its parameter range. The error says why that is impossible.
+/// Converts a curve. Returns it with its parameter range, or the reason why it cannot be converted.
 fn curve(c: &truck::Curve) -> Result<(Curve, (f64, f64)), String> {
     if let truck::Curve::Line(line) = c {
         let (a, b) = (point(line.0), point(line.1));
@@ -127,12 +127,13 @@ fn nurbs_curve(c: &truck::Curve) -> Result<NurbsCurve, String> {
     Ok(NurbsCurve { degree: count(lifted.degree()), knots: lifted.knot_vec().to_vec(), points, weights })
 }
 
-/// Returns the point and the weight of a control point in homogeneous coordinates.
+/// Returns the point and the weight of a control point that is given in homogeneous coordinates.
 fn projected(h: &truck::Vector4) -> (P3, f64) {
     (P3::new(h.x / h.w, h.y / h.w, h.z / h.w), h.w)
 }
 
-/// Converts a surface; returns it with whether its natural normal has truck's direction.
+/// Converts a surface. Returns it with whether its natural normal has the direction of truck's normal,
+/// or the reason why it cannot be converted.
 fn surface(s: &truck::Surface) -> Result<(Surface, bool), String> {
     match s {
         truck::Surface::Plane(plane) => {
@@ -175,8 +176,8 @@ fn nurbs_surface(u: &[f64], v: &[f64], rows: Vec<Vec<(P3, f64)>>) -> Result<(Sur
 
 type Revolved = truck::Processor<truck::RevolutedCurve<truck::Curve>, truck::Matrix4>;
 
-/// Converts a surface of revolution that is moved by a transformation; returns it with whether its
-/// natural normal has truck's direction.
+/// Converts a surface of revolution that is moved by a transformation. Returns it with whether its
+/// natural normal has the direction of truck's normal, or the reason why it cannot be converted.
 fn revolved(processed: &Revolved) -> Result<(Surface, bool), String> {
     let m = *processed.transform();
     let entity = processed.entity();

@@ -19,7 +19,8 @@ pub struct FeelerCurveScene {
     points: Vec<P3>,
     derivatives: Vec<V3>,
     control: Vec<P3>,
-    /// Whether a call has panicked, so that the cached results are unreliable.
+    /// Whether a call has panicked, so that the cached results are unreliable. Calls that change the
+    /// scene then return [`FeelerResult::Panic`].
     broken: bool,
 }
 
@@ -224,7 +225,8 @@ fn failed_solids(e: SceneError) -> Failure {
     Failure::new(result, e)
 }
 
-/// Coordinates of `n` points, three for each.
+/// Returns the coordinates of `n` points from the array `values`, which has three numbers for each. A
+/// NULL array is an error that states `name`, unless `n` is 0.
 ///
 /// # Safety
 /// `values` is NULL or points to `3 n` numbers that are not modified concurrently.
@@ -245,7 +247,7 @@ impl FeelerCurveScene {
     /// Reads `n` points into `self.points`.
     ///
     /// # Safety
-    /// As for [`triples`].
+    /// The conditions of [`triples`] apply to `values`.
     unsafe fn read_points(&mut self, values: *const f64, n: usize, name: &str) -> Result<(), Failure> {
         self.points.clear();
         // SAFETY: by the caller's promise.
@@ -256,7 +258,7 @@ impl FeelerCurveScene {
     /// Writes to `self.control` the control points of cubic pieces through `n` points with derivatives.
     ///
     /// # Safety
-    /// As for [`triples`], for both arrays.
+    /// The conditions of [`triples`] apply to both arrays.
     unsafe fn read_nodes(
         &mut self,
         points: *const f64,
@@ -275,8 +277,8 @@ impl FeelerCurveScene {
     }
 }
 
-/// Runs a function on a scene. If an earlier call of this scene has panicked, it returns
-/// `FeelerResult::Panic` instead.
+/// Calls `body` with the scene and returns its result. If an earlier call of this scene has panicked,
+/// `body` is not called and the result is [`FeelerResult::Panic`].
 ///
 /// # Safety
 /// `scene` is NULL or a scene that no other thread uses.

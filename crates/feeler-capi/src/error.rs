@@ -43,7 +43,8 @@ impl Failure {
         Self::new(FeelerResult::Argument, text)
     }
 
-    /// Returns a conversion of errors to failures with the given result, for `map_err`.
+    /// Returns a function, for `map_err`, that converts an error to a failure with this result and the
+    /// error's message.
     pub(crate) fn of<E: Display>(result: FeelerResult) -> impl Fn(E) -> Self {
         move |e| Self::new(result, e)
     }
@@ -58,7 +59,8 @@ fn remember(text: &str) {
     LAST.with(|last| *last.borrow_mut() = text);
 }
 
-/// Runs the body of a C function. A panic becomes [`FeelerResult::Panic`] and does not unwind into C.
+/// Runs the body of a C function and returns its result. The message of a failure is stored for
+/// [`feeler_last_error`]. A panic becomes [`FeelerResult::Panic`] and does not unwind into C.
 pub(crate) fn enter(body: impl FnOnce() -> Result<(), Failure>) -> FeelerResult {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => FeelerResult::Ok,

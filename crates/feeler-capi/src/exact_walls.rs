@@ -17,7 +17,8 @@ pub struct FeelerExactWall {
     spheres: Vec<Sphere>,
     superellipsoids: Vec<SuperellipsoidParticle>,
     out: WallContacts,
-    /// Whether a query has panicked, so that the cached results are unreliable.
+    /// Whether a call has panicked, so that the cached results are unreliable. Calls that change the
+    /// wall or compute contacts then return [`FeelerResult::Panic`].
     broken: bool,
 }
 
@@ -62,7 +63,7 @@ impl From<(usize, &WallContact)> for FeelerWallContact {
     }
 }
 
-/// Iterator over the records of all contacts, which contain the index of their particle.
+/// Iterator over the records of the contacts of all particles, each with the index of its particle.
 struct Numbered<'a> {
     contacts: std::iter::Enumerate<std::slice::Iter<'a, WallContact>>,
     offsets: &'a [u32],
@@ -96,8 +97,8 @@ fn failed(e: WallError) -> Failure {
     Failure::new(FeelerResult::Query, e)
 }
 
-/// Runs a function on a wall. If an earlier call of this wall has panicked, it returns
-/// `FeelerResult::Panic` instead.
+/// Calls `body` with the wall and returns its result. If an earlier call of this wall has panicked,
+/// `body` is not called and the result is [`FeelerResult::Panic`].
 ///
 /// # Safety
 /// `wall` is NULL or a wall that no other thread uses.

@@ -12,7 +12,8 @@ use feeler::{ContactPair, Verdict};
 #[derive(Debug)]
 pub struct FeelerContactPair {
     pair: ContactPair,
-    /// Whether a query has panicked, so that the cached results are unreliable.
+    /// Whether a query has panicked, so that the cached results are unreliable. Further queries then
+    /// return [`FeelerResult::Panic`](crate::FeelerResult::Panic).
     broken: bool,
 }
 
@@ -189,15 +190,17 @@ pub unsafe extern "C" fn feeler_contact_pair_separating_translation(
     })
 }
 
-/// Record of the verdict of the last query of a pair.
+/// Record of the verdict of the last query of a pair; its status is `Unknown` if no verdict was
+/// computed.
 pub(crate) fn verdict(pair: &ContactPair) -> FeelerVerdict {
     let min_distance = pair.min_distance().unwrap_or(f64::INFINITY);
     let undecided_pairs = pair.stats().undecided_pairs;
     verdict_record(pair.verdict(), min_distance, pair.tolerances().tol, undecided_pairs)
 }
 
-/// Record of a verdict, `None` if none was computed. `min_distance` (mm) is the smallest distance of a
-/// contact, `tolerance` (mm) that of the query, and `undecided_pairs` the number of pairs of areas.
+/// Record of a verdict. If `verdict` is `None` because none was computed, the status is `Unknown`.
+/// `min_distance` (mm) is the smallest distance of a contact, `tolerance` (mm) that of the query, and
+/// `undecided_pairs` the number of pairs of areas that may have further minima.
 pub(crate) fn verdict_record(
     verdict: Option<&Verdict>,
     min_distance: f64,

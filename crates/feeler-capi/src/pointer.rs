@@ -39,8 +39,8 @@ fn shared_check<T>(pointer: *const T, name: &str) -> Result<(), Failure> {
     if pointer.is_null() { Err(Failure::argument(format!("{name} is NULL"))) } else { Ok(()) }
 }
 
-/// Writes a value through a pointer, which may point to uninitialised memory. A NULL pointer is an
-/// error.
+/// Writes a value through a pointer, which may point to uninitialised memory. A NULL pointer is an error
+/// that states `name`.
 ///
 /// # Safety
 /// The pointer is NULL or writable.
@@ -60,7 +60,7 @@ pub(crate) fn check_output<T>((out, capacity): (*mut T, usize), count: *mut usiz
     shared_check(count, "count")
 }
 
-/// Writes the first `capacity` values to `out`, and the number of all values to `count`.
+/// Writes the values to `out`, but at most `capacity` of them, and the number of all values to `count`.
 ///
 /// # Safety
 /// `out` is NULL or has space for `capacity` values; `count` is NULL or writable.
@@ -79,7 +79,7 @@ pub(crate) unsafe fn fill<T>(
     Ok(())
 }
 
-/// Reads a null-terminated UTF-8 string.
+/// Reads a null-terminated UTF-8 string. A NULL pointer and invalid UTF-8 are errors that state `name`.
 ///
 /// # Safety
 /// The pointer is NULL or points to a null-terminated string.
@@ -93,7 +93,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a 
 /// Reads a path in UTF-8.
 ///
 /// # Safety
-/// As for [`text`].
+/// The conditions of [`text`] apply.
 pub(crate) unsafe fn path_of<'a>(pointer: *const c_char) -> Result<&'a Path, Failure> {
     // SAFETY: by the caller's promise.
     unsafe { text(pointer, "path") }.map(Path::new)

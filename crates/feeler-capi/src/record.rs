@@ -274,7 +274,7 @@ pub unsafe extern "C" fn feeler_query_options_init(options: *mut FeelerQueryOpti
 /// Reads options; NULL stands for the defaults.
 ///
 /// # Safety
-/// As for [`get_sized`].
+/// The conditions of [`get_sized`] apply.
 pub(crate) unsafe fn options(pointer: *const FeelerQueryOptions) -> Result<QueryOptions, Failure> {
     // SAFETY: by the caller's promise; any bytes are valid numbers.
     Ok(unsafe { get_sized(pointer, FeelerQueryOptions::new(), "options") }?.read())

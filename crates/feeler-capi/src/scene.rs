@@ -13,7 +13,8 @@ use feeler::{BodyId, BodyOptions, ContactEvent, EventKind, PairOptions, Scene, S
 #[derive(Debug)]
 pub struct FeelerScene {
     scene: Scene,
-    /// Whether a call has panicked, so that the cached results are unreliable.
+    /// Whether a call has panicked, so that the cached results are unreliable; further calls return
+    /// [`FeelerResult::Panic`].
     broken: bool,
 }
 
@@ -104,8 +105,8 @@ fn broken() -> Failure {
     Failure::new(FeelerResult::Panic, "an earlier call of this scene has panicked: free the scene")
 }
 
-/// Runs a function on a scene. If an earlier call of this scene has panicked, it returns
-/// `FeelerResult::Panic` instead.
+/// Calls `body` with the scene and returns its result. If an earlier call of this scene has panicked,
+/// `body` is not called and the result is [`FeelerResult::Panic`].
 ///
 /// # Safety
 /// `scene` is NULL or a scene that no other thread uses.
@@ -331,7 +332,7 @@ pub unsafe extern "C" fn feeler_scene_set_pair_options(
     unsafe { with(scene, set) }
 }
 
-/// Returns `None` for a negative distance.
+/// Returns `d_max`, or `None` if it is negative, which selects the default.
 fn unless_negative(d_max: f64) -> Option<f64> {
     if d_max < 0.0 { None } else { Some(d_max) }
 }

@@ -59,7 +59,8 @@ impl FeelerTrackedPair {
     }
 }
 
-/// Records of the near pairs of a scene, found by the last call of [`feeler_scene_track`].
+/// Records of the near pairs of a scene, found by the last call of [`feeler_scene_track`], sorted by
+/// `bodies`, then `parts`.
 #[must_use]
 pub fn tracked_pairs(scene: &Scene) -> Vec<FeelerTrackedPair> {
     let mut first_contact = 0;

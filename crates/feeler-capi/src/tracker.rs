@@ -18,7 +18,9 @@ pub struct FeelerContactTracker {
     /// Poses of A and B in the last successful update; identities before the first one.
     poses: [Pose; 2],
     prediction: GapPrediction,
-    /// Whether a call has panicked, so that the cached results are unreliable.
+    /// Whether an update or a verdict has panicked, so that the contacts are unreliable. The tracker
+    /// then counts as having none, and further updates return
+    /// [`FeelerResult::Panic`](crate::FeelerResult::Panic).
     broken: bool,
 }
 
@@ -188,7 +190,8 @@ impl FeelerStepBound {
 }
 
 impl FeelerTrackedStatus {
-    /// Record of a status, with the depth (mm) of the deepest contact if the status has one, else 0.
+    /// Returns the record of a status, and the depth (mm) of the deepest contact, or 0 if the status has
+    /// no depth.
     pub(crate) fn of(status: TrackedStatus) -> (Self, f64) {
         match status {
             TrackedStatus::Separated => (Self::Separated, 0.0),
@@ -617,8 +620,8 @@ pub fn gap_hessian(tracker: &ContactTracker, contact: &StepContact) -> [f64; 36]
 }
 
 impl FeelerStepContact {
-    /// Record of a contact at the world poses of A and B. `pose_ab` is the pose of B in A's frame, and
-    /// `displacement` (mm) that of the step's bound.
+    /// Record of a contact at the poses of A and B in the world. `pose_ab` is the pose of B in A's
+    /// frame, and `displacement` (mm) that of the step's bound, up to which gaps are active.
     #[must_use]
     pub fn of(c: &StepContact, [pose_a, pose_b]: &[Pose; 2], pose_ab: &Pose, displacement: f64) -> Self {
         let world = |pose: &Pose, p: &P3| pose.transform_point(p).into();

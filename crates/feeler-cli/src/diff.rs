@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 /// Schema version of the JSON document of `feeler diff`.
 const SCHEMA: u32 = 2;
 
-/// Number of differences of a file that the table shows without `--all`; further ones are counted. Tables are
-/// long with a larger value; a smaller one hides differences.
+/// Number of differences of a file that the table shows without `--all`; it states the number of further
+/// ones. Tables are long with a larger value; a smaller one hides differences.
 const MAX_SHOWN: usize = 30;
 
 const HEADER: [&str; 4] = ["file", "kind", "of", "what"];
@@ -107,8 +107,8 @@ struct Versions {
     new: Option<PathBuf>,
 }
 
-/// Versions of all files to compare, by name: `old` and `new` themselves, or all models below these two
-/// folders, with paths relative to the folders.
+/// Old and new version of each file to compare, by name. If `old` and `new` are files, these two are
+/// compared; if they are folders, all models below them, named by their paths relative to the folders.
 fn pairs(old: &Path, new: &Path) -> anyhow::Result<BTreeMap<String, Versions>> {
     for path in [old, new] {
         ensure!(path.exists(), "{}: the file or folder does not exist", path.display());
@@ -136,8 +136,9 @@ fn pairs(old: &Path, new: &Path) -> anyhow::Result<BTreeMap<String, Versions>> {
     Ok(out)
 }
 
-/// Models below a folder, each with its path relative to the folder. A .feeler file beside a STEP file
-/// of the same name is omitted, because the STEP file is compared.
+/// Paths of the models (STEP and .feeler files) below a folder, each with its path relative to the
+/// folder. A .feeler file beside a STEP file of the same name is omitted, because the STEP file is
+/// compared.
 fn models(below: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let is_model = |path: &Path| {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
@@ -261,9 +262,9 @@ fn html(
     report("Differences", &summary(files), &drawing.failed, (&HEADER, &rows), drawing.finished())
 }
 
-/// Draws the new version and those parts of the old version that differ. Returns the index of the scene,
-/// and its parts with their paths in the version that they belong to. A version that cannot be read is
-/// not drawn; `None` if no part is drawn.
+/// Draws the new version of a file and those parts of the old version that differ. Returns the index of
+/// the scene in `drawing`, and its parts, each with its path in its own version. A version that cannot
+/// be read is not drawn; `None` if no part is drawn.
 fn scene(
     file: &File,
     both: &Versions,

@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// look faceted with a larger value; pages are larger with a smaller one.
 const CHORD: f64 = 5e-4;
 
-/// Number of drawn triangles beyond which a report draws no further model. Pages exceed a few megabytes
-/// with a larger value; a smaller one omits models.
+/// Number of triangles in a picture beyond which a report draws no further model. Pages exceed a few
+/// megabytes with a larger value; a smaller one omits models.
 const MAX_TRIANGLES: usize = 400_000;
 
 /// Maximum number of models that a report draws; each is loaded once more. Reports take longer with a larger
@@ -88,7 +88,8 @@ impl Drawing {
         which.into_iter().map(|n| shapes[n]).collect()
     }
 
-    /// Adds the shapes of a model's solids and returns a part for each instance.
+    /// Adds the shapes of a model's solids to the picture, and returns a part of the picture for each
+    /// instance of the model, without adding it to a scene.
     pub(crate) fn parts_of_model(&mut self, model: &Model, tint: Tint) -> Vec<PicturePart> {
         let solids: Vec<&Hierarchy> = model.solids.iter().collect();
         let shapes = self.shapes(&solids);
@@ -111,7 +112,8 @@ impl Drawing {
         self.picture.scenes.len() - 1
     }
 
-    /// Adds what the picture shows when a row of a table is clicked, and returns the index for
+    /// Registers a selection of the parts and pairs of a scene (by its index), which the picture shows
+    /// when a row of a table is clicked. Returns the index of the selection, for
     /// [`Row::show`](crate::page::Row).
     pub(crate) fn show(&mut self, scene: usize, what: What) -> usize {
         self.picture.shows.push(Show { scene, what });
@@ -133,7 +135,7 @@ impl Drawing {
     }
 }
 
-/// Footpoints, distance and names of the features of a minimum, for a picture.
+/// Converts a contact to a minimum of a picture: footpoints, distance, kind, and names of the features.
 pub(crate) fn minimum(l: &Contact) -> PictureMinimum {
     PictureMinimum {
         distance: l.distance,
@@ -143,13 +145,13 @@ pub(crate) fn minimum(l: &Contact) -> PictureMinimum {
     }
 }
 
-/// Part of a picture that does not move.
+/// Creates a part of a picture that does not move, from its path, the index of its shape and its pose.
 pub(crate) fn still(path: &str, shape: usize, pose: Pose) -> PicturePart {
     PicturePart { path: path.to_owned(), shape, pose, track: None, tint: Tint::Own }
 }
 
-/// Indices of the parts that a difference is about. The `subject` of such a difference begins with the
-/// path of the part in quotes.
+/// Returns the indices of the parts that a difference with this `subject` is about. Such a subject
+/// begins with the path of the part in quotes.
 pub(crate) fn about(parts: &[PicturePart], subject: &str) -> Vec<usize> {
     let is_about = |p: &PicturePart| {
         let rest = subject.strip_prefix('\'').and_then(|s| s.strip_prefix(p.path.as_str()));

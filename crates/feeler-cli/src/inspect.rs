@@ -198,7 +198,7 @@ fn write_masses(
     Ok(())
 }
 
-/// Numbers of the instances that have a volume, but no density.
+/// Numbers of the instances that have a volume, but no density, counted from 0.
 fn missing(model: &Model, densities: &[Option<f64>]) -> Vec<usize> {
     let has_volume = |k: &usize| mass::own(model, &model.instances[*k]).is_some();
     (0..model.instances.len()).filter(|k| densities[*k].is_none()).filter(has_volume).collect()
@@ -312,7 +312,7 @@ fn named(names: &[&str], counts: &[u32]) -> Value {
         .into()
 }
 
-/// Number of levels of a hierarchy; a single leaf has one level.
+/// Number of levels of the tree of a hierarchy; a tree with a single leaf has one level.
 fn depth(h: &Hierarchy) -> u32 {
     let mut deepest = 0;
     let mut stack = if h.nodes.is_empty() { vec![] } else { vec![(NodeId(0), 1)] };

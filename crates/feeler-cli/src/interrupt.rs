@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Exit status of an interrupted program, by the convention of shells.
+/// Exit status of a program that a signal has interrupted, by the convention of shells.
 const INTERRUPTED: i32 = 130;
 
 /// Makes SIGINT, SIGTERM and SIGHUP end the process without leaving temporary files. Call once.

@@ -13,8 +13,8 @@ const KG_MM3_PER_KG_M3: f64 = 1e-9;
 /// right name.
 const MAX_LISTED_NAMES: usize = 20;
 
-/// Mass (mm³ at density 1, or kg), centroid (mm) and inertia tensor about the centroid (mm⁵ at density 1, or
-/// kg·mm²).
+/// Mass properties of a body: mass (kg, or mm³ at density 1), centroid (mm) and inertia tensor about the
+/// centroid (kg·mm², or mm⁵ at density 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mass {
     pub mass: f64,
@@ -28,7 +28,7 @@ impl Mass {
         Self { mass: volume, centroid: i.centroid.into(), tensor }
     }
 
-    /// Mass properties at a density (kg/mm³), from those at density 1.
+    /// Returns the mass properties at a density (kg/mm³), if `self` has those at density 1.
     pub(crate) fn at_density(&self, density: f64) -> Self {
         Self { mass: self.mass * density, tensor: self.tensor * density, ..*self }
     }

@@ -7,8 +7,8 @@ use feeler_view::picture::Picture;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Sorts the table when a heading is clicked: numerically if both cells are numbers, otherwise as text; empty
-/// cells stay at the bottom.
+/// JavaScript that sorts the table when a heading is clicked: numerically if both cells are numbers,
+/// otherwise as text; empty cells stay at the bottom.
 const SCRIPT: &str = "\
 for(const [i,th] of document.querySelectorAll('table.sorts th').entries())th.onclick=()=>{
 const body=document.querySelector('table.sorts tbody'),down=th.getAttribute('aria-sort')==='ascending';
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     /// CSS class: `new` for rows that need attention.
     pub(crate) class: &'static str,
     pub(crate) cells: Vec<Cell>,
-    /// Index of what the picture shows when the row is clicked
+    /// Index of the selection that the picture shows when the row is clicked
     /// ([`Drawing::show`](crate::drawing::Drawing::show)); `None` if a click has no effect.
     pub(crate) show: Option<usize>,
 }

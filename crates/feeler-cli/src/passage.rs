@@ -3,8 +3,8 @@
 use feeler_runtime::{Passage, PassageOutcome, Status};
 use serde_json::{Value, json};
 
-/// Status of a motion that determines the exit status of the program. Any contact counts as
-/// interference.
+/// Returns the status by which the result of a motion determines the exit status of the program. Any
+/// contact during the motion counts as interference.
 pub(crate) fn status(passage: &Passage) -> Status {
     match passage.outcome {
         _ if passage.left.is_some() => Status::Interfering,
@@ -14,7 +14,7 @@ pub(crate) fn status(passage: &Passage) -> Status {
     }
 }
 
-/// Returns the result as text. `unit` is printed after each time.
+/// Returns the result of the proof between the steps as text. `unit` is printed after each time.
 pub(crate) fn text(passage: &Passage, unit: &str) -> String {
     let queries = passage.queries;
     let result = match &passage.outcome {
@@ -31,7 +31,7 @@ pub(crate) fn text(passage: &Passage, unit: &str) -> String {
     format!("{left}{result} ({queries} queries)")
 }
 
-/// Returns the result as a member of a JSON document.
+/// Returns the result of the proof between the steps as a JSON value.
 pub(crate) fn json(passage: &Passage) -> Value {
     let mut value = match &passage.outcome {
         PassageOutcome::Free => json!({ "result": "free" }),

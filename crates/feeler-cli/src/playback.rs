@@ -36,8 +36,8 @@ impl PlayedStep {
     }
 }
 
-/// Motion of a picture with A on track 0 and B on track 1. `dt` is the time between steps (s); `None`
-/// for steps without times.
+/// Returns the motion that a picture plays, with A on track 0 and B on track 1. `dt` is the time between
+/// steps (s); `None` if it is not known.
 pub(crate) fn motion(steps: Vec<PlayedStep>, dt: Option<f64>) -> PictureMotion {
     #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
     let times = (0..steps.len()).map(|i| i as f64 * dt.unwrap_or(1.0)).collect();
@@ -53,7 +53,7 @@ pub(crate) fn motion(steps: Vec<PlayedStep>, dt: Option<f64>) -> PictureMotion {
     }
 }
 
-/// Members of a document of `sweep --json` that are needed to play the sweep.
+/// Members of a JSON document of `sweep --json` that are needed to play the sweep.
 #[derive(Debug, Deserialize)]
 struct Document {
     #[serde(default)]
@@ -86,7 +86,8 @@ struct Points {
     point_b: [f64; 3],
 }
 
-/// Reads a document of `sweep --json`, and removes all parts but the two that were swept.
+/// Reads a JSON document of `sweep --json` and returns its motion. Removes from `parts` all parts but
+/// the two that were swept, A first.
 pub(crate) fn read(file: &Path, parts: &mut Vec<AssemblyPart>) -> anyhow::Result<PictureMotion> {
     let named = || file.display().to_string();
     let text = std::fs::read_to_string(file).with_context(|| format!("{}: cannot read", named()))?;

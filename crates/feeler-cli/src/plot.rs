@@ -8,16 +8,16 @@ use std::path::Path;
 /// Common horizontal axis of all panels, which begins at 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// Name of the quantity, with its unit.
+    /// Label of the axis: name of the quantity, with its unit.
     pub label: String,
-    /// Value of the quantity at the last sample of a panel.
+    /// Value of the quantity at the right end of the axis, where the last sample of every panel is.
     pub last: f64,
 }
 
-/// Panel with one line.
+/// Panel of a plot, with one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// Name of the quantity, with its unit.
+    /// Title of the panel: name of the quantity, with its unit.
     pub label: String,
     /// Samples at equal distances along the axis; the line is interrupted at `None`.
     pub values: Vec<Option<f64>>,
@@ -135,8 +135,8 @@ fn draw(svg: &mut String, panel: &Panel, top: f64) {
     );
 }
 
-/// Round values from 0 to `largest` for the ticks of an axis: each as a fraction of `largest`, and as
-/// text.
+/// Returns round values from 0 to `largest` at which an axis has ticks: each as a fraction of `largest`,
+/// and as text.
 fn ticks(largest: f64) -> Vec<(f64, String)> {
     if !(largest > 0.0 && largest.is_finite()) {
         return vec![(0.0, "0".into())];

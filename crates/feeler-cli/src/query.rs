@@ -104,8 +104,9 @@ fn load_solid(
     Ok((part, index))
 }
 
-/// Finds an instance by its index, name or path and returns its index. If `which` is `None`, the model
-/// must have only one instance. Errors refer to the command-line `option` that selects the instance.
+/// Finds an instance by its index, name or path (`which`) and returns its index. If `which` is `None`,
+/// the model must have only one instance. `option` is the command-line option that selects the instance;
+/// errors name it.
 pub(crate) fn find_instance(model: &Model, option: &str, which: Option<&str>) -> anyhow::Result<usize> {
     match which {
         Some(which) => find_solid(model, which),
@@ -113,8 +114,8 @@ pub(crate) fn find_instance(model: &Model, option: &str, which: Option<&str>) ->
     }
 }
 
-/// Maximum number of solids that an error lists. Errors of large assemblies are long with a larger value, and
-/// less helpful with a smaller one.
+/// Maximum number of solids that are listed by the error about a file with several solids. Errors of
+/// large assemblies are long with a larger value, and less helpful with a smaller one.
 const MAX_LISTED: usize = 20;
 
 /// Returns the index of the only solid of a file. If there are several, the error lists them.
@@ -133,7 +134,8 @@ fn only_solid(model: &Model, option: &str) -> anyhow::Result<usize> {
     )
 }
 
-/// Finds an instance by its index, name or path. A name that several instances have is an error.
+/// Finds an instance by its index, name or path and returns its index. A name that several instances
+/// have is an error.
 fn find_solid(model: &Model, which: &str) -> anyhow::Result<usize> {
     let n = model.instances.len();
     if let Ok(i) = which.parse::<usize>() {
@@ -151,7 +153,8 @@ fn find_solid(model: &Model, which: &str) -> anyhow::Result<usize> {
     }
 }
 
-/// Counts of the solves that certified queries have examined.
+/// Counts of the solves that certified queries have examined: all of them, and those without a complete
+/// proof.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Certificate {
     /// Number of solves of pairs of areas of which at least one is free-form.
@@ -226,8 +229,8 @@ pub(crate) fn contacts_json(contacts: &[Contact]) -> Value {
     contacts.iter().map(one).collect()
 }
 
-/// Indices of the minima that get a row in the table. These are all minima that are not samples of a
-/// conformal set, and the first sample of each set, together with the set.
+/// Returns the indices of the minima that get a row in the table, each with its conformal set if it is a
+/// sample of one. These are all minima that are not samples, and the first sample of each set.
 fn shown_minima<'a>(
     contacts: &[Contact],
     sets: &'a [ConformalSet],

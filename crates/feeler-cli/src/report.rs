@@ -9,7 +9,7 @@ use feeler_runtime::{
 };
 use serde_json::{Value, json};
 
-/// Results that are computed on request for the poses of the last query.
+/// Results of a pair that go beyond its last query and are computed on request for the same poses.
 pub(crate) struct Report {
     /// Whether the solids interfere.
     interfering: bool,
@@ -19,13 +19,13 @@ pub(crate) struct Report {
     /// Smallest distance (mm) of separated or touching solids; `None` for other solids, or if it is not
     /// known.
     nearest: Option<f64>,
-    /// Whether no minimum is within `d_max`.
+    /// Whether the last query found no minimum within its `d_max`.
     is_beyond: bool,
     /// Contact regions of touching solids; `None` for other solids.
     regions: Option<Vec<ContactRegion>>,
     /// Conformal sets, whose samples are among the minima.
     pub sets: Vec<ConformalSet>,
-    /// Pairs of crossing faces, one of A and one of B, if the solids interfere.
+    /// Pairs of crossing faces, one of A and one of B; empty unless the solids interfere.
     crossing: Vec<(FeatureRef, FeatureRef)>,
     /// Curves in which the faces cross; `None` without `--curves`.
     crossings: Option<Crossings>,

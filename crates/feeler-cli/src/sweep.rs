@@ -21,9 +21,10 @@ struct Frame {
     min_distance: Option<f64>,
     status: Option<Status>,
     count: usize,
-    /// JSON object of the step, with members as in the document of `query`; null without `--json`.
+    /// JSON object of the step, with members like those of the document of `query`; null without
+    /// `--json`.
     result: Value,
-    /// Counts of the certified query; `None` without `--certified`.
+    /// Counts of the certificate of the step's query; `None` without `--certified`.
     certificate: Option<Certificate>,
     /// Step for the page; `None` without `--html`.
     played: Option<PlayedStep>,

@@ -3,7 +3,7 @@
 use crate::color;
 use std::fmt::Write as _;
 
-/// Minimum width (characters) to which a column of text is shortened. Lines exceed narrow terminals with a
+/// Width (characters) below which no column of text is narrowed. Lines exceed narrow terminals with a
 /// larger value; names are hard to recognise with a smaller one.
 const MIN_WIDTH: usize = 12;
 
@@ -64,8 +64,8 @@ fn render_within(header: &[&str], rows: &[Vec<String>], max_width: Option<usize>
     out
 }
 
-/// Narrows the widest columns until a line has at most `max_width` characters, or until no column can be
-/// narrowed. Columns with `is_fixed` keep their widths.
+/// Reduces `widths`, the widths of the columns, widest columns first, until a line has at most
+/// `max_width` characters or no column can be narrowed. Columns with `is_fixed` keep their widths.
 fn narrow(widths: &mut [usize], is_fixed: &[bool], max_width: usize) {
     loop {
         let total: usize = widths.iter().map(|w| w + 2).sum::<usize>().saturating_sub(2);

@@ -3,8 +3,8 @@
 use feeler_hierarchy::{Component, Model};
 use std::fmt::Write as _;
 
-/// Rotations below this angle (rad) and translations below this length (mm) are not printed. Rounding is
-/// printed with a smaller value; a larger one hides motions.
+/// Rotations below this angle (rad) and translations below this length (mm) are not printed in the tree
+/// of components. Rounding is printed with a smaller value; a larger one hides motions.
 const MIN_SHOWN_MOTION: f64 = 1e-9;
 
 /// Renders one line for each component, indented by its depth: its name, the instances directly in it,

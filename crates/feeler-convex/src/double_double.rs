@@ -11,7 +11,8 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - t)) + (b - t))
 }
 
-/// Returns a number, its upper half of digits and its lower half of digits (Veltkamp's splitting).
+/// Splits a number exactly into two numbers with half of its digits each (Veltkamp): returns the number,
+/// the upper part and the lower part, whose sum is the number.
 #[inline]
 pub(crate) fn split(x: f64) -> [f64; 3] {
     let c = 134_217_729.0 * x;

@@ -11,9 +11,9 @@ use feeler_geom::{P3, V3};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Returns the unit direction from A to B along which intersecting cores penetrate by at most `touch` (in
-/// scaled lengths). Returns `None` if they are deeper, or if the depth cannot be determined. `simplex`
-/// contains points of the difference B − A of the cores with which the polytope starts.
+/// Returns a unit direction, from A to B, along which intersecting cores penetrate each other by at most
+/// `touch` (scaled by [`Pair::scale`]). Returns `None` if their depth is larger or cannot be determined.
+/// `simplex` contains points of the difference B − A of the cores with which the polytope starts.
 pub(crate) fn depth_of_contact<A: Support + ?Sized, B: Support + ?Sized>(
     pair: &Pair<'_, A, B>,
     simplex: &Simplex,
@@ -27,8 +27,8 @@ pub(crate) fn depth_of_contact<A: Support + ?Sized, B: Support + ?Sized>(
     (expansion.upper.height <= touch).then_some(-expansion.upper.normal)
 }
 
-/// Supporting plane of the difference B − A of the cores. Its height above the origin is an upper bound
-/// of the depth.
+/// Supporting plane of the difference B − A of the cores. Its `height`, the distance of the origin from
+/// the plane, is an upper bound of the depth.
 #[derive(Clone, Copy)]
 pub(crate) struct Plane {
     pub height: f64,
@@ -39,10 +39,11 @@ pub(crate) struct Plane {
 pub(crate) struct ExpansionGoal {
     pub rel_tol: f64,
     pub abs_tol: f64,
-    /// Sum of the radii of both shapes, which is added to the depth of the cores.
+    /// Sum of the radii of both shapes. `rel_tol` is relative to the depth of the shapes, which exceeds
+    /// that of the cores by this sum.
     pub radius: f64,
-    /// Threshold of the depth of the cores: the expansion ends when the depth is proven to be above or
-    /// below it. `None` for an expansion that ends only when the bounds agree.
+    /// The expansion also ends when the depth of the cores is proven to be above or below this
+    /// threshold. With `None` it ends only when the bounds agree.
     pub threshold: Option<f64>,
 }
 
@@ -56,7 +57,8 @@ pub(crate) struct Expansion<'s, 'p, A: ?Sized, B: ?Sized> {
     pub iterations: u32,
 }
 
-/// Height of a facet's plane above the origin and the facet's index, with a total order.
+/// Entry of the queue of facets: height of the facet's plane above the origin, and index of the facet,
+/// by which equal heights are ordered.
 struct FacetHeight(f64, u32);
 
 feeler_geom::ordered_by!(FacetHeight, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -74,9 +76,9 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         }
     }
 
-    /// Evaluates the point of the difference B − A of the cores that is farthest along the unit direction
-    /// `normal`, and updates the upper bound of the depth. Returns the point and its height along the
-    /// direction.
+    /// Evaluates the point of the difference B − A of the cores that is farthest along the unit vector
+    /// `normal`, and lowers the upper bound of the depth to its height if that is smaller. Returns the
+    /// point and its height along `normal`.
     pub(crate) fn evaluate(&mut self, normal: V3) -> (Vertex, f64) {
         let vertex = self.pair.support(&-normal);
         self.iterations += 1;
@@ -88,9 +90,10 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         (vertex, height)
     }
 
-    /// Expands the polytope until the bounds of the depth meet the goal. Returns `false` if they do not,
-    /// because `max_iterations` support points have been evaluated or a point is not finite. The
-    /// expansion terminates because every step adds a vertex or retires a facet permanently.
+    /// Expands the polytope until the bounds of the depth meet the goal. Returns `true` if they do, and
+    /// also if the difference of the cores is flat. Returns `false` if `max_iterations` support points
+    /// have been evaluated or a point is not finite. The expansion terminates because every step adds a
+    /// vertex or retires a facet permanently.
     pub(crate) fn run(&mut self, goal: &ExpansionGoal, max_iterations: u32) -> bool {
         let Some(mut hull) = self.first_tetrahedron() else {
             // A flat difference has no interior; its remaining thickness is rounding.

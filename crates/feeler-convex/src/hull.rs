@@ -29,12 +29,13 @@ pub(crate) struct Facet {
 pub(crate) struct GrowingHull {
     pub(crate) points: Vec<V3>,
     pub(crate) facets: Vec<Facet>,
-    /// For each point, the index of the new facet whose edge on the horizon starts there. The horizon is
-    /// the boundary of the facets that the added point removes. Used only while a point is added.
+    /// For each point, the index of the new facet whose edge on the horizon starts there, and
+    /// [`NO_FACET`] for points off the horizon. The horizon is the boundary of the facets that the added
+    /// point removes. Used only while a point is added.
     starts: Vec<u32>,
     stack: Vec<u32>,
-    /// Indices of the facets that were removed by the most recently added point, because it was outside
-    /// of them.
+    /// Indices of the facets that the most recently added point removed, because it was outside of them.
+    /// They stay in `facets`, with `alive` unset.
     pub(crate) removed: Vec<u32>,
     horizon: Vec<(u32, u32, u32)>,
 }
@@ -89,9 +90,9 @@ impl GrowingHull {
         i
     }
 
-    /// Adds point `i`, which must be outside of facet `seen_by`, to the hull. New facets are appended,
-    /// and the index of the first one is returned. If the signs contradict each other, which happens
-    /// only if products underflow, the hull is invalid and `None` is returned.
+    /// Adds point `i`, which must be outside of facet `seen_by`, to the hull. Appends the new facets to
+    /// `facets` and returns the index of the first one. Returns `None` if the signs contradict each
+    /// other, which happens only if products underflow; the hull is then invalid.
     pub(crate) fn add(&mut self, i: u32, seen_by: u32) -> Option<usize> {
         let p = self.points[i as usize];
         self.removed.clear();

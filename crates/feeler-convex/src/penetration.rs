@@ -27,9 +27,9 @@ pub struct PenetrationRequest {
     /// Maximum difference between the depth and its lower bound (mm). The search ends when this
     /// tolerance or `rel_tol` is satisfied.
     pub abs_tol: f64,
-    /// Maximum number of support points evaluated for the polytope. Hulls of points need one for each
-    /// vertex of the facets near the result. Round shapes need about 1 / `rel_tol` if their centres
-    /// coincide, and far fewer otherwise.
+    /// Maximum number of support points that are evaluated to expand the polytope inside the shapes'
+    /// difference. Hulls of points need one for each vertex of the facets near the result. Round shapes
+    /// need about 1 / `rel_tol` if their centres coincide, and far fewer otherwise.
     pub max_iterations: u32,
 }
 
@@ -62,9 +62,11 @@ pub struct Penetration {
     /// Outcome of the query.
     pub outcome: PenetrationOutcome,
     /// Penetration depth (mm): the length of the translation of B along `direction` after which the
-    /// shapes only touch. It is an upper bound of the smallest such translation, up to rounding.
+    /// shapes only touch. It is an upper bound, up to rounding, of the length of the shortest
+    /// translation in any direction that separates the shapes.
     pub depth: f64,
-    /// Lower bound of the smallest translation (mm) that separates the shapes, valid up to rounding.
+    /// Lower bound (mm) of the length of the shortest translation in any direction that separates the
+    /// shapes, valid up to rounding.
     pub lower_bound: f64,
     /// Unit vector, pointing from A to B, of the translation of B that separates the shapes.
     pub direction: V3,
@@ -149,11 +151,11 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
 }
 
 impl<A: Support + ?Sized, B: Support + ?Sized> Expansion<'_, '_, A, B> {
-    /// Refines the upper bound of the depth. The core of B is moved out of A's core along the best
-    /// direction, slightly farther than the depth. The closest points of both cores then give the normal
-    /// of the difference near its lowest supporting plane. Returns these points, moved back; they are
-    /// the deepest points of both cores if the plane is the lowest one. Returns `None` if no plane is
-    /// confirmed.
+    /// Refines the upper bound of the depth, `upper`. Each step moves the core of B out of A's core
+    /// along the direction of the bound, slightly farther than the depth. The closest points of both
+    /// cores then give the normal of the difference near its lowest supporting plane. Returns the
+    /// closest points on A's core and on B's core, the latter moved back; they are the deepest points of
+    /// both cores if the plane is the lowest one. Returns `None` if no step confirms a plane.
     fn polish(&mut self) -> Option<[P3; 2]> {
         let mut points = None;
         for _ in 0..64 {

@@ -17,7 +17,8 @@ pub(crate) struct Pair<'s, A: ?Sized, B: ?Sized> {
     pub(crate) scale: f64,
 }
 
-/// Point of the difference of two shapes' cores, with the support points `a` and `b` that it comes from.
+/// Point `w` of the difference B − A of two shapes' cores, multiplied by [`Pair::scale`], with the
+/// support points `a` and `b` that it comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vertex {
     pub(crate) w: V3,
@@ -104,7 +105,8 @@ impl Simplex {
         self.w.iter().zip(&self.from).take(self.n).map(|(w, [a, b])| Vertex { w: *w, a: *a, b: *b })
     }
 
-    /// Indices of the support points of the newest vertex.
+    /// Indices ([`SupportPoint::index`]) of the support points on A and on B that the newest vertex
+    /// comes from.
     #[inline]
     pub(crate) fn last(&self) -> [u32; 2] {
         self.from[self.n.saturating_sub(1).min(3)].map(|p| p.index)
@@ -167,8 +169,8 @@ impl Simplex {
         if out.norm_squared() > 0.0 { out } else { v }
     }
 
-    /// Recomputes the nearest point with differences and sum in doubled precision, for distances small
-    /// relative to the coordinates.
+    /// Returns the nearest point, recomputed with differences and sum in doubled precision, for
+    /// distances small relative to the coordinates. `scale` is [`Pair::scale`].
     #[inline]
     pub(crate) fn refined(&self, scale: f64) -> V3 {
         let factors = self.weights.map(split);
@@ -203,7 +205,8 @@ impl Simplex {
         }
     }
 
-    /// Writes the points on both cores to `witness`.
+    /// Writes the closest points of both cores to `witness`, and appends the simplex's vertices with
+    /// their weights to its list.
     #[inline]
     pub(crate) fn write_witness(&self, witness: &mut ClosestPoints) {
         let (mut a, mut b) = (V3::zeros(), V3::zeros());
@@ -223,8 +226,8 @@ fn across(v: V3, t: V3) -> V3 {
     if along.is_finite() { v - t * along } else { v }
 }
 
-/// Returns the normal (not normalised) and the edge vectors of a triangle, and the index of the longest
-/// edge.
+/// Returns the normal (not normalised) of a triangle, its edge vectors b − a, c − b and a − c, and the
+/// index of the longest one.
 fn normal(a: &V3, b: &V3, c: &V3) -> (V3, [V3; 3], usize) {
     let edges = [b - a, c - b, a - c];
     let l = edges.map(|e| e.norm_squared());

@@ -118,13 +118,15 @@ pub enum DistanceOutcome {
     Separated,
     /// Distance and penetration depth are both zero, up to rounding or the requested tolerance.
     Touching,
-    /// The interiors intersect. The witness points coincide up to rounding, or lie within the radius of
-    /// the other shape. Use [`penetration`](crate::penetration()) to compute the depth.
+    /// The interiors intersect. If the cores intersect, the witness points coincide up to rounding;
+    /// otherwise each of them is on the surface of its own shape and inside the other shape. Use
+    /// [`penetration`](crate::penetration()) to compute the depth.
     Overlapping,
     /// The lower bound proves that the distance exceeds [`DistanceRequest::max_distance`].
     Beyond,
-    /// The requested tolerance was not reached within [`DistanceRequest::max_iterations`] steps, or not
-    /// because of rounding. The bounds are valid, and the witness contains the best points found.
+    /// The requested tolerance was not reached because of rounding, or because
+    /// [`DistanceRequest::max_iterations`] steps were not enough. The bounds are valid, and the witness
+    /// contains the best points found.
     Stalled,
     /// A support point or a radius was NaN or infinite, or a radius was negative. The other fields are
     /// meaningless.
@@ -143,7 +145,8 @@ pub struct DistanceResult {
     pub lower_bound: f64,
     /// Closest points of both shapes, or the best points found if the search did not converge.
     pub witness: ClosestPoints,
-    /// Unit vector from A to B at the closest points; zero if the shapes overlap and it is undetermined.
+    /// Unit vector from A to B at the closest points; zero if the shapes overlap and their cores
+    /// intersect.
     pub direction: V3,
     /// Number of steps of the search; each evaluates one support point of each shape.
     pub iterations: u32,

@@ -5,7 +5,8 @@
 //! cubic Hermite interpolant of the samples determines the signs of the slope. The signs count only if
 //! they exceed the error of the interpolant, in value and derivative, at the cut.
 
-/// Sample of the slope at one parameter.
+/// Slope of half the squared distance at one parameter, with its derivative and the data that relate it
+/// to lengths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slope {
     /// Parameter of the curve at which the slope was computed.
@@ -72,8 +73,8 @@ pub(crate) fn minima(
     search(sample, first, last, reach, MAX_BISECTIONS, level, found);
 }
 
-/// Recursive part of [`minima`] for the interval between two samples. `reach` is the end tolerance
-/// (parameter), `halvings` the number of bisections that are left.
+/// Recursive part of [`minima`] for the interval between the samples `a` and `b`. `reach` is the end
+/// tolerance (parameter), `halvings` the number of bisections that are left.
 fn search(
     sample: &mut impl FnMut(f64) -> Slope,
     a: Slope,

@@ -62,7 +62,9 @@ pub(crate) enum Pieces {
     Quintic(CurveTree<6>),
 }
 
-/// Evaluates an expression that is generic over the degree for the tree of a curve, cubic or quintic.
+/// Evaluates an expression for the tree of a curve's pieces, which are cubics or quintics:
+/// `with_pieces!(pieces, s => expression)` matches `Pieces` and names the tree `s`. The expression is
+/// compiled for both degrees.
 macro_rules! with_pieces {
     ($pieces:expr, $s:ident => $body:expr) => {
         match $pieces {
@@ -257,7 +259,8 @@ impl Curve {
         with_pieces!(&self.pieces, s => s.nodes[0].bounds.diagonal())
     }
 
-    /// Smallest and largest coordinates of the control points. They bound the curve without its radius.
+    /// Corners of the bounding box of the control points (mm): the smallest and the largest coordinates.
+    /// The box contains the curve without its radius.
     #[must_use]
     pub fn bounds(&self) -> (P3, P3) {
         with_pieces!(&self.pieces, s => (s.nodes[0].bounds.min.into(), s.nodes[0].bounds.max.into()))

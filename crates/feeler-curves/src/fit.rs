@@ -29,9 +29,9 @@ pub struct FittedCurve {
 
 impl Curve {
     /// Fits cubics to measured points, given in their order along the curve. The number of pieces is the
-    /// first of 1, 2, 4, … that brings all points within `tolerance` (mm). It is limited to one piece
-    /// for every two points and to 256; [`FittedCurve::deviation`] reports the deviation that was
-    /// reached. The direction is continuous at joints, so corners are rounded.
+    /// first of 1, 2, 4, … (from 2 for a closed curve) that brings all points within `tolerance` (mm).
+    /// It is limited to one piece for every two points and to 256; [`FittedCurve::deviation`] reports
+    /// the deviation that was reached. The direction is continuous at joints, so corners are rounded.
     ///
     /// # Errors
     /// If there are fewer than four points, they all coincide, a coordinate is not finite, or the radius
@@ -69,8 +69,8 @@ impl Curve {
     }
 }
 
-/// Computes the length of the chords up to each point, and for a closed curve also that of the closed
-/// polygon.
+/// Returns for each point the length of the chords from the first point to it. For a closed curve, the
+/// length of the closed polygon follows as the last entry.
 fn chord_lengths(points: &[P3], closed: bool) -> Vec<f64> {
     let mut sum = 0.0;
     let mut lengths = vec![0.0];
@@ -110,9 +110,9 @@ fn fit_pieces(
     best.ok_or(CurveError::NoLength(0))
 }
 
-/// Computes the positions and derivatives at the `n` pieces' joints for which the curve has the least
-/// sum of squared distances between its points at the parameters `u` and `points`. `None` if the linear
-/// system is singular.
+/// Computes the positions and derivatives at the ends of the `n` pieces for which the curve has the
+/// least sum of squared distances between `points` and its points at the parameters `u`. `None` if the
+/// linear system is singular.
 fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Vec<P3>, Vec<V3>)> {
     let nodes = if closed { n } else { n + 1 };
     let mut a = DMatrix::<f64>::zeros(2 * nodes, 2 * nodes);

@@ -2,7 +2,8 @@
 
 use feeler_geom::count::index;
 
-/// Identities of the minima of the previous query.
+/// Minima of the previous query with their identities, scratch buffers, and the last identity that was
+/// assigned.
 #[derive(Clone, Debug)]
 pub(crate) struct Ids<T> {
     before: Vec<T>,
@@ -24,10 +25,11 @@ pub(crate) trait Numbered: Copy {
 }
 
 impl<T: Numbered> Ids<T> {
-    /// Assigns identities. Each minimum inherits the identity of the previous minimum with the smallest
-    /// `moved`, in ascending order of `moved`, or receives a new one. `moved` returns the distance (mm)
-    /// from a previous minimum (second argument) to a new one (first argument), or `None` if the two
-    /// cannot be the same.
+    /// Assigns identities to `minima`. Pairs of a new and a previous minimum are visited in ascending
+    /// order of `moved`: the new one inherits the identity of the previous one, unless one of the two
+    /// already belongs to an earlier pair. All remaining minima receive new identities. `moved` returns
+    /// the distance (mm) from a previous minimum (second argument) to a new one (first argument), or
+    /// `None` if the two cannot be the same.
     pub(crate) fn assign(&mut self, minima: &mut [T], moved: impl Fn(&T, &T) -> Option<f64>) {
         self.pairs.clear();
         for (i, new) in minima.iter().enumerate() {

@@ -19,10 +19,11 @@ pub enum CurveLocation {
 pub struct CurveMinimum {
     /// Parameters of the minimum on both curves. For a curve and itself, the smaller one comes first.
     pub u: [f64; 2],
-    /// Points on the curves at `u`. The points on the tubes are `radius` away along the normal.
+    /// Points on the curves at `u`. The points on the tubes are one radius away: along `normal` on the
+    /// first curve, against it on the second one.
     pub points: [P3; 2],
-    /// Unit vector from the first point to the second one. Where the curves cross, it is orthogonal to
-    /// both curves, and its sign is arbitrary.
+    /// Unit vector from the first point to the second one. If the curves cross, it is orthogonal to both
+    /// of them, and its sign is arbitrary.
     pub normal: V3,
     /// Distance between the points on the two curves, without their radii (mm).
     pub distance: f64,
@@ -30,7 +31,8 @@ pub struct CurveMinimum {
     pub gap: f64,
     /// Kind of the point on each curve: inside a piece, at a corner or at a free end.
     pub places: [CurveLocation; 2],
-    /// Number of the set in this result, if the minimum is a sample of a stretch of equal distance.
+    /// Number, from 0, of the set in this result of which the minimum is a sample; `None` if it is not a
+    /// sample of a stretch of equal distance.
     pub set: Option<u32>,
     /// Identity of the minimum. It stays the same between queries of one [`crate::CurvePair`] while the
     /// minimum moves continuously.
@@ -57,7 +59,8 @@ pub struct SolidMinimum {
     pub place: CurveLocation,
     /// Face, edge or vertex of the solid that the minimum lies on.
     pub feature: Feature,
-    /// Number of the set in this result, if the minimum is a sample of a stretch of equal distance.
+    /// Number, from 0, of the set in this result of which the minimum is a sample; `None` if it is not a
+    /// sample of a stretch of equal distance.
     pub set: Option<u32>,
     /// Identity of the minimum. It stays the same between queries of one [`crate::CurveSolidPair`] while
     /// the minimum moves continuously.
@@ -75,7 +78,8 @@ pub struct CurveOptions {
     pub level_slope: f64,
     /// Minimum length (mm) of a stretch of constant distance that is reported as a set of samples; a
     /// shorter one is reported as one minimum. `None` stands for the sum of the radii or a hundredth of
-    /// the smaller curve's size, whichever is larger.
+    /// the smaller curve's size, whichever is larger; for a curve and a solid, twice the radius replaces
+    /// the sum.
     pub level_length: Option<f64>,
     /// Maximum number of samples of a set, at least 2.
     pub max_samples: usize,

@@ -38,7 +38,8 @@ pub(crate) enum EdgeShape {
     Fitted(Vec<Fitted>),
 }
 
-/// Quintics fitted to a span of an edge, with the parameters `t` of the edge's curve at their ends.
+/// Quintics fitted to one span of an edge. `t` contains the parameters of the edge's curve at the ends
+/// of the quintics, one more than there are quintics.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     pub tree: CurveTree<6>,
@@ -46,7 +47,8 @@ pub(crate) struct Fitted {
 }
 
 impl Fitted {
-    /// Converts a parameter of the quintics to one of the edge's curve.
+    /// Converts a parameter of the quintics, of which number k covers [k, k + 1], to one of the edge's
+    /// curve.
     pub(crate) fn parameter(&self, u: f64) -> f64 {
         let (k, x) = self.tree.locate(u);
         self.t[k] + x * (self.t[k + 1] - self.t[k])
@@ -167,14 +169,14 @@ impl Distance {
         }
     }
 
-    /// Footpoint of the point `p`, for which the distance was computed.
+    /// Footpoint of `p`, which must be the point for which this distance was computed.
     pub(crate) fn foot(&self, p: &P3) -> P3 {
         p - self.gradient * self.value
     }
 
-    /// Signed distance of the point `p` from a primitive. A point on the primitive's axis or at its
-    /// centre, from which no direction is nearest, is moved slightly, relative to the solid's size (mm).
-    /// `None` if the distance cannot be computed.
+    /// Signed distance of the point `p` from a primitive. If `p` is on the primitive's axis or at its
+    /// centre, where the direction is undefined, a point beside it replaces `p`, at 1e-9 of the solid's
+    /// `size` (mm). `None` if the distance cannot be computed there either.
     pub(crate) fn of_primitive(primitive: &Primitive, p: &P3, size: f64) -> Option<Self> {
         let form = signed_distance_form(primitive, p)
             .or_else(|| signed_distance_form(primitive, &(p + V3::new(0.48, 0.6, 0.64) * (1e-9 * size))))?;
@@ -258,8 +260,8 @@ impl Obstacle {
         is_convex && into.iter().all(|m| w.dot(m) <= slack)
     }
 
-    /// Parameter of the point `p` on an edge's curve; `None` if the point is not on one of the edge's
-    /// spans.
+    /// Parameter on an edge's curve of the point nearest to `p`; `None` if `p` is farther than 1e-9 of
+    /// the solid's size from every span of the edge.
     pub(crate) fn on_edge(&self, e: EdgeId, p: &P3) -> Option<f64> {
         let edge = &self.body.hierarchy().edges[e.index()];
         edge.spans.iter().find_map(|span| {

@@ -10,7 +10,7 @@ use crate::tree::{Between, Leaf};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part<const N: usize> {
     pub control: Piece<N>,
-    /// Parameter of the curve at the start of the part, and its increase along the part.
+    /// Parameter of the curve at the start of the part, and (`du`) its increase along the part.
     pub u: f64,
     pub du: f64,
     /// Upper bounds of the turning, the total angle (rad) by which the tangent rotates: over the part
@@ -27,8 +27,8 @@ impl<const N: usize> Part<N> {
         Self { control: leaf.control, u, du: end - u, turning: leaf.turning, lead: 0.0, rest: 0.0 }
     }
 
-    /// Splits the part at the middle of its parameters. The turning of the halves is computed only if
-    /// `turns` is set, because it takes as long as everything else.
+    /// Splits the part at the middle of its parameter range. The turning of the halves is computed only
+    /// if `turns` is set, because it takes as long as everything else; otherwise it is set to zero.
     pub(crate) fn halves(&self, turns: bool) -> [Self; 2] {
         let [l, r] = halves(&self.control);
         let du = 0.5 * self.du;
@@ -40,7 +40,7 @@ impl<const N: usize> Part<N> {
     }
 
     /// Prepares two consecutive parts, the halves of one part, for a query between them: sets the
-    /// turning between them to zero.
+    /// turning of their leaf that lies between them (`rest` of `l`, `lead` of `r`) to zero.
     pub(crate) fn facing(l: &Self, r: &Self) -> (Self, Self) {
         (Self { rest: 0.0, ..*l }, Self { lead: 0.0, ..*r })
     }
@@ -67,8 +67,8 @@ impl<const N: usize> Part<N> {
 }
 
 /// Whether a curve turns too little from the start of `a` to the end of `b` to have a minimum between
-/// the two parts. On closed curves, the path with less turning decides. `between` is the turning between
-/// their leaves.
+/// the two parts. The path around a closed curve, from `b` to `a`, decides if it turns less. `between`
+/// is the turning between the leaves of the two parts.
 pub(crate) fn turn_too_little<const N: usize, const M: usize>(
     a: &Part<N>,
     b: &Part<M>,

@@ -94,7 +94,7 @@ pub(crate) fn halves<const N: usize>(a: &Piece<N>) -> [Piece<N>; 2] {
     [l, r]
 }
 
-/// Returns the piece extrapolated to the parameters [-beyond, 1 + beyond].
+/// Returns the piece extrapolated to the parameters [-beyond, 1 + beyond], which become [0, 1].
 pub(crate) fn widened<const N: usize>(a: &Piece<N>, beyond: f64) -> Piece<N> {
     // De Casteljau's algorithm also extrapolates: cut first at 1 + beyond, then, reversed, at -beyond.
     let part = |a: &Piece<N>, t: f64| {
@@ -172,8 +172,8 @@ impl Range {
 }
 
 /// Computes the range of the Bernstein coefficients of `w · a'`, the derivative of half the squared
-/// distance by s, where `w = a(s) - b(t)`. The range is widened by a bound of the rounding error. A zero
-/// at an end shared by two neighbours must not be hidden from both of them.
+/// distance by s, where `w = a(s) - b(t)`. The range is widened by a bound of the rounding error, so
+/// that a zero at the common end of two neighbouring pieces is in the range of at least one of them.
 pub(crate) fn gradient<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let h = derivative(a);
     let range = products::<N, M>(&Weights::<N>::FIRST, &h, N - 1, a, b, &[0.0; MAX_PRODUCT_COEFFICIENTS]);

@@ -127,8 +127,9 @@ impl CurvePair {
         CurveStats { n_nodes: s.n_nodes, n_parts: s.n_parts, n_undecided: s.n_undecided }
     }
 
-    /// Finds the minima between a vertex of one curve and the interior of the pieces of the curve `s`.
-    /// `swapped` is set if the vertex is on the second curve, `is_own` if it is a vertex of `s` itself.
+    /// Adds the minima between a vertex of one curve and the interior of the pieces of the curve `s` to
+    /// the candidates, and stretches of constant distance to the solutions. `swapped` is set if the
+    /// vertex is on the second curve, `is_own` if it is a vertex of `s` itself.
     fn vertex<const M: usize>(
         &mut self,
         vertex: &Vertex,
@@ -236,7 +237,7 @@ impl CurvePair {
     }
 }
 
-/// The pair of two curves, as the geometry in which stretches of constant distance are joined.
+/// [`Pairing`] of two curves, with which stretches of constant distance are joined to sets.
 struct CurvePairing<'a> {
     a: &'a Curve,
     b: &'a Curve,
@@ -307,8 +308,8 @@ fn vertex_place(vertex: &Vertex) -> CurveLocation {
     if vertex.before.is_some() && vertex.after.is_some() { CurveLocation::Corner } else { CurveLocation::End }
 }
 
-/// Whether the distance to `point` does not decrease from the vertex along its curve in either
-/// direction.
+/// Whether the distance to `point` does not decrease from the vertex along its curve, in the two
+/// directions at a corner or the one direction at a free end.
 fn admits(vertex: &Vertex, point: &V3) -> bool {
     let w = point - vertex.point;
     let rounding = VERTEX_SLOPE_ROUNDING * w.norm() + f64::EPSILON * (point.norm() + vertex.point.norm());
@@ -329,9 +330,9 @@ fn turn_too_little_between<const N: usize>(s: &CurveTree<N>, v: &Vertex, w: &Ver
     s.turns_too_little_to_vertex(v, of_w) || s.turns_too_little_to_vertex(w, of_v)
 }
 
-/// Whether two pairs of parameters belong to the same points of both curves, up to `tolerance` (mm).
-/// Where a curve touches itself, parameters far apart along it have one point, so the parameters are
-/// compared, too.
+/// Whether two pairs of parameters belong to the same points of both curves, up to `tolerance` (mm). The
+/// parameters are compared, too, because a curve that touches itself has one point at parameters far
+/// apart.
 fn is_same(a: &Curve, b: &Curve, p: &ParamPair, q: &ParamPair, tolerance: f64) -> bool {
     let is_near = |curve: &Curve, s: f64, t: f64| {
         let (separation, n) = ((s - t).abs(), curve.n_pieces() as f64);

@@ -47,9 +47,9 @@ pub struct CurveId(pub u32);
 pub enum CurveContact {
     /// A minimum between two curves, or between a curve and itself (`b` is `a`).
     Curves {
-        /// Id of one curve, the smaller one.
+        /// Smaller one of the two ids.
         a: CurveId,
-        /// Id of the other curve.
+        /// Larger one of the two ids, or the same id for a curve and itself.
         b: CurveId,
         /// The minimum; its `id` is unique in the scene.
         minimum: CurveMinimum,
@@ -60,7 +60,7 @@ pub enum CurveContact {
         curve: CurveId,
         /// Id of the body of the solid.
         body: BodyId,
-        /// Index of the solid in the body.
+        /// Index of the solid among those of the body, which is a compound if it has more than one.
         part: u32,
         /// The minimum; its `id` is unique in the scene.
         minimum: SolidMinimum,
@@ -100,7 +100,8 @@ enum Pair {
     Solid(Box<CurveSolidPair>, Arc<Obstacle>, Pose),
 }
 
-/// A near pair, with its buffers and results.
+/// Near pair of two curves, of a curve and a solid, or of a curve with itself, with its buffers and
+/// results.
 #[derive(Debug)]
 struct Slot {
     pair: Pair,
@@ -293,8 +294,7 @@ impl CurveScene {
     }
 
     /// Whether the tube of a curve and a body had common inner points in the most recent update. `None`
-    /// if they touch to rounding, if the status is undecided, or if [`CurveScene::detect_interference`]
-    /// was not enabled.
+    /// if they touch to rounding, if the status is undecided, or if [`CurveScene::status`] is `None`.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Solids`] when no such body exists.
@@ -336,7 +336,8 @@ impl CurveScene {
         self.curves.binary_search_by_key(&id, |c| c.0).map_err(|_| CurveSceneError::NoCurve(id))
     }
 
-    /// Marks the pairs of curves, and of curves and solids, whose boxes are near, and drops all other
+    /// Updates the list of near pairs: marks every curve with itself and all pairs of curves, and of
+    /// curves and solids, whose boxes are near with the number of this update, and drops all other
     /// pairs.
     fn find_near(&mut self) -> Result<(), CurveSceneError> {
         let step = self.step;
@@ -382,7 +383,8 @@ impl CurveScene {
         Ok(())
     }
 
-    /// Returns an error for the first near pair whose coordinates are too large for its size.
+    /// Returns an error for the first near pair in which the coordinates of a curve are too large for
+    /// the size of the larger object.
     fn check_coordinates(&self) -> Result<(), CurveSceneError> {
         let curve = |id: CurveId| &self.curves[self.curves.partition_point(|c| c.0 < id)].1;
         let largest = |c: &Curve| {

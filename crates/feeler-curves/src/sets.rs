@@ -18,12 +18,14 @@ pub(crate) trait Pairing {
     /// Distance (mm) between two pairs of parameters: the larger one of the distances between their
     /// points on the first and on the second object.
     fn separation(&self, p: &ParamPair, q: &ParamPair) -> f64;
-    /// Changes the parameter of the other object to that of its point nearest to the point at the
-    /// parameter with index `along`, which stays fixed.
+    /// Returns `params` after the parameter of the other object is replaced by that of its point nearest
+    /// to the point at the parameter with index `along`, which stays fixed. A solid has no parameter, so
+    /// `params` is unchanged.
     fn across(&self, params: ParamPair, along: usize) -> ParamPair;
     /// Whether one of the curves has a free end at these parameters.
     fn is_end(&self, params: &ParamPair) -> bool;
-    /// Whether the distance increases, at `params`, with the parameter along which the stretch runs.
+    /// Whether the distance increases, at `params`, when the parameter along which `stretch` runs
+    /// increases.
     fn rises(&self, params: &ParamPair, stretch: &Stretch) -> bool;
 }
 
@@ -31,9 +33,10 @@ pub(crate) trait Pairing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub params: ParamPair,
-    /// Index of the solid's area opposite to the stretch; 0 for two curves.
+    /// Index, among the areas of the solid's hierarchy, of the area of a free-form face opposite to the
+    /// stretch; unused otherwise.
     pub area: u32,
-    /// Number of the set that the sample belongs to; 0 for single minima.
+    /// Number, from 0, of the set that the sample belongs to; meaningless for a single minimum.
     pub set: u32,
 }
 
@@ -49,7 +52,7 @@ pub(crate) struct Sets {
     n_sets: u32,
 }
 
-/// Parameters of the sampling of sets.
+/// Parameters that determine which chains are sets and how many samples a set has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
     pub size: f64,
@@ -67,8 +70,8 @@ impl Sets {
         self.n_sets = 0;
     }
 
-    /// Joins stretches to chains, and adds the samples of a set, or one minimum, for each chain that is
-    /// a minimum.
+    /// Joins stretches to chains. For each chain that is a minimum, adds the samples of a set or, if the
+    /// chain is short, one minimum. Other chains are dropped.
     pub(crate) fn join(&mut self, pairing: &impl Pairing, stretches: &[Stretch], sampling: &Sampling) {
         self.rest.clear();
         self.rest.extend_from_slice(stretches);
@@ -196,8 +199,8 @@ impl Sets {
         self.sample(pairing, length)
     }
 
-    /// Finds the length (mm) along the current chain at which the distance starts to increase. `sum` is
-    /// the length of the chain.
+    /// Finds the length (mm) along the current chain, from its start, at which the distance starts to
+    /// increase. `sum` is the length of the chain.
     fn lowest_length(&self, pairing: &impl Pairing, sum: f64) -> f64 {
         let (mut lo, mut hi) = (0.0, sum);
         for _ in 0..52 {

@@ -54,11 +54,12 @@ pub(crate) struct Stretch {
     pub outward: [f64; 2],
     /// Index of the curve along which the stretch runs: 0 or 1.
     pub along: usize,
-    /// Index of the area of the solid opposite to the stretch; 0 for curves.
+    /// Index, among the areas of the solid's hierarchy, of the area of a free-form face opposite to the
+    /// stretch; unused otherwise.
     pub area: u32,
 }
 
-/// Minima and stretches of constant distance found so far, with the cost of the search.
+/// Results found so far, with the cost of the search: strict minima, and stretches of constant distance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solutions {
     pub minima: Vec<ParamPair>,
@@ -91,8 +92,8 @@ pub(crate) struct Limits {
     pub min_length: f64,
 }
 
-/// Finds the minima between two parts of leaves, of two curves or of one curve; `between` is the turning
-/// between the leaves.
+/// Adds the minima between two parts of leaves, of two curves or of one curve, to `out`; `between` is
+/// the turning between the leaves.
 pub(crate) fn solve_parts<const N: usize, const M: usize>(
     a: &Part<N>,
     b: &Part<M>,
@@ -103,9 +104,9 @@ pub(crate) fn solve_parts<const N: usize, const M: usize>(
     solve(a, b, between, limits, MAX_BISECTIONS, out);
 }
 
-/// Finds the minima between a part and itself: those between its halves, and recursively those of each
-/// half with itself. `around` is an upper bound of the turning (rad) of the rest of a closed curve,
-/// infinite for an open one.
+/// Adds the minima between a part and itself to `out`: those between its halves, and recursively those
+/// of each half with itself. `around` is an upper bound of the turning (rad) of the rest of a closed
+/// curve, infinite for an open one.
 pub(crate) fn solve_itself<const N: usize>(a: &Part<N>, around: f64, limits: &Limits, out: &mut Solutions) {
     solve_self(a, Between { onward: 0.0, around }, limits, MAX_BISECTIONS / 2, out);
 }
@@ -227,7 +228,8 @@ impl SecondDerivatives {
 }
 
 /// Derivatives of f(x, y), half the squared distance of two pieces, at a pair of parameters: `a` and `b`
-/// are the points on both pieces, and `w` is their difference.
+/// are the points on both pieces with their derivatives, and `w` is the first point minus the second
+/// one.
 struct Jet {
     a: At,
     b: At,
@@ -273,8 +275,8 @@ impl Jet {
 
 enum Newton {
     Minimum(ParamPair),
-    /// The smallest value within the parts is on their border, and the distance still decreases beyond
-    /// it, so the parts contain no minimum.
+    /// The smallest value over the parts is at an end of one of them, and the distance still decreases
+    /// beyond that end, so the parts contain no minimum.
     None,
     /// The minimum lies in a valley along which the distance is nearly constant.
     Level,
@@ -493,8 +495,9 @@ fn valley_range<const N: usize, const M: usize>(
     }
 }
 
-/// Brackets the zero in [0, 1] of a monotonic function `f`, which returns its value and derivative;
-/// `falls` is set if it decreases. The bracket is so narrow that few minima inside it are found twice.
+/// Returns a narrow interval around the zero in [0, 1] of a monotonic function. `f` returns its value
+/// and derivative; `falls` is set if it decreases. The interval is so narrow that few minima inside it
+/// are found twice.
 fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
     let (mut lo, mut hi) = (0.0, 1.0);
     let mut x: f64 = 0.5;
@@ -517,8 +520,8 @@ fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
     [lo, hi]
 }
 
-/// Finds the minima and level stretches of the distance between a point and a part, as parameters of the
-/// part's curve.
+/// Passes the minima and level stretches of the distance between a point and a part to `out`, as
+/// parameters of the part's curve. `n_parts` counts the examined parts.
 pub(crate) fn solve_point<const M: usize>(
     point: &V3,
     b: &Part<M>,
@@ -547,7 +550,8 @@ pub(crate) fn solve_point<const M: usize>(
     along::minima(&mut slope, [0.0, 1.0], &limits.level, &mut found);
 }
 
-/// Minimum or level stretch of the distance between a point and a curve, by parameters of the curve.
+/// Minimum or level stretch of the distance between a point and a curve, by parameters of the curve;
+/// `outward` has the meaning of [`Stretch::outward`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OnCurve {
     Minimum(f64),
@@ -555,7 +559,8 @@ pub(crate) enum OnCurve {
 }
 
 impl Solutions {
-    /// Stores the result of a valley; `swapped` is set if the valley runs along the second curve.
+    /// Stores the result of a valley, with its parameters in the order of the two curves; `swapped` is
+    /// set if the valley runs along the second curve.
     fn take(&mut self, found: ValleyResult, swapped: bool) {
         let order = |[p, q]: ParamPair| if swapped { [q, p] } else { [p, q] };
         match found {

@@ -57,7 +57,7 @@ fn search<const N: usize>(part: &Part<N>, limit: f64, depth: u32, out: &mut Vec<
     }
 }
 
-/// Appends a bend, or merges it with the previous one if the two are adjacent.
+/// Appends a bend to `out`, or merges it with the last one of the list if the two are adjacent.
 fn add(bend: TightBend, out: &mut Vec<TightBend>) {
     match out.last_mut() {
         Some(last) if bend.range[0] <= last.range[1] => {

@@ -123,7 +123,7 @@ pub(crate) struct CurveTree<const N: usize> {
     pub nodes: Vec<Node>,
     pub vertices: Vec<Vertex>,
     pub is_closed: bool,
-    /// Number of times that each piece is halved: a piece with `n` halvings has 2ⁿ leaves.
+    /// For each piece, the number of times that it is halved: a piece with `n` halvings has 2ⁿ leaves.
     halvings: Vec<u32>,
     /// Upper bound of the total turning (rad). For a closed curve it includes the joint where the curve
     /// starts.
@@ -226,13 +226,13 @@ impl<const N: usize> CurveTree<N> {
         }
     }
 
-    /// Children of a node with more than one leaf.
+    /// Indices of the left and the right child of a node, which must have more than one leaf.
     pub(crate) fn children(&self, node: u32) -> [u32; 2] {
         [node + 1, node + 2 * self.nodes[node as usize].left_count()]
     }
 
     /// Returns the index of the piece that contains the parameter `u`, and the parameter on that piece.
-    /// The index is valid for any number `u`.
+    /// For a `u` outside the curve it is the first or the last piece, with a parameter outside [0, 1].
     pub(crate) fn locate(&self, u: f64) -> (usize, f64) {
         let k = whole(u).min(self.pieces.len() - 1);
         (k, u - k as f64)
@@ -330,8 +330,9 @@ pub(crate) fn whole(u: f64) -> usize {
     u as usize
 }
 
-/// Number of times that a piece must be halved until the turning of its parts is at most
-/// [`MAX_LEAF_TURNING`], limited to [`MAX_PIECE_HALVINGS`]. `depth` is the number of halvings so far.
+/// Number of times that the piece of a curve must be halved until the turning of its parts is at most
+/// [`MAX_LEAF_TURNING`], limited to [`MAX_PIECE_HALVINGS`]. `piece` is a part of it after `depth`
+/// halvings, which the result includes.
 fn halvings<const N: usize>(piece: &Piece<N>, depth: u32) -> u32 {
     if depth == MAX_PIECE_HALVINGS || turning(piece) <= MAX_LEAF_TURNING {
         return depth;

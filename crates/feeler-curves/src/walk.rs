@@ -15,10 +15,11 @@ use crate::part::Part;
 use crate::solve::{Limits, OnCurve, Solutions, solve_itself, solve_parts, solve_point};
 use crate::tree::{Between, CurveTree, Vertex};
 
-/// Pairs of nodes still to be visited; the buffer is reused between queries.
+/// Pairs of indices of nodes, one in each tree, still to be visited; the buffer is reused between
+/// queries.
 pub(crate) type Stack = Vec<(u32, u32)>;
 
-/// Finds the minima between two curves that lie inside of pieces on both.
+/// Adds the minima between two curves that lie inside of pieces on both to `out`.
 pub(crate) fn curves<const N: usize, const M: usize>(
     a: &CurveTree<N>,
     b: &CurveTree<M>,
@@ -46,8 +47,8 @@ pub(crate) fn curves<const N: usize, const M: usize>(
     }
 }
 
-/// Finds the minima between a curve and itself that lie inside of pieces; the first parameter is the
-/// smaller one.
+/// Adds the minima between a curve and itself that lie inside of pieces to `out`, with the smaller
+/// parameter first.
 pub(crate) fn self_pairs<const N: usize>(
     a: &CurveTree<N>,
     limits: &Limits,
@@ -89,9 +90,9 @@ pub(crate) fn self_pairs<const N: usize>(
     }
 }
 
-/// Finds the minima of the distance from `point` to the inside of the pieces of a curve. If the point is
-/// a vertex of that curve, `own` is the vertex, and leaves between which and the vertex the curve turns
-/// too little are rejected.
+/// Passes the minima and level stretches of the distance from `point` to the inside of the pieces of a
+/// curve to `out`. If the point is a vertex of that curve, it is also given as `own`, and leaves are
+/// rejected if the curve turns too little between them and the vertex.
 pub(crate) fn point<const M: usize>(
     point: &V3,
     own: Option<&Vertex>,

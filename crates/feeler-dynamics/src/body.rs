@@ -34,7 +34,7 @@ pub(crate) struct Mass {
 }
 
 impl RigidBody {
-    /// Creates a fixed body, which never moves by forces.
+    /// Creates a fixed body, which forces do not move.
     #[must_use]
     pub fn fixed(body: Arc<Body>, pose: Pose) -> Self {
         Self { body, mass: None, pose, velocity: V3::zeros(), spin: V3::zeros(), dilation: 0.0 }

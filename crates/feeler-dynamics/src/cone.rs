@@ -10,7 +10,9 @@ use nalgebra::{DMatrix, DVector};
 pub(crate) struct Row {
     /// Derivative of the contact's gap with respect to time (mm/s), as a linear function of v.
     pub(crate) normal: DVector<f64>,
-    /// Gap at the start of the step, divided by the duration of the step.
+    /// Constant term of the constraint (mm/s): the linearised gap at v = 0, divided by the duration of
+    /// the step. A contact with friction adds its sliding speed in the previous round times the
+    /// coefficient of friction.
     pub(crate) gap: f64,
     /// Sliding velocities along two tangential directions times the coefficient of friction, as linear
     /// functions of v; `None` without friction.

@@ -12,7 +12,7 @@ pub struct Coupling {
     /// Target pose: the pose that maps the body's coordinates to the world when the body is at its
     /// target.
     pub target: Pose,
-    /// Velocity of the target at the body's centre of mass (mm/s, world).
+    /// Velocity of the target at the body's centre of mass (mm/s, world). The target does not rotate.
     pub velocity: V3,
     /// Translational stiffness (kg/s²; the same number in N/m).
     pub stiffness: f64,

@@ -37,7 +37,8 @@ impl Default for WorldSettings {
 /// Report of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
-    /// Number of rounds, summed over all parts of a step that was halved.
+    /// Number of rounds. For a step that was halved, it is the sum over all parts and over the attempts
+    /// before they were halved.
     pub rounds: u32,
     /// Number of contacts (strict minima) at the end of the step whose gaps are within
     /// [`WorldSettings::reach`] or could be closed by a further step of equal duration at twice the
@@ -49,8 +50,8 @@ pub struct StepReport {
     /// Smallest gap (mm) of the strict minima at the end of the step, or of any part of a step that was
     /// halved; infinite without a contact.
     pub smallest_gap: f64,
-    /// Whether bodies interfere without a contact with a negative gap at the end of the step. The step
-    /// has then been halved as often as possible.
+    /// Whether bodies interfere at the end of the step although none of their contacts has a negative
+    /// gap. The step has then been halved as often as possible.
     pub interferes: bool,
     /// Whether the constraints of the contacts contradict one another, so that no velocities keep all
     /// gaps open, or the solver did not converge. The step has then been halved as often as possible,
@@ -59,7 +60,7 @@ pub struct StepReport {
     pub unsolved: bool,
 }
 
-/// Two bodies with the tracker of their contacts.
+/// Two bodies with the tracker of their contacts; body A is the first one.
 #[derive(Debug)]
 struct Pair {
     bodies: [RigidBodyId; 2],
@@ -91,13 +92,14 @@ const MAX_HALVINGS: u32 = 6;
 /// friction is less exact.
 const SOLVED_FROM_START: u32 = 2;
 
-/// Smallest displacement (mm) in the bound of a step's motion. It is also the gap below which samples of
-/// conformal sets are always constraints; samples with larger gaps are constraints only if their closing
-/// speed is large enough. With a larger value, bodies at rest have more contacts; with a smaller one,
-/// more steps are computed again.
+/// Displacement (mm) by which the bound of a step's motion exceeds the motion without contacts. It is
+/// also the gap below which samples of conformal sets are always constraints; samples with larger gaps
+/// are constraints only if their closing speed is large enough. With a larger value, bodies at rest have
+/// more contacts; with a smaller one, more steps are computed again.
 const MIN_DISPLACEMENT: f64 = 1e-3;
 
-/// Contact as a constraint on the velocities of the step.
+/// Contact as a constraint on the velocities of the step; `pair` is the index of its two bodies among
+/// the pairs of the world.
 #[derive(Clone, Debug)]
 struct Constraint {
     pair: usize,
@@ -116,9 +118,9 @@ struct Constraint {
 struct Found {
     /// Constraints of the contacts.
     constraints: Vec<Constraint>,
-    /// Smallest gap (mm) of the contacts that are strict minima.
+    /// Smallest gap (mm) of the contacts that are strict minima; infinite without one.
     smallest_gap: f64,
-    /// Whether any two bodies interfere without a contact with a negative gap.
+    /// Whether any two bodies interfere although none of their contacts has a negative gap.
     is_hidden: bool,
 }
 
@@ -319,9 +321,9 @@ impl World {
         }
     }
 
-    /// Mass matrix and momentum of a step of `time` (s) without contacts: the solution v of `mass · v =
-    /// force` are the velocities at the end of the step, six for each moving body. Springs and dampers
-    /// are evaluated at the end of the step, that is implicitly.
+    /// Returns the mass matrix and the momentum of a step of `time` (s) without contacts. The solution v
+    /// of `mass · v = force` contains the velocities at the end of the step, six for each moving body.
+    /// Springs and dampers are evaluated at the end of the step, that is implicitly.
     fn free_motion(&self, time: f64) -> (DMatrix<f64>, DVector<f64>) {
         let velocity_indices = self.velocity_indices();
         let n = 6 * velocity_indices.iter().flatten().count();
@@ -378,7 +380,8 @@ impl World {
         self.velocity_indices().iter().map(of).collect()
     }
 
-    /// Present velocities of all moving bodies, six for each.
+    /// Present velocities of all moving bodies, six for each: the velocity of the centre of mass, then
+    /// the angular velocity.
     fn current_velocities(&self) -> DVector<f64> {
         let moving = self.bodies.iter().filter(|b| b.moves());
         let all: Vec<f64> = moving.flat_map(|b| b.velocity.iter().chain(b.spin.iter()).copied()).collect();
@@ -396,7 +399,7 @@ impl World {
     }
 
     /// Sets the motion bound of each pair of bodies to that of the motion from the poses `start` to
-    /// `end`, which is the step's motion without contacts.
+    /// `end`, which is the step's motion without contacts, enlarged by [`MIN_DISPLACEMENT`].
     fn bound_motions(&mut self, start: &[Pose], end: &[Pose]) {
         for pair in &mut self.pairs {
             let made = relative_motion(pair, start, end);
@@ -427,7 +430,8 @@ impl World {
     }
 
     /// Computes the contacts of all bodies at `poses` that suffice for motions within the bounds of
-    /// their pairs. `at` are the velocities that lead to these poses; `None` at the start of the step.
+    /// their pairs, and stores them as [`World::contacts`]. `at` are the velocities that lead to these
+    /// poses; if it is given, only strict minima become constraints. `None` at the start of the step.
     fn constraints(&mut self, poses: &[Pose], at: Option<&DVector<f64>>) -> Result<Found, DynamicsError> {
         let mut found = Found { constraints: Vec::new(), smallest_gap: f64::INFINITY, is_hidden: false };
         self.contacts.clear();

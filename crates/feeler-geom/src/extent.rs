@@ -32,10 +32,11 @@ pub struct Extent {
 /// loosens boxes; with a smaller one points could lie outside their boxes.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
 
-/// Distance in parameters (relative to their range) from a side of an area's rectangle or from a trim
-/// within which points count as inside. Only points at which the surface is perpendicular to the
-/// direction are accepted this way, so the extent grows by at most the square of this value. A larger
-/// value enlarges boxes; a smaller one could miss such a point on the boundary.
+/// Distance in parameters within which points outside count as inside: from a side of an area's
+/// rectangle (relative to the range of the parameter, if that is longer than 1) or from a trim. Only
+/// points at which the surface is perpendicular to the direction are accepted this way, so the extent
+/// grows by at most the square of this value. A larger value enlarges boxes; a smaller one could miss
+/// such a point on the boundary.
 const BORDER_TOL: f64 = 1e-9;
 
 /// Maximum number of bisections from a Bézier piece or patch to one of its cells; the cell's current
@@ -326,9 +327,9 @@ fn of_grid(
     (upper > floor).then_some(Extent { upper, ..best })
 }
 
-/// Restricts a cell in which the height is monotone along u or v to the side with the maximum. Returns
-/// `None` if that side is inside a patch of the grid, because a neighbouring cell of the same patch then
-/// contains the side, too.
+/// Restricts a cell to the side with the maximum height, for each parameter along which the height is
+/// proven to be monotone; otherwise returns the cell unchanged. Returns `None` if that side is inside a
+/// patch of the grid, because a neighbouring cell of the same patch then contains the side, too.
 fn narrowed(mut cell: Cell, grid: &BezierSurface) -> Option<Cell> {
     let [nu, nv] = cell.size;
     if nu > 1 {
@@ -367,8 +368,8 @@ fn is_break(x: f64, breaks: &[f64], periodic: bool) -> bool {
     breaks.iter().any(|b| (b - x).abs() <= near)
 }
 
-/// Bisects a cell across the parameter along which the heights vary more, and pushes the halves. A cell
-/// that is a single point is pushed again with [`MAX_HALVINGS`] halvings.
+/// Bisects a cell across the parameter along which the heights vary more, and pushes the halves to
+/// `cells`. A cell that is a single point is pushed again with [`MAX_HALVINGS`] halvings.
 fn halve(cell: Cell, cells: &mut BinaryHeap<Cell>) {
     let [nu, nv] = cell.size;
     let Cell { net, rect, whole, halvings, size, .. } = cell;

@@ -108,9 +108,9 @@ impl Helical {
         turn + TAU * (((b.height - a.height) / self.lead - turn) / TAU).round()
     }
 
-    /// Creates the screw motion with the velocity field of a twist. Its deviation is set to infinity,
-    /// because it is not measured yet. Returns `None` if the lead is outside [`LEAD_RANGE`] times `extent`,
-    /// the radius (mm) of the shape about its centre `center`.
+    /// Creates the screw motion whose velocity field is a multiple of that of a twist. Its deviation is
+    /// set to infinity, because it is not measured yet. Returns `None` if the lead is outside
+    /// [`LEAD_RANGE`] times `extent`, the radius (mm) of the shape about its centre `center`.
     fn of_twist(twist: &Twist, center: &P3, extent: f64) -> Option<Self> {
         let rate = twist.w.norm();
         let mut twist = twist.times(1.0 / rate);

@@ -80,10 +80,11 @@ type Sums = [f64; NUM_SUMS];
 pub type EdgeCurve<'a> = (&'a Curve, (f64, f64));
 
 /// Computes the integrals of a trimmed face. `outward` is whether the outward normal is `∂u × ∂v`.
-/// `edge` returns the edge curve for a [`TrimPiece::edge`], or `None` if it has none. `reference` should
-/// be near the solid: far from it, the contributions of opposite faces cancel and digits are lost.
-/// `rel_tol` is relative to the sums of the magnitudes of the contributions of the face's parts. The
-/// integrals of an unbounded domain are NaN.
+/// `edge` returns the edge curve for a [`TrimPiece::edge`], or `None` if the piece belongs to no edge.
+/// `reference` should be near the solid: far from it, the contributions of opposite faces cancel and
+/// digits are lost. `rel_tol` is relative to the sums of the magnitudes of the contributions of the
+/// face's parts; canonical surfaces are integrated to at least 1e-13. The integrals of an unbounded
+/// domain are NaN.
 #[must_use]
 pub fn face_integrals<'a>(
     surface: &Surface,
@@ -217,8 +218,8 @@ fn products(area: f64, flux: f64, d: V3) -> Sums {
     [area, flux, x, y, z, d.x * x, d.x * y, d.x * z, d.y * y, d.y * z, d.z * z]
 }
 
-/// Computes the integrals over the slivers between the trimming curves of a face and its edges, to first
-/// order in their distance.
+/// Computes the integrals over the slivers between the trimming curves of a face and those of its edges
+/// that are lines, circles or ellipses, to first order in their distance.
 fn slivers<'a>(
     surface: &Surface,
     cells: &TrimCells,

@@ -248,8 +248,9 @@ pub fn separated_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<u8>
 }
 
 /// Like [`separated_in_frame`] without a hint, but returns the index of the axis and the gap along it
-/// (mm, > `margin`, rounded down). The boxes stay separated by more than `margin` while they move
-/// relative to each other by less than `gap - margin`.
+/// (mm, > `margin`, rounded down). The six face axes come first, and among them the one with the widest
+/// gap. The boxes stay separated by more than `margin` while they move relative to each other by less
+/// than `gap - margin`.
 #[must_use]
 pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);

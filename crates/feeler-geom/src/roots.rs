@@ -399,7 +399,7 @@ impl ArcTable {
     }
 }
 
-/// Result of the isolation of roots for a piece of [0, 1].
+/// Piece of [0, 1] that the isolation of roots reports.
 enum Piece {
     /// The polynomial has exactly one sign change in the piece, and the values at both ends exceed the
     /// noise.
@@ -425,8 +425,8 @@ const MIN_PIECE_WIDTH: f64 = 1e-15;
 /// delays the end.
 const MAX_PIECES: usize = 8192;
 
-/// Reports, from left to right, all pieces of [0, 1] in which the polynomial of degree `n` in Bernstein
-/// form has a root or stays within `noise`.
+/// Passes to `report`, from left to right, all pieces of [0, 1] in which the polynomial of degree `n` in
+/// Bernstein form has a root or stays within `noise`.
 fn isolate(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl FnMut(Piece)) {
     // Constant degrees let the compiler unroll the loops.
     match n {
@@ -524,8 +524,8 @@ fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
     }
 }
 
-/// Merges adjacent flat pieces and converts them to roots; `open` is the start and end of the piece
-/// merged so far, which the next flat piece may extend.
+/// Run of adjacent flat pieces, which are merged before they are converted to roots; `open` is the start
+/// and end of the piece merged so far, which the next flat piece may extend.
 #[derive(Default)]
 struct FlatPieces {
     open: Option<(f64, f64)>,

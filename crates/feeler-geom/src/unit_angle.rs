@@ -60,7 +60,8 @@ impl UnitAngle {
         self.turned(Self::of_half_tangent(half * (1.0 + half * half * (1.0 / 3.0))))
     }
 
-    /// Length of the chord between the points of the unit circle in both directions.
+    /// Length of the chord between the two points of the unit circle in the directions `self` and
+    /// `other`.
     #[must_use]
     pub fn chord(self, other: Self) -> f64 {
         let (x, y) = (self.cos - other.cos, self.sin - other.sin);

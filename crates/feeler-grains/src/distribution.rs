@@ -69,12 +69,13 @@ pub struct Class {
     pub from: f64,
     /// Largest size (mm).
     pub to: f64,
-    /// Mass of all grains in the class, in any unit.
+    /// Mass of all grains in the class, in any unit that is the same for all classes.
     pub share: f64,
 }
 
 impl Class {
-    /// Creates a class of one size (mm) with a share of the mass, in any unit.
+    /// Creates a class of grains of one size (mm) that have the mass `share`, in any unit that is the
+    /// same for all classes.
     #[must_use]
     pub fn of(size: f64, share: f64) -> Self {
         Self { from: size, to: size, share }
@@ -84,7 +85,7 @@ impl Class {
         self.from < self.to
     }
 
-    /// Number of grains of the class, in a unit that is the same for all classes.
+    /// Number of grains of the class, apart from a factor that is the same for all classes.
     fn count(&self) -> f64 {
         if self.is_wide() {
             0.5 * self.share * (self.from + self.to) / (self.from * self.from * self.to * self.to)
@@ -93,7 +94,8 @@ impl Class {
         }
     }
 
-    /// Draws a size of the class; the number density of grains is proportional to size⁻³.
+    /// Draws a size (mm) within the class. Mass is uniformly distributed over sizes, so the number
+    /// density of grains is proportional to size⁻³.
     fn draw(&self, random: &mut Random) -> f64 {
         if !self.is_wide() {
             return self.from;
@@ -167,7 +169,7 @@ impl Distribution {
         }
     }
 
-    /// Smallest and largest value that can be drawn from the distribution.
+    /// Returns the smallest and the largest value that can be drawn from the distribution.
     #[must_use]
     pub fn range(&self) -> (f64, f64) {
         match self {
@@ -231,15 +233,17 @@ fn cut_off(from: f64, to: f64, mut one: impl FnMut() -> f64) -> f64 {
     drawn.unwrap_or(0.5 * (from + to))
 }
 
-/// Largest distance of a truncation range from the mean of a normal distribution, or of the range's
-/// logarithm from that of the median of a lognormal one, in standard deviations. Drawing takes long with
-/// a larger value; with a smaller one, distributions are refused that could be drawn from.
+/// Largest distance, in standard deviations, between the mean of a normal distribution and the nearer
+/// end of a truncation range beside it. For a lognormal distribution the logarithms of the median and of
+/// the ends are compared. Drawing takes long with a larger value; with a smaller one, distributions are
+/// refused that could be drawn from.
 const MAX_RANGE_OFFSET: f64 = 4.0;
 
-/// Smallest width of a truncation range, in standard deviations. With a larger value, distributions are
-/// refused that could be drawn from; drawing takes long with a smaller one.
+/// Smallest width of a truncation range, in standard deviations; of a lognormal distribution the width
+/// of the range of logarithms. With a larger value, distributions are refused that could be drawn from;
+/// drawing takes long with a smaller one.
 const MIN_RANGE_WIDTH: f64 = 0.01;
 
-/// Maximum number of draws of one truncated value, after which the middle of the range is returned. At
-/// least one in 10⁷ draws lies in a checked range.
+/// Maximum number of draws of one truncated value, after which the middle of the range is returned. A
+/// range that [`Distribution::check`] accepts contains at least one in 10⁷ draws on average.
 const MAX_DRAWS: u32 = 1 << 28;

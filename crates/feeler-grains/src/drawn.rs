@@ -28,8 +28,8 @@ pub fn drawn(grain: &Grain, halvings: u32) -> GrainSurface {
     GrainSurface { points: directions.iter().zip(&normals).map(on).collect(), normals, triangles }
 }
 
-/// Unit vectors in all directions and the triangles between them: an octahedron whose edges are halved
-/// `halvings` times.
+/// Unit vectors, evenly spread over all directions, and the triangles between them, as indices of the
+/// vectors: an octahedron whose edges are halved `halvings` times.
 #[must_use]
 pub fn directions(halvings: u32) -> (Vec<V3>, Vec<[u32; 3]>) {
     let mut points = vec![V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()];
@@ -52,26 +52,30 @@ pub fn directions(halvings: u32) -> (Vec<V3>, Vec<[u32; 3]>) {
     (points, triangles)
 }
 
-/// Norm (a^p + b^p)^(1/p). The larger number is factored out to keep powers in range.
+/// Norm (a^p + b^p)^(1/p) for a, b ≥ 0. The larger number is factored out, so that powers do not
+/// overflow.
 fn norm(a: f64, b: f64, p: f64) -> f64 {
     let m = a.max(b);
     if m > 0.0 { m * powf(powf(a / m, p) + powf(b / m, p), 1.0 / p) } else { 0.0 }
 }
 
-/// Semi-axes of the octant that the direction `d` lies in, with the signs of its coordinates.
+/// Semi-axes (mm) on the sides of the origin to which the direction `d` points, each with the sign of
+/// that coordinate of `d`.
 fn axes(grain: &Grain, d: &V3) -> V3 {
     let (positive, negative) = (grain.shape().positive(), grain.shape().negative());
     V3::from_fn(|i, _| if d[i] < 0.0 { -negative[i] } else { positive[i] })
 }
 
-/// Gauge function of the shape: 1 on its surface, and linear along rays from the origin.
+/// Gauge function of the shape, without its layer, at the point `p`: 1 on its surface, and proportional
+/// to the distance from the origin along each ray.
 fn gauge(grain: &Grain, p: &V3) -> f64 {
     let [e1, e2] = grain.shape().exponents();
     let u = p.component_div(&axes(grain, p)).abs();
     norm(norm(u.x, u.y, 2.0 / e1), u.z, 2.0 / e2)
 }
 
-/// Outward unit normal of the surface at its intersection with the ray along `d`.
+/// Outward unit normal of the shape's surface at its intersection with the ray from the origin along
+/// `d`.
 fn normal(grain: &Grain, d: &V3) -> V3 {
     let [e1, e2] = grain.shape().exponents();
     let axes = axes(grain, d);

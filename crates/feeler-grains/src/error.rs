@@ -8,7 +8,7 @@ pub enum GrainError {
     /// A semi-axis that is not above 0 mm and finite.
     #[error("semi-axis {axis} is {value} mm: semi-axes must be above 0 mm and finite")]
     SemiAxis {
-        /// Side: +x, +y, +z, -x, -y or -z.
+        /// Side of the semi-axis: +x, +y, +z, -x, -y or -z.
         axis: &'static str,
         /// Given value.
         value: f64,
@@ -16,7 +16,7 @@ pub enum GrainError {
     /// An exponent outside the range for which contacts are tested.
     #[error("exponent ε{index} is {value}: exponents of grains must be in [0.1, 1.9]")]
     Exponent {
-        /// 1 for ε₁ (around z), 2 for ε₂ (along z).
+        /// Number of the exponent: 1 for ε₁ (around z), 2 for ε₂ (along z).
         index: usize,
         /// Given value.
         value: f64,
@@ -33,7 +33,7 @@ pub enum GrainError {
     /// The depth (mm) of an erosion is negative or not finite.
     #[error("depth of the erosion is {0} mm: it must be finite and at least 0 mm")]
     ErosionDepth(f64),
-    /// An erosion deeper than the proven lower bound of the radius of curvature.
+    /// The depth of an erosion exceeds the proven lower bound of the radius of curvature.
     #[error(
         "depth of the erosion is {requested} mm, but the radii of curvature of this grain are only proven to \
         be at least {proven} mm; erode by at most that, or not at all if an exponent is above 1"
@@ -41,7 +41,7 @@ pub enum GrainError {
     Erosion {
         /// Requested depth (mm).
         requested: f64,
-        /// Largest depth that is proven to be correct (mm).
+        /// Largest depth (mm) of which the result is proven to be correct.
         proven: f64,
     },
     /// A polyhedron is not closed or has no volume, as the text states.

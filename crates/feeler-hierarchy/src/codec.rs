@@ -25,10 +25,10 @@ const CHECKSUM_WORD: usize = 1;
 /// Reason why bytes cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
-    /// The bytes begin with another magic number.
+    /// The bytes begin with a magic number that differs in more than the version.
     #[error("begins with other bytes: it is another kind of data")]
     Magic,
-    /// The data has another version of the same magic number.
+    /// The magic number has the expected kind but another version.
     #[error("has version {found}; this program reads version {supported}")]
     Version {
         /// Version that the data states.
@@ -36,13 +36,13 @@ pub enum CodecError {
         /// Version that this program reads.
         supported: u8,
     },
-    /// The bytes end within the header.
+    /// The bytes end within the header; the number is their length.
     #[error("ends after {0} bytes")]
     Truncated(usize),
     /// The checksum in the header differs from that of the bytes.
     #[error("is damaged: its checksum is wrong")]
     Checksum,
-    /// The checksum is right, but the bytes are not a value of the expected type.
+    /// The checksum is right, but the bytes are not a value of the expected type, as the text states.
     #[error("cannot be decoded: {0}")]
     Payload(String),
 }
@@ -51,7 +51,8 @@ fn config() -> impl bincode::config::Config {
     bincode::config::standard().with_little_endian().with_fixed_int_encoding()
 }
 
-/// Encodes a value behind a magic number, whose last byte is the version. Equal values give equal bytes.
+/// Encodes a value: a header with a magic number, whose last byte is the version, and a checksum,
+/// followed by the value. Equal values give equal bytes.
 ///
 /// # Errors
 /// [`CodecError::Payload`]: the type serializes sequences of unknown length.
@@ -89,7 +90,7 @@ pub fn decode<T: DeserializeOwned>(magic: [u8; 8], bytes: &[u8]) -> Result<T, Co
     decode_payload(payload, HEADER).map_err(CodecError::Payload)
 }
 
-/// Appends the encoding of a value.
+/// Appends the encoding of a value, without a header, to `bytes`.
 pub(crate) fn append<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), String> {
     bincode::serde::encode_into_std_write(value, bytes, config()).map(|_| ()).map_err(|e| e.to_string())
 }
@@ -112,8 +113,8 @@ pub(crate) fn encoded_size<T: Serialize>(value: &T) -> usize {
     counter.0
 }
 
-/// Decodes a value whose encoding must fill the payload. `offset` is the position of the payload's first
-/// byte in the file, used in error messages.
+/// Decodes a value whose encoding must fill `payload` exactly. `offset` is the position of the payload's
+/// first byte in the file, used in error messages.
 ///
 /// The codec allocates a string's claimed length before it compares the length with the number of bytes
 /// present, and its limit must be a constant. Payloads are therefore divided into classes of lengths,

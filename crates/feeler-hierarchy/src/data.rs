@@ -23,8 +23,8 @@ pub struct Model {
     pub instances: Vec<Instance>,
     /// The assembly tree, parents before their children; empty if the input has no assembly.
     pub components: Vec<Component>,
-    /// Remarks of the import in the order of the input, followed by those on solids and components left
-    /// out.
+    /// Remarks of the import in the order of the input, followed by remarks on solids and components
+    /// that were left out.
     pub remarks: Vec<Remark>,
     /// Program and referenced files from which the file was made.
     pub origin: Origin,
@@ -59,8 +59,8 @@ pub struct Remark {
     /// The solid concerned, as `solid #12 'name'`; empty if the remark concerns the file or its
     /// assembly.
     pub subject: String,
-    /// Number of the input's entity (12 for `#12`) that the remark concerns; `None` if it concerns none
-    /// in particular.
+    /// Number of the input's entity (12 for `#12`) that the remark concerns; `None` if it concerns no
+    /// single entity.
     pub entity: Option<u64>,
     /// A point of the entity `entity` (mm, in the frame of its solid); `None` if the entity has no
     /// position.
@@ -123,15 +123,17 @@ pub struct Component {
     /// Rotation from the component's frame to its parent's frame, as a unit quaternion x, y, z, w; to
     /// the world for a root.
     pub rotation: [f64; 4],
-    /// Indices of the instances whose solids belong to this component itself, not to a child.
+    /// Indices in [`Model::instances`] of the solids that belong to this component itself, not to a
+    /// child.
     pub instances: Vec<u32>,
 }
 
 /// Options of the preparation of solids.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Maximum apex angle (rad) of the cone of normals of an area. For free-form faces, and for edges
-    /// that are neither lines nor circles, the maximum is at most 0.5 rad.
+    /// Maximum apex angle (rad) of the cone of normals of an area; faces and edges are divided until it
+    /// is not exceeded. For free-form faces, and for edges that are neither lines nor circles, the
+    /// maximum is at most 0.5 rad.
     pub flatness: f64,
 }
 
@@ -243,7 +245,8 @@ pub struct Face {
     /// Trimmed domain of the whole supermaximal face. `TrimPiece::edge` is a source edge index, for reports
     /// only.
     pub trim: TrimCells,
-    /// Source faces: entity ids, each with its own domain if there are several.
+    /// Faces of the input that form this face: the entity number of each, with its own domain, or `None`
+    /// if it is the only one and has the domain `trim`.
     pub sources: Vec<(u64, Option<TrimCells>)>,
     /// Canonical surface that the free-form `surface` follows closely; queries start from its minima.
     /// `None` for canonical surfaces and for other free forms.
@@ -301,7 +304,8 @@ pub struct Span {
     pub t1: f64,
     /// Entity number of the span's first edge in the input.
     pub source: u64,
-    /// Largest measured distance (mm) of the span's edges from the surfaces of their faces.
+    /// Largest measured distance (mm) between the curves of the span's edges and the surfaces of their
+    /// faces.
     pub deviation: f64,
 }
 
@@ -312,7 +316,7 @@ pub struct AdjacentFace {
     pub face: FaceId,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
     pub forward: bool,
-    /// Samples `(t, u, v)` in order of increasing `t`, of the edge's curve parameter t and of the
+    /// Samples `(t, u, v)` in order of increasing `t`: a curve parameter t of the edge, and the
     /// parameters (u, v) of the same point on the face's Bézier surface. Interpolated linearly, they are
     /// the starting values of Newton's method for the (u, v) of other points of the edge, and are dense
     /// enough for it to converge. Parameters may lie outside the surface's period. Empty for canonical
@@ -333,8 +337,8 @@ pub struct Vertex {
     pub source: u64,
     /// Largest distance (mm) between this vertex and the ends of its edges.
     pub deviation: f64,
-    /// Whether the vertex can carry quasi-LMDs only: its polar is a single direction, and so can all its
-    /// edges.
+    /// Whether the vertex can carry quasi-LMDs only: its polar is a single direction, and all its edges
+    /// carry quasi-LMDs only, too.
     pub quasi_only: bool,
 }
 
@@ -358,8 +362,8 @@ pub struct Area {
     /// Parameters of the area on its feature: a rectangle of the surface's parameters for a face, the
     /// interval `[u0, u1]` of the curve's parameter for an edge, zeros for a vertex.
     pub rect: Rect,
-    /// Conservative cone around the polars of all points of the area; without generators it contains all
-    /// directions.
+    /// Conservative cone around the directions in the polars of all points of the area; without
+    /// generators it contains all directions.
     pub cone: PolyCone,
 }
 
@@ -373,8 +377,9 @@ pub struct Node {
     /// Union of the bits of the types ([`FeatureType`](crate::FeatureType)) of all features below the
     /// node.
     pub types: u16,
-    /// For a leaf, the index of its area with the top bit set. For an inner node, the index of its first
-    /// child, which the second one follows.
+    /// Link to the content of the node. For a leaf, it is the index of its area with the bit
+    /// [`Node::LEAF`] set. For an inner node, it is the index of its first child; the second child is
+    /// the next node.
     pub link: u32,
 }
 

@@ -19,11 +19,13 @@ use std::collections::BinaryHeap;
 /// enlarge the extent. A larger value gives boxes that are too small, a smaller one gives looser boxes.
 const MAX_FIT_DEVIATION: f64 = 1e-7;
 
-/// Gap between the bounds of an extent, relative to the solid's size, at which the search for a box
-/// stops. A larger value gives looser boxes, a smaller one takes more time.
+/// Difference between the upper and the lower bound of an extent, relative to the solid's size, at which
+/// the search for a side of a box stops. A larger value gives looser boxes, a smaller one takes more
+/// time.
 const BOX_TOL: f64 = 1e-8;
 
-/// A node that has not been opened yet, ordered by the upper bound of its box's extent.
+/// Node whose content has not been searched yet. Nodes are ordered by `upper`, the upper bound (mm) of
+/// the extent of the node's box along the direction.
 struct OpenNode {
     upper: f64,
     node: NodeId,

@@ -79,7 +79,7 @@ pub enum FileError {
     /// The first bytes are not those of a feeler file.
     #[error("not a feeler file (prepare a STEP file with `feeler preprocess`)")]
     NotFeeler,
-    /// The magic number shows that line ends were translated.
+    /// The magic number shows that line ends were translated, as by a copy in text mode.
     #[error("damaged by a transfer in text mode; copy the file again in binary mode")]
     TextMode,
     /// The file was written by a later release.
@@ -226,8 +226,8 @@ struct Header {
 }
 
 impl Header {
-    /// Parses a header, or as much of it as `bytes` contains, so that errors are specific: bytes that
-    /// are shorter than a header may already differ from the magic number.
+    /// Parses a header. If `bytes` are shorter than a header, the fields that exist are checked first,
+    /// so that errors are specific: the bytes may already differ from the magic number.
     fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let known = bytes.len().min(MAGIC.len());
         if bytes[..known] != MAGIC[..known] {
@@ -342,8 +342,8 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
 }
 
 /// Encodes and writes a `.feeler` file; returns the number of bytes. The bytes go to a temporary file in
-/// the same folder, which is then renamed. On failure the previous file at `path` stays, and no temporary
-/// file remains.
+/// the same folder, which is then renamed. If this fails, the previous file at `path` stays, and no
+/// temporary file remains.
 ///
 /// # Errors
 /// [`FileError::IllFormed`] and [`FileError::Io`], inside [`FileError::At`] with the path.

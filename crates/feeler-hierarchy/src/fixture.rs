@@ -13,7 +13,7 @@ fn frame() -> Frame {
     Frame::from_z(P3::new(1.0, -2.0, 3.0), V3::new(1.0, 2.0, 2.0), None).expect("a direction")
 }
 
-/// Domain of a square with a square hole.
+/// Trimmed domain that is a square with a square hole.
 fn trim() -> TrimCells {
     let square = |s: f64| [P2::new(-s, -s), P2::new(s, -s), P2::new(s, s), P2::new(-s, s)];
     let (outer, mut inner) = (square(2.0), square(0.5));

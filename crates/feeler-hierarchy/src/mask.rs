@@ -58,7 +58,7 @@ pub enum FeatureType {
     ConvexSphere,
     /// Sphere with the material outside (a cavity).
     ConcaveSphere,
-    /// Torus with the material inside the tube. Both sheets of a spindle torus are of this type if the
+    /// Torus with the material inside the tube. Each sheet of a spindle torus is of this type if the
     /// material is on the tube's side.
     ConvexTorus,
     /// Torus with the material outside the tube.
@@ -222,8 +222,8 @@ const CONFORMAL_MASKS: [u16; 16] = {
     table
 };
 
-/// Returns whether the masks in `table` allow any of the types in the union `a` with any of those in the
-/// union `b`.
+/// Returns whether `table`, which contains the mask of each type, allows any of the types in the union
+/// `a` with any of those in the union `b`.
 fn any_allowed(table: &[u16; 16], a: u16, b: u16) -> bool {
     let mut rest = a;
     while rest != 0 {

@@ -27,8 +27,9 @@ pub const MAX_NUMBER: f64 = 1e30;
 /// numbers.
 const AXIS_TOL: f64 = 1e-6;
 
-/// Maximum magnitude of periodic parameters, in periods. Up to this value, wrapping a parameter into one
-/// period keeps about half of its digits; a larger value leaves fewer.
+/// Maximum magnitude of the parameters of a periodic curve or surface, as a multiple of the period. Up
+/// to this value, wrapping a parameter into one period keeps about half of its digits; a larger value
+/// leaves fewer.
 const MAX_PERIODS: f64 = 1e9;
 
 /// A defect of a decoded model and its location in the model.
@@ -153,9 +154,9 @@ fn check_motion(translation: &[f64; 3], rotation: &[f64; 4]) -> Check {
     require((norm_sq - 1.0).abs() <= AXIS_TOL, "must be a unit quaternion; normalise it").at("rotation")
 }
 
-/// Checks the component with this index: its parent comes before it, so that the components form trees,
-/// and each of its instances is in no other component. `placed` marks the instances of earlier
-/// components.
+/// Checks that the parent of the component with the index `index` comes before it, so that the
+/// components form trees, and that each of its instances belongs to no other component. `placed` marks
+/// the instances of earlier components, and those of this component are added.
 fn check_component(component: &Component, index: usize, placed: &mut [bool]) -> Check {
     let parent_first = component.parent.is_none_or(|p| (p as usize) < index);
     require(parent_first, "must come after its parent")?;

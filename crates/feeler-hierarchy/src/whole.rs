@@ -11,7 +11,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Temporary files of this process that currently exist.
+/// Paths of the temporary files of this process that currently exist.
 static TEMPORARY_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Suffix of temporary files.
@@ -27,7 +27,8 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
-/// Writes a file atomically. On failure the previous file at `path` stays, and no temporary file remains.
+/// Writes a file atomically. If this fails, the previous file at `path` stays, and no temporary file
+/// remains.
 ///
 /// # Errors
 /// [`WriteError`] if an operation of the file system fails.

@@ -40,9 +40,9 @@ fn program(reading: Reading) -> String {
     program
 }
 
-/// Default of `--flatness`: largest apex angle (rad) of the normals of one area (MATH §6). Of all values
-/// that were measured, it needs the fewest nodes for the same minima. A larger value gives looser cones;
-/// a smaller one gives more leaves.
+/// Default of `--flatness`: largest apex angle (rad) of the normals of one area (MATH §6). It needs the
+/// fewest nodes, for the same minima, among all values that were measured. A larger value gives looser
+/// cones; a smaller one gives more leaves.
 pub const DEFAULT_FLATNESS: f64 = 0.8;
 
 /// Imports and prepares a STEP file and the files in its folder that it refers to. Remarks on irregular,
@@ -170,16 +170,17 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
     Ok(model)
 }
 
-/// Translation (mm) and rotation of a pose; the rotation is a unit quaternion x, y, z, w.
+/// Returns the translation (mm) and the rotation of a pose; the rotation is a unit quaternion x, y, z,
+/// w.
 fn numbers(pose: &Pose) -> ([f64; 3], [f64; 4]) {
     let q = pose.rotation.coords;
     (pose.translation.vector.into(), [q.x, q.y, q.z, q.w])
 }
 
-/// Returns the model in the file `output` and the size of the file (bytes) if preparing `input` would
-/// give exactly this model; else `None`. The file must be complete. It must have been prepared from the
-/// same bytes (including those of referenced files), with the same options and by this version of the
-/// program.
+/// Returns the model in the file `output` and the size of that file (bytes) if preparing `input` would
+/// give exactly this model, and `None` otherwise. The file must be complete. It must have been prepared
+/// from the same bytes (including those of referenced files), with the same options and by this version
+/// of the program.
 #[must_use]
 pub fn up_to_date(
     input: &Path,
@@ -200,8 +201,8 @@ pub fn up_to_date(
 }
 
 /// Loads a `.feeler` file, or prepares a STEP or STL file in memory. Reads standard input if the path is
-/// [`STDIN`]. The second value is a note for stderr if the file was prepared: the duration, and on
-/// further lines what is missing.
+/// [`STDIN`]. The second value is a message for stderr if the file was prepared, and `None` if it was
+/// loaded. The message states the duration, and on further lines what was left out.
 ///
 /// # Errors
 /// Same as [`prepare_step_with`] and [`feeler_hierarchy::file::decode`]; the error names the file.

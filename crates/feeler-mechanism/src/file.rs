@@ -16,7 +16,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// All names, one or several.
+    /// Returns all names; the list has one entry for [`Names::One`].
     #[must_use]
     pub fn all(&self) -> &[String] {
         match self {
@@ -46,7 +46,7 @@ pub struct MechanismFile {
     /// Pairs of links that are not checked, in addition to neighbours.
     #[serde(default)]
     pub ignore: Vec<[String; 2]>,
-    /// Whether links that share a joint are checked, too.
+    /// Whether links that share a joint are checked against each other, too.
     #[serde(default)]
     pub neighbours: bool,
 }

@@ -130,8 +130,8 @@ pub enum MechanismError {
 }
 
 impl JointKind {
-    /// Velocity of the child link relative to its parent, in the child's frame, while the joint's value
-    /// grows by 1 (rad or mm) per unit of time; 0 for a fixed joint.
+    /// Velocity of the child link relative to its parent, in the child's frame, at a rate of the joint's
+    /// value of 1 (rad or mm) per unit of time; 0 for a fixed joint.
     #[must_use]
     pub fn twist(&self) -> Twist {
         match self {
@@ -141,7 +141,8 @@ impl JointKind {
         }
     }
 
-    /// Unit of the joint's values in files and messages, and the value of one such unit in rad or mm.
+    /// Unit of the joint's values in files and messages (deg or mm), and the length of that unit in rad
+    /// or mm.
     #[must_use]
     pub fn unit(&self) -> (&'static str, f64) {
         match self {
@@ -212,8 +213,8 @@ impl Mechanism {
         Ok(self)
     }
 
-    /// Computes the values of all joints (rad, mm) from those of the joints without a coupling. `values`
-    /// has one entry for each joint; the entries of coupled joints are ignored.
+    /// Computes the values of all joints (rad, mm), those of coupled joints from the joints that they
+    /// mimic. `values` has one entry for each joint; the entries of coupled joints are ignored.
     #[must_use]
     pub fn all_values(&self, values: &[f64]) -> Vec<f64> {
         let value = |mut k: usize| {
@@ -228,10 +229,11 @@ impl Mechanism {
         (0..self.joints.len()).map(value).collect()
     }
 
-    /// Checks that the values of all joints (rad, mm) are within the limits of the joints.
+    /// Checks that the values of all joints (rad, mm) are within the limits of the joints, up to a
+    /// millionth of the range.
     ///
     /// # Errors
-    /// Returns [`MechanismError::Limit`] for the first value that is not.
+    /// Returns [`MechanismError::Limit`] for the first value that exceeds the limits.
     pub fn check(&self, values: &[f64]) -> Result<(), MechanismError> {
         for (joint, value) in self.joints.iter().zip(values) {
             let Some([least, most]) = joint.limits else { continue };
@@ -246,7 +248,8 @@ impl Mechanism {
         Ok(())
     }
 
-    /// Poses of all links (world) for the values of all joints (rad, mm).
+    /// Returns the poses of all links (world) for the values of all joints (rad, mm), those of coupled
+    /// joints included. The pose of a root is the identity.
     #[must_use]
     pub fn poses(&self, values: &[f64]) -> Vec<Pose> {
         let mut poses = vec![Pose::identity(); self.links.len()];
@@ -256,7 +259,8 @@ impl Mechanism {
         poses
     }
 
-    /// Computes the path of each link.
+    /// Computes the path of each link (world) as the joints move as `motion` states, in the order of the
+    /// links. Values of coupled joints in `motion` are ignored.
     ///
     /// # Errors
     /// Returns [`MechanismError::Limit`] if a joint exceeds its limits, and [`MechanismError::Motion`]
@@ -310,8 +314,8 @@ impl Mechanism {
         chain
     }
 
-    /// For each link, the index of the link that represents its group of rigidly connected links: the
-    /// one nearest to the root.
+    /// Returns, for each link, the index of the link that represents its group of rigidly connected
+    /// links: the one nearest to the root.
     #[must_use]
     pub fn rigid_groups(&self) -> Vec<usize> {
         let mut groups: Vec<usize> = (0..self.links.len()).collect();

@@ -8,8 +8,8 @@ use feeler_geom::{P3, V3};
 pub struct WallContact {
     /// Identity of the contact, which persists from step to step. Shear states are stored under it.
     pub id: u64,
-    /// Contact point on the wall's surface (mm): the point nearest to the particle or, if the two
-    /// overlap, the point of the largest depth.
+    /// Contact point on the wall's surface (mm). It is the point of the wall nearest to the particle or,
+    /// if the two overlap, the point of the wall deepest inside the particle.
     pub point: P3,
     /// Unit normal from the wall to the particle.
     pub normal: V3,

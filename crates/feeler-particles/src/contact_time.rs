@@ -28,8 +28,8 @@ impl Law {
     }
 }
 
-/// Duration of a Hertzian impact, in units of the maximum depth over the speed of approach: 2 ∫ dx / √(1
-/// − x^(5/2)) from 0 to 1.
+/// Duration of a Hertzian impact without damping, as a multiple of the maximum depth divided by the
+/// speed of approach: 2 ∫ dx / √(1 − x^(5/2)) from 0 to 1.
 const HERTZ_DURATION: f64 = 2.943_275_174;
 
 #[cfg(test)]

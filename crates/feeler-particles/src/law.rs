@@ -63,14 +63,15 @@ pub struct LawError(&'static str);
 /// Kinematics of two bodies in contact, on which the force depends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactKinematics {
-    /// Overlap of the two bodies (mm).
+    /// Overlap of the two bodies along the normal (mm).
     pub overlap: f64,
     /// Unit normal, from the other body to the body that the force acts on.
     pub normal: V3,
-    /// Velocity (mm/s) at the contact point of the body that the force acts on, relative to the other
+    /// Velocity (mm/s), at the contact point, of the body that the force acts on, relative to the other
     /// body.
     pub velocity: V3,
-    /// Mean of the angular velocities (rad/s) of the two bodies about the normal.
+    /// Component along the normal of the mean of the two bodies' angular velocities (rad/s). The shear
+    /// force rotates with it.
     pub twist: f64,
     /// Effective radius R* (mm): 1/R* is the sum of the curvatures of the two bodies.
     pub radius: f64,
@@ -81,9 +82,9 @@ pub struct ContactKinematics {
 /// Shear state of a contact, which persists from step to step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShearState {
-    /// Elastic shear force (mN) on the body that the normal points to.
+    /// Elastic shear force (mN) on the body to which the normal points, at the end of the last step.
     pub force: V3,
-    /// Normal of the contact, perpendicular to the force.
+    /// Unit normal of the contact in the last step, perpendicular to the force.
     pub normal: V3,
     /// Shear stiffness (kg/s²) in the last step.
     pub stiffness: f64,
@@ -96,8 +97,8 @@ impl ShearState {
         Self { force: V3::zeros(), normal, stiffness: 0.0 }
     }
 
-    /// Adds the shear force of another contact that has become part of this one, rotated by the rotation
-    /// that takes the normal of that contact to the normal of this one.
+    /// Adds the shear force of another contact that has become part of this one. The force is first
+    /// rotated by the smallest rotation that takes the normal of that contact to the normal of this one.
     pub fn add(&mut self, other: &Self) {
         self.force += transported(&other.force, &other.normal, &self.normal);
     }
@@ -148,8 +149,8 @@ impl Law {
         Ok(())
     }
 
-    /// Computes the force (mN) on the body that the normal points to, and updates `state` over a step of
-    /// `time` (s).
+    /// Computes the force (mN), normal and shear together, on the body to which the normal points, and
+    /// updates `state` over a step of `time` (s).
     pub fn force(&self, contact: &ContactKinematics, state: &mut ShearState, time: f64) -> V3 {
         let n = contact.normal;
         let separating = contact.velocity.dot(&n);
@@ -180,8 +181,8 @@ impl Law {
         n * pressing + total
     }
 
-    /// Elastic normal force (mN), normal damping (kg/s), shear stiffness (kg/s²), shear damping (kg/s)
-    /// and coefficient of friction.
+    /// Returns the elastic normal force (mN), the normal damping (kg/s), the shear stiffness (kg/s²),
+    /// the shear damping (kg/s) and the coefficient of friction of a contact, in this order.
     fn coefficients(&self, contact: &ContactKinematics) -> (f64, f64, f64, f64, f64) {
         let mass = contact.mass;
         match *self {
@@ -202,8 +203,9 @@ impl Law {
     }
 }
 
-/// Damping ratio of the dashpot that gives a coefficient of restitution. It is exact for both laws,
-/// because a contact ends when the overlap ends, although the force pulls for a moment before that.
+/// Damping ratio of the dashpot with which a head-on impact has the coefficient of restitution
+/// `restitution`. It is exact for both laws, because a contact ends when the overlap ends, although the
+/// force pulls for a moment before that.
 fn damping_ratio(restitution: f64) -> f64 {
     let ln = math::ln(restitution);
     -ln / (PI * PI + ln * ln).sqrt()
@@ -221,7 +223,7 @@ pub(crate) fn radius_on_wall(radius: f64, curvatures: [f64; 2]) -> f64 {
     1.0 / (relative[0] * relative[1]).sqrt()
 }
 
-/// Minimum of the sum of the curvatures of a sphere and of a hollow wall, as a part of the sphere's
+/// Minimum of the sum of the curvatures of a sphere and of a hollow wall, divided by the sphere's
 /// curvature. At 0 the effective radius would be infinite; a larger value makes spheres in fitting
 /// hollows softer.
 const MIN_RELATIVE_CURVATURE: f64 = 1e-3;

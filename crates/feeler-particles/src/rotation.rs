@@ -3,7 +3,7 @@
 use feeler_geom::{P3, Pose, V3, math};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 
-/// Rotation about the direction of a vector by the vector's length (rad).
+/// Rotation about the direction of the vector `v` by the length of `v` (rad).
 pub(crate) fn rotation_by(v: &V3) -> UnitQuaternion<f64> {
     let half = 0.5 * v.norm();
     let (sin, cos) = math::sin_cos(half);
@@ -13,8 +13,9 @@ pub(crate) fn rotation_by(v: &V3) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::new(cos, w.x, w.y, w.z))
 }
 
-/// Pose of a rigid body after a time (s), given its angular velocity `spin` (rad/s) and the velocity
-/// (mm/s) of the point `center` (all in the world). `center` is moved with `velocity`, too.
+/// Returns the pose of a rigid body that has moved for a time (s), given its angular velocity `spin`
+/// (rad/s) and the velocity (mm/s) of its point `center` (all in the world). Replaces `center` by its
+/// position after that time.
 pub(crate) fn advanced_pose(pose: &Pose, velocity: &V3, spin: &V3, center: &mut P3, time: f64) -> Pose {
     let turn = rotation_by(&(*spin * time));
     let arm = pose.translation.vector - center.coords;
@@ -25,8 +26,9 @@ pub(crate) fn advanced_pose(pose: &Pose, velocity: &V3, spin: &V3, center: &mut 
     Pose::from_parts(Translation3::from(origin.coords), rotation)
 }
 
-/// Applies to `v` the smallest rotation that takes one unit vector to another; for opposite unit vectors a
-/// half-turn.
+/// Returns `v` rotated by the smallest rotation that takes the unit vector `from` to the unit vector
+/// `to`. For opposite vectors it is the half-turn that maps `v`, which is perpendicular to both, to
+/// `-v`.
 pub(crate) fn transported(v: &V3, from: &V3, to: &V3) -> V3 {
     let cos = from.dot(to);
     let axis = from.cross(to);
@@ -38,8 +40,9 @@ pub(crate) fn transported(v: &V3, from: &V3, to: &V3) -> V3 {
     }
 }
 
-/// Half angle h (rad) up to which sin(h)/h is replaced by 1: the next term of the series is h²/6, which
-/// is below rounding. Values up to 1e-8 change nothing; at 0 the quotient is not defined.
+/// Half angle h (rad), that is half of the rotation's angle, up to which sin(h)/h is replaced by 1: the
+/// next term of the series is h²/6, which is below rounding. Values up to 1e-8 change nothing; at 0 the
+/// quotient is not defined.
 const SMALL_HALF_ANGLE: f64 = 1e-9;
 
 /// Two directions count as opposite if the cosine of their angle is below minus this value; any

@@ -13,7 +13,7 @@ use feeler_view::picture::{BallFrame, Balls, Picture, PictureMotion, PicturePart
 use feeler_view::shape::Shape;
 use nalgebra::{Quaternion, UnitQuaternion};
 
-/// Animated picture of the frames of a run, with the title `name`.
+/// Builds the animated picture, with the title `name`, of the frames of a run.
 ///
 /// # Errors
 /// A frame cannot be read.
@@ -44,8 +44,8 @@ pub(crate) fn animation(
     Ok(Picture { shapes, scenes: vec![scene], ..Picture::default() })
 }
 
-/// Walls that have triangles, as parts of the picture; their shapes; and for each moving wall its poses
-/// in `frames`.
+/// Returns the walls that have triangles, as parts of the picture; their shapes; and for each moving one
+/// among them its poses (world) in `frames`, which are numbers of frames.
 fn walls(scene: &PourScene, frames: &[u64]) -> (Vec<PicturePart>, Vec<Shape>, Vec<Vec<Pose>>) {
     let (mut parts, mut shapes, mut tracks) = (Vec::new(), Vec::new(), Vec::new());
     for wall in scene.walls.iter().filter(|wall| !wall.mesh.1.is_empty()) {
@@ -95,8 +95,8 @@ fn particles(scene: &PourScene, files: &Files, frames: &[u64]) -> Result<Balls, 
     Ok(balls)
 }
 
-/// Name and unit of the displayed curve, and its value at each row: the mass flow, or the kinetic energy
-/// if nothing flows out.
+/// Returns the name and the unit of the displayed curve, and its value at each row of the series. The
+/// curve is the mass flow, or the kinetic energy if nothing flows out.
 fn curve(series: &Series, scene: &PourScene) -> ([&'static str; 2], Vec<f64>) {
     if series.mass_flow(scene).iter().any(|x| *x > 0.0) {
         let flow = series.smooth_mass_flow(scene);
@@ -105,14 +105,15 @@ fn curve(series: &Series, scene: &PourScene) -> ([&'static str; 2], Vec<f64>) {
     (["kinetic energy", "mJ"], series.column("kinetic_uJ").iter().map(|x| 1e-3 * x).collect())
 }
 
-/// Unit quaternion from its rounded components w, x, y, z.
+/// Returns the rotation with the rounded components w, x, y, z of a unit quaternion; the identity if all
+/// are 0.
 fn rotation(numbers: &[f32; 4]) -> UnitQuaternion<f64> {
     let [w, i, j, k] = numbers.map(f64::from);
     UnitQuaternion::try_new(Quaternion::new(w, i, j, k), 0.0).unwrap_or_else(UnitQuaternion::identity)
 }
 
-/// Numbers of the displayed ones of `count` frames: every n-th frame, with the smallest n for which they
-/// contain at most [`MAX_BALLS`] particles.
+/// Returns the numbers of the frames that are displayed, among `count` frames: every n-th frame, with
+/// the smallest n for which they contain about [`MAX_BALLS`] particles or fewer.
 fn selected_frames(files: &Files, count: u64) -> Result<Vec<u64>, PourError> {
     let mut bytes = 0;
     for number in 0..count {
@@ -123,7 +124,8 @@ fn selected_frames(files: &Files, count: u64) -> Result<Vec<u64>, PourError> {
     Ok((0..count).step_by(balls.div_ceil(MAX_BALLS).max(1)).collect())
 }
 
-/// Shape of a wall with flat triangles. Edges between triangles of different directions are drawn.
+/// Returns the shape of a wall with flat triangles. Edges between triangles of different directions are
+/// drawn.
 fn flat_shape(wall: &SceneWall) -> Shape {
     let (points, triangles) = &wall.mesh;
     let mut mesh = Mesh { deviation: wall.deviation, ..Mesh::default() };
@@ -141,8 +143,8 @@ fn flat_shape(wall: &SceneWall) -> Shape {
     Shape::of_mesh(&wall.name, mesh)
 }
 
-/// Maximum number of particles in a page, summed over its frames. A larger value makes pages of more
-/// than 50 MB; a smaller one omits frames, so that the motion is jerky.
+/// Maximum number of particles in a page, summed over the displayed frames. A larger value makes pages
+/// of more than 50 MB; a smaller one omits frames, so that the motion is jerky.
 const MAX_BALLS: usize = 1_500_000;
 
 /// Size (bytes) of a particle in the file of a frame, for an estimate of the number of particles from

@@ -23,25 +23,26 @@ pub(crate) struct Checkpoint {
     /// Length of the file of the series (bytes).
     pub(crate) series: u64,
     pub(crate) sources: Vec<SourceState>,
-    /// Group of each particle, including removed ones, and the bits of the radius (mm) of its bounding ball.
+    /// For each particle, including removed ones, the index of its group and the bits of the radius (mm)
+    /// of its bounding ball.
     pub(crate) particles: Vec<(usize, u64)>,
-    /// Number of particles that have left by each outlet, with the bits of their mass (kg). The last
-    /// entry is for particles that left the domain otherwise.
+    /// Number of particles that have left by each outlet, in the order of the outlets, with the bits of
+    /// their total mass (kg). The last entry is for particles that left the domain otherwise.
     pub(crate) left: Vec<(u64, u64)>,
 }
 
 /// State of a source, from which it continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SourceState {
-    /// State of the random numbers of the source.
+    /// State of the stream of random numbers of the source.
     pub(crate) random: u64,
     /// Number of particles that the source has created.
     pub(crate) made: u64,
-    /// Bits of the total volume (mm³) of these particles.
+    /// Bits of the total volume (mm³) of the particles that the source has created.
     pub(crate) volume: u64,
-    /// Bits of the radius (mm) of the next particle; 0 before it is drawn.
+    /// Bits of the radius (mm) of the next particle's bounding ball; 0 before it is drawn.
     pub(crate) next: u64,
-    /// First step in which the source tries again to place a particle.
+    /// Number of the first step in which the source tries again to place a particle.
     pub(crate) tries_at: u64,
 }
 

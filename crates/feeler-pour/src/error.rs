@@ -146,7 +146,7 @@ impl PourError {
     }
 }
 
-/// Adds to an error where it occurred.
+/// Extension of results that adds to an error where it occurred.
 pub(crate) trait Within<T> {
     /// Precedes the text of the error by a subject, such as a table or a file.
     fn within(self, subject: impl FnOnce() -> String) -> Result<T, PourError>;

@@ -89,8 +89,8 @@ impl Files {
         self.row(&series::header(scene))
     }
 
-    /// Discards the rows of the series after its first `length` bytes, and the frames with numbers from
-    /// `frames`.
+    /// Discards the content of the series after its first `length` bytes, and the files of all frames
+    /// with the number `frames` or a larger one. The next frame gets the number `frames`.
     ///
     /// # Errors
     /// The series is shorter than `length`, or a file cannot be written or removed.
@@ -134,7 +134,8 @@ impl Files {
         Ok(())
     }
 
-    /// Writes the files of the next frame: particles, and moving walls.
+    /// Writes the files of the next frame: the particles, their surfaces if some are not spheres, and
+    /// the moving walls.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -197,7 +198,7 @@ fn surfaces(number: u64) -> String {
     format!("{FRAMES}/surfaces-{number:06}.vtp")
 }
 
-/// Name of the file with the surface of the particles of a group.
+/// Name of the file with the surface that represents each particle of the group with the index `group`.
 fn shape(group: usize) -> String {
     format!("shape-{group}.vtp")
 }

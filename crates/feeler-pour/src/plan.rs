@@ -15,7 +15,8 @@ pub(crate) struct ParticleGroup {
     pub(crate) shape: GroupShape,
     /// Density of the particles (kg/m³).
     pub(crate) density: f64,
-    /// Number or total volume (mm³) of the particles; `None` if only the times of the source limit it.
+    /// Number or total volume (mm³) of the particles; `None` if only the interval of time of the source
+    /// limits it.
     pub(crate) amount: Option<Amount>,
     pub(crate) region: RegionTable,
     /// Initial velocity of the particles (mm/s).
@@ -24,8 +25,8 @@ pub(crate) struct ParticleGroup {
     pub(crate) source: Option<Source>,
 }
 
-/// Source of particles: number of particles per second, and the interval of time (s) in which it creates
-/// them.
+/// Source of particles: the number of particles per second (`rate`), and the times (s) between which it
+/// creates them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     pub(crate) rate: f64,
@@ -33,7 +34,8 @@ pub(crate) struct Source {
     pub(crate) until: f64,
 }
 
-/// Plane, or disc in a plane, through which particles leave the simulation.
+/// Outlet: plane, or disc in a plane, through which particles leave the simulation. The unit normal is
+/// in the direction in which they leave; the radius (mm) is infinite for a plane.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet {
     pub(crate) name: String,
@@ -84,7 +86,7 @@ impl PourTimes {
         self.rows / self.rows_of_frame + 1
     }
 
-    /// Number of the first step that begins at a time (s) or later.
+    /// Number of the step that begins nearest to a time (s).
     pub(crate) fn step_at(&self, time: f64) -> u64 {
         #[expect(
             clippy::cast_possible_truncation,
@@ -96,7 +98,8 @@ impl PourTimes {
     }
 }
 
-/// Checks the particle groups of a scene. Files of solids are relative to `folder`.
+/// Checks the particle groups of a scene file and returns them. Files of solids are relative to
+/// `folder`.
 pub(crate) fn groups(scene: &SceneFile, folder: &Path) -> Result<Vec<ParticleGroup>, PourError> {
     let numbered = (0_u64..).zip(&scene.groups);
     numbered.map(|(k, g)| group(g, k, scene, folder).within(|| label(g, k))).collect()
@@ -157,7 +160,7 @@ fn group(
     })
 }
 
-/// Checks the outlets of a scene.
+/// Checks the outlets of a scene file and returns them.
 pub(crate) fn outlets(scene: &SceneFile) -> Result<Vec<Outlet>, PourError> {
     let one = |(k, table): (usize, &OutletTable)| {
         let name = table.name.clone().unwrap_or_else(|| format!("outlet-{}", k + 1));
@@ -206,9 +209,9 @@ pub(crate) fn domain(scene: &SceneFile, walls: &Aabb) -> Result<Aabb, PourError>
     Ok(around.inflated(around.diagonal()))
 }
 
-/// Shortest duration of a contact (s), over the smallest particles of all groups and all laws. `between`
-/// is the law between particles, `walls` are those of walls; `speed` (mm/s) is the largest speed of
-/// contacts.
+/// Returns the shortest duration of a contact (s), over the smallest particles of all groups and all
+/// laws. `between` is the law between particles, `walls` are the laws of walls, and `speed` (mm/s) is
+/// the speed of the impacts.
 pub(crate) fn shortest_contact(groups: &[ParticleGroup], between: &Law, walls: &[Law], speed: f64) -> f64 {
     let mut shortest = f64::INFINITY;
     let [between, walls] = [&[*between], walls].map(|laws| laws.iter().map(stiffest).collect::<Vec<_>>());
@@ -224,8 +227,8 @@ pub(crate) fn shortest_contact(groups: &[ParticleGroup], between: &Law, walls: &
     shortest
 }
 
-/// Returns the law with its normal stiffness raised to its shear stiffness, if that is larger: shear
-/// springs oscillate as well.
+/// Returns the law with its normal stiffness raised to its shear stiffness, if that is larger, because
+/// shear springs oscillate as well.
 fn stiffest(law: &Law) -> Law {
     match *law {
         Law::Linear { normal, shear, restitution, friction } => {
@@ -235,8 +238,8 @@ fn stiffest(law: &Law) -> Law {
     }
 }
 
-/// Time step and intervals of a run whose shortest contact lasts `contact` (s), and a warning if the
-/// step that the scene states is long for it.
+/// Returns the time step and the intervals of a run whose shortest contact lasts `contact` (s). The
+/// second value is a warning if the step that the scene file states is long for such a contact.
 pub(crate) fn times(scene: &SceneFile, contact: f64) -> Result<(PourTimes, Option<String>), PourError> {
     let wanted = scene.step.unwrap_or(contact / STEPS_OF_CONTACT);
     ensure!(
@@ -278,16 +281,17 @@ pub(crate) fn times(scene: &SceneFile, contact: f64) -> Result<(PourTimes, Optio
     Ok((times, note))
 }
 
-/// Number of time steps of the shortest contact if the scene states no step. A larger value takes
-/// proportionally more time; with less than about 15, contacts lose or gain energy visibly.
+/// Number of time steps into which the duration of the shortest contact is divided if the scene states
+/// no step. A larger value takes proportionally more time; with less than about 15, contacts lose or
+/// gain energy visibly.
 const STEPS_OF_CONTACT: f64 = 30.0;
 
-/// Number of time steps of the shortest contact below which a scene gets a warning. A smaller value
-/// hides inaccurate runs; a larger one warns of runs that are accurate to a percent.
+/// Minimum number of time steps during the shortest contact; a scene with fewer gets a warning. A
+/// smaller value hides inaccurate runs; a larger one warns of runs that are accurate to a percent.
 const FEW_STEPS_OF_CONTACT: f64 = 15.0;
 
-/// Number of time steps of the shortest contact below which a scene is rejected. A smaller value accepts
-/// runs that become unstable; a larger one rejects usable runs.
+/// Minimum number of time steps during the shortest contact; a scene with fewer is rejected. A smaller
+/// value accepts runs that become unstable; a larger one rejects usable runs.
 const MIN_STEPS_OF_CONTACT: f64 = 5.0;
 
 /// Number of rows of a run if the scene does not set their interval. More rows give larger files; fewer
@@ -298,8 +302,9 @@ const DEFAULT_ROWS: f64 = 1000.0;
 /// fewer give jerky pages.
 const DEFAULT_FRAMES: f64 = 100.0;
 
-/// Relative difference up to which an interval of time counts as a multiple of another. A smaller value
-/// rejects decimal fractions because of their rounding; a larger one shifts rows visibly in long runs.
+/// Maximum difference between the quotient of two intervals of time and a whole number, relative to that
+/// number, at which one interval counts as a multiple of the other. A smaller value rejects decimal
+/// fractions because of their rounding; a larger one shifts rows visibly in long runs.
 const MULTIPLE_TOLERANCE: f64 = 1e-9;
 
 /// Maximum number of time steps of a run. More steps cannot be computed in a lifetime; a smaller value

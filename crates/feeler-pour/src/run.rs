@@ -16,7 +16,7 @@ use std::path::Path;
 pub struct PourRun<'s> {
     world: World<'s>,
     files: Files,
-    /// Last checkpoint that was written or read.
+    /// Last checkpoint that was written or read; [`PourRun::save`] updates it.
     checkpoint: Checkpoint,
     /// Number of the row that belongs to the current state.
     row: u64,
@@ -29,7 +29,7 @@ pub struct PourRun<'s> {
 pub struct Outflow {
     /// Name of the outlet; `lost` for particles that have left the domain otherwise.
     pub name: String,
-    /// Number of these particles.
+    /// Number of particles that have left in this way since the beginning of the run.
     pub count: u64,
     /// Total mass of these particles (kg).
     pub mass: f64,
@@ -47,11 +47,12 @@ pub struct PourSummary {
     pub mass: f64,
     /// Kinetic energy of the particles in the domain (µJ).
     pub kinetic_energy: f64,
-    /// Potential energy of the particles in the domain, relative to the origin (µJ).
+    /// Potential energy in gravity of the particles in the domain, 0 at the origin of coordinates (µJ).
     pub potential_energy: f64,
     /// Outflow by each outlet, followed by the outflow out of the domain (`lost`).
     pub outflows: Vec<Outflow>,
-    /// Names of the sources whose regions have no free space for the next particle.
+    /// Names of the sources that have drawn the next particle, but have not found a free position for it
+    /// in their region yet.
     pub blocked_sources: Vec<String>,
 }
 
@@ -191,7 +192,8 @@ impl<'s> PourRun<'s> {
         Series::read(&self.files.series())
     }
 
-    /// Animated picture of all frames, for a page of `feeler-view`.
+    /// Builds the animated picture of the run, with the title `name`, for a page of `feeler-view`. If
+    /// the frames contain very many particles, only every n-th frame is included.
     ///
     /// # Errors
     /// A file of the run cannot be read, for example because the run is not finished.
@@ -200,8 +202,8 @@ impl<'s> PourRun<'s> {
     }
 }
 
-/// Restores the state of a checkpoint and of its simulation. Returns `false` if they do not fit the
-/// scene.
+/// Restores `world` from a checkpoint and the saved state of its simulation. Returns `false` if the
+/// checkpoint does not fit the scene.
 fn restore(world: &mut World<'_>, checkpoint: &Checkpoint, state: &[u8]) -> Result<bool, PourError> {
     for (group, radius) in &checkpoint.particles {
         if !world.add_restored(*group, f64::from_bits(*radius))? {

@@ -21,8 +21,9 @@ pub(crate) fn header(scene: &PourScene) -> Vec<String> {
     out
 }
 
-/// Cells of the row at a time (s). `before` are the masses (kg) that had left by each outlet at the
-/// previous row, `loads` are the mean loads of the walls since that row.
+/// Returns the cells of the row at a time (s), in the order of [`header`]. `before` are the masses (kg)
+/// that had left by each outlet at the previous row, `loads` are the mean loads on the walls since that
+/// row.
 pub(crate) fn row(world: &World<'_>, time: f64, before: &[f64], loads: &[Load]) -> Vec<String> {
     let (mass, potential) = world.mass_and_potential();
     let s = &world.simulation;
@@ -48,7 +49,7 @@ pub(crate) fn row(world: &World<'_>, time: f64, before: &[f64], loads: &[Load]) 
     out
 }
 
-/// Line of a CSV file with these cells.
+/// Returns the line of a CSV file with these cells, including the end of the line.
 pub(crate) fn line(cells: &[String]) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail.
@@ -101,8 +102,8 @@ impl Series {
         self.names.iter().position(|n| n == name).map_or(&[], |k| &self.values[k])
     }
 
-    /// Mass flow (kg/s) of each row through all outlets of the scene, or out of the domain if the scene has
-    /// no outlet.
+    /// Mass flow (kg/s), for each row the mean since the previous row, through all outlets of the scene,
+    /// or out of the domain if the scene has no outlet.
     #[must_use]
     pub fn mass_flow(&self, scene: &PourScene) -> Vec<f64> {
         let mut names: Vec<&str> = scene.outflow_names().collect();
@@ -128,7 +129,8 @@ impl Series {
     }
 }
 
-/// Moving mean: for each value, the mean of about `over` values around it.
+/// Returns the moving mean of `values`: for each value, the mean of about `over` values around it, fewer
+/// at both ends.
 fn moving_mean(values: &[f64], over: usize) -> Vec<f64> {
     let mean = |k: usize| {
         let part = &values[k.saturating_sub(over / 2)..(k + over / 2 + 1).min(values.len())];
@@ -139,6 +141,7 @@ fn moving_mean(values: &[f64], over: usize) -> Vec<f64> {
     (0..values.len()).map(mean).collect()
 }
 
-/// Number of rows of a series divided by the number of rows of a moving mean. A larger value shows single
-/// particles as peaks, a smaller one blurs the beginning and the end of a flow.
+/// Number of rows of a series, divided by the number of rows over which the mass flow is averaged. A
+/// larger value shows single particles as peaks, a smaller one blurs the beginning and the end of a
+/// flow.
 const MEAN_FRACTION: usize = 50;

@@ -79,7 +79,7 @@ impl PourScene {
         self.outlets.iter().map(|o| o.name.as_str()).chain([LOST])
     }
 
-    /// Whether some particles are not spheres.
+    /// Whether a particle group of the scene has a shape other than a sphere.
     pub(crate) fn has_surfaces(&self) -> bool {
         self.groups.iter().any(|g| g.shape.scaled.is_some())
     }
@@ -126,7 +126,8 @@ fn check_solids(groups: &[ParticleGroup], walls: &[SceneWall]) -> Result<(), Pou
     Err(PourError::value(format!("[[wall]] '{}'", wall.name), problem))
 }
 
-/// Rejects equal names of outlets and walls, which name columns of the series.
+/// Rejects equal names of outlets and walls, and the name `lost`, because the names become columns of
+/// the series.
 fn check_names(outlets: &[Outlet], walls: &[SceneWall]) -> Result<(), PourError> {
     let names: Vec<&str> =
         outlets.iter().map(|o| o.name.as_str()).chain(walls.iter().map(|w| w.name.as_str())).collect();
@@ -137,8 +138,9 @@ fn check_names(outlets: &[Outlet], walls: &[SceneWall]) -> Result<(), PourError>
     Ok(())
 }
 
-/// Estimate (mm/s) of the largest speed of contacts: the sum of the speeds after a fall over the
-/// diagonal of the domain, of thrown particles and of moving walls.
+/// Estimate of the largest speed of contacts (mm/s), at least [`MIN_SPEED`]: the sum of the speed after
+/// a fall over the diagonal of the domain and of the largest initial speed of particles and speed of
+/// walls.
 fn max_speed(scene: &SceneFile, groups: &[ParticleGroup], walls: &[SceneWall], domain: &Aabb) -> f64 {
     let height = domain.diagonal();
     let fallen = (2.0 * V3::from(scene.gravity).norm() * height).sqrt();
@@ -150,7 +152,7 @@ fn max_speed(scene: &SceneFile, groups: &[ParticleGroup], walls: &[SceneWall], d
 /// Name of the outflow of particles that leave the domain other than by an outlet.
 const LOST: &str = "lost";
 
-/// Minimum speed of contacts (mm/s) from which the time step is computed, also if nothing moves. A
-/// larger value shortens the steps of scenes without gravity; a smaller one makes steps of Hertzian
-/// contacts unbounded.
+/// Minimum of the estimated speed of contacts (mm/s) from which the time step is computed; it is used if
+/// nothing moves. A larger value shortens the steps of scenes without gravity; a smaller one makes steps
+/// of Hertzian contacts unbounded.
 const MIN_SPEED: f64 = 1.0;

@@ -25,21 +25,22 @@ pub(crate) struct GroupShape {
     pub(crate) scaled: Option<ScaledShape>,
 }
 
-/// Shape, scaled so that its bounding ball has radius 1; lengths are multiples of this radius.
+/// Shape of the particles of a group, scaled so that its bounding ball has radius 1; all lengths are
+/// multiples of the radius of that ball.
 #[derive(Clone, Debug)]
 pub(crate) struct ScaledShape {
     template: Template,
     /// Centre of the bounding ball, in the coordinates of the shape.
     pub(crate) ball_center: P3,
-    /// Radius of the ball with the volume of the shape.
+    /// Radius of the ball with the volume of the scaled shape.
     equal_radius: f64,
-    /// Smallest effective mass of a contact divided by the mass of the particle. It is at most 1: an
-    /// eccentric contact also rotates the particle.
+    /// Smallest effective mass of a contact at any point of the surface, divided by the mass of the
+    /// particle. It is at most 1, because an eccentric contact also rotates the particle.
     min_effective_mass: f64,
     /// Centre of mass, in the coordinates of the shape.
     center: P3,
-    /// Vertices of the surface that represents a particle in frames for `ParaView`, in the coordinates
-    /// of the shape.
+    /// Vertices of the surface that represents a particle in the frames for `ParaView`, in the
+    /// coordinates of the scaled shape.
     pub(crate) points: Vec<P3>,
     pub(crate) triangles: Vec<[u32; 3]>,
 }
@@ -54,8 +55,9 @@ enum Template {
 }
 
 impl ScaledShape {
-    /// Triangulated surface, with the centre of mass at the origin and scaled so that the ball of equal
-    /// volume has radius 1. The surface of a grain has 8 · 4^`halvings` triangles.
+    /// Triangulated surface of a particle for display, with the centre of mass at the origin and scaled
+    /// so that the ball of equal volume has radius 1. The surface of a grain has 8 · 4^`halvings`
+    /// triangles; that of a solid does not depend on `halvings`.
     pub(crate) fn surface(&self, halvings: u32) -> TriangleSurface {
         let mut surface = match &self.template {
             Template::Grain(grain) => {
@@ -74,7 +76,8 @@ impl ScaledShape {
 }
 
 impl GroupShape {
-    /// Shape of the particles of a table `[[grains]]`. Paths of files are relative to `folder`.
+    /// Reads the shape and the sizes of the particles of a table `[[grains]]`. Paths of files are
+    /// relative to `folder`.
     ///
     /// # Errors
     /// The sizes or the shape are not valid, or a file cannot be read.
@@ -92,7 +95,7 @@ impl GroupShape {
         }
     }
 
-    /// Smallest radius (mm) of a bounding ball.
+    /// Smallest radius (mm) of the bounding ball of a particle of the group.
     pub(crate) fn min_radius(&self) -> f64 {
         0.5 * self.sizes.range().0
     }
@@ -102,13 +105,14 @@ impl GroupShape {
         self.scaled.as_ref().map_or(1.0, |s| s.equal_radius * s.equal_radius * s.equal_radius)
     }
 
-    /// Radius (mm) of the ball of equal volume of a particle with a bounding ball of `radius`.
+    /// Radius (mm) of the ball with the volume of a particle whose bounding ball has the radius `radius`
+    /// (mm).
     pub(crate) fn equal_radius(&self, radius: f64) -> f64 {
         self.scaled.as_ref().map_or(radius, |s| s.equal_radius * radius)
     }
 
-    /// Smallest effective mass (kg) and largest radius of curvature (mm) of a contact of the smallest
-    /// particle. Together they give the shortest duration of a contact.
+    /// Lower bound of the effective mass (kg) and upper bound of the radius of curvature (mm) at a
+    /// contact of the smallest particle. Together they give the shortest duration of a contact.
     pub(crate) fn worst(&self, density: f64) -> (f64, f64) {
         let r = self.min_radius();
         let ball = 4.0 / 3.0 * PI * r * r * r * density * CUBIC_METRE;
@@ -120,7 +124,8 @@ impl GroupShape {
         }
     }
 
-    /// Creates a particle of this shape with a bounding ball of `radius` (mm) and a density (kg/m³).
+    /// Creates a particle of this shape with a bounding ball of `radius` (mm) and a density (kg/m³). A
+    /// solid keeps its own size.
     pub(crate) fn particle(&self, radius: f64, density: f64) -> Result<Particle, PourError> {
         Ok(match &self.scaled {
             None => Particle::sphere(radius, density)?,
@@ -149,7 +154,7 @@ fn scaled(grain: &Grain, by: f64) -> Result<Grain, PourError> {
     Ok(Grain::new(shape.positive() * by, shape.negative() * by, shape.exponents())?)
 }
 
-/// Shape of a group of superellipsoids or poly-superellipsoids.
+/// Builds the shape of a group of superellipsoids or poly-superellipsoids.
 fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
     let (positive, negative, exponents, diameter) = match table {
         ShapeTable::Superellipsoid { semi_axes, exponents, diameter } => {
@@ -195,7 +200,8 @@ fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
     })
 }
 
-/// Shape of a group of copies of the only solid of a file, whose coordinates have the unit `unit`.
+/// Builds the shape of a group whose particles are copies of the only solid of a file. The coordinates
+/// in the file have the unit `unit`; `None` stands for the unit that the file states.
 fn solid(path: &Path, unit: Option<&str>) -> Result<GroupShape, PourError> {
     let (model, _) = feeler_import::load_with(path, reading(path, unit)?)
         .map_err(|e| PourError::Import(format!("{e:#}")))?;
@@ -241,8 +247,9 @@ fn solid_of_model(model: &Model) -> Result<GroupShape, PourError> {
     })
 }
 
-/// Smallest effective mass for a force along the normal at one of these points of the surface, divided
-/// by the mass.
+/// Smallest effective mass, divided by the mass of the body, for a force along the normal at a point of
+/// the surface. `surface` are the unit normals and points that are considered, `inverse` is the inverse
+/// of the inertia tensor of `mass`.
 fn min_effective_mass<'p>(
     mass: &MassProperties,
     inverse: &Matrix3<f64>,

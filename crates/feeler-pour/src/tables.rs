@@ -49,10 +49,10 @@ fn down() -> [f64; 3] {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LawTable {
-    /// Stiffness of the normal spring (N/m).
+    /// Stiffness of the normal spring (N/m); `None` for a law by materials.
     normal: Option<f64>,
     shear: Option<f64>,
-    /// Young's modulus (kPa).
+    /// Young's modulus of the bodies (kPa); `None` for a law by stiffnesses.
     young: Option<PerBody>,
     poisson: Option<PerBody>,
     #[serde(default = "one")]
@@ -82,7 +82,7 @@ impl PerBody {
     }
 }
 
-/// Table `[[wall]]`: walls from the solids or triangles of a file, or a plane.
+/// Table `[[wall]]`: one or several walls, either the solids or triangles of a file, or a plane.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WallTable {
@@ -98,16 +98,17 @@ pub(crate) struct WallTable {
     /// Unit of the coordinates in the file, such as `mm`; by default the unit that the file states, which STL
     /// files do not.
     pub(crate) unit: Option<String>,
-    /// Whether the triangles of an STL file are replaced by the solids that they bound, as exact walls.
+    /// Whether the triangles of an STL file are replaced by the solids that they bound, which become
+    /// exact walls; by default they are not.
     pub(crate) solid: Option<bool>,
-    /// Sides of the triangles on which they have contacts; by default the front with `chord`, both for
-    /// an STL file.
+    /// Sides of the triangles on which particles have contacts; by default only the front with `chord`,
+    /// and both sides for an STL file.
     pub(crate) sides: Option<Sides>,
     pub(crate) law: Option<String>,
     pub(crate) pose: Option<PoseValue>,
     pub(crate) motion: Option<MotionTable>,
     pub(crate) shake: Option<ShakeTable>,
-    /// Time (s) from which the wall has no contacts, because it opens; by default it never opens.
+    /// Time (s) at which the wall opens, after which it has no contacts; by default it never opens.
     pub(crate) opens_at: Option<f64>,
 }
 
@@ -135,13 +136,13 @@ pub(crate) enum PoseValue {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MotionTable {
-    /// Velocity of the wall (mm/s).
+    /// Velocity (mm/s, world) of the point `center` of the wall.
     #[serde(default)]
     pub(crate) velocity: [f64; 3],
     /// Angular velocity of the wall (rad/s, world axes).
     #[serde(default)]
     pub(crate) spin: [f64; 3],
-    /// Point on the axis of the spin at the time `from` (mm, world).
+    /// Point on the axis of the rotation (mm, world) at the time `from`; it moves with `velocity`.
     #[serde(default)]
     pub(crate) center: [f64; 3],
     #[serde(default)]
@@ -153,9 +154,9 @@ pub(crate) struct MotionTable {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShakeTable {
-    /// Amplitude of the translation (mm, world).
+    /// Amplitude of the translation along each axis (mm, world).
     pub(crate) by: [f64; 3],
-    /// Frequency of the motion (Hz).
+    /// Frequency of the oscillation (Hz).
     pub(crate) frequency: f64,
     #[serde(default)]
     pub(crate) from: f64,
@@ -167,19 +168,19 @@ pub(crate) struct ShakeTable {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ParticleGroupTable {
     pub(crate) name: Option<String>,
-    /// Sizes of spheres; excludes `shape`.
+    /// Sizes of the particles if they are spheres; either `sphere` or `shape` must be given.
     pub(crate) sphere: Option<SphereTable>,
     pub(crate) shape: Option<ShapeTable>,
     /// Density of the particles (kg/m³).
     pub(crate) density: f64,
     pub(crate) number: Option<u64>,
-    /// Total mass of the particles of the group (kg).
+    /// Total mass of the particles of the group (kg); excludes `number`.
     pub(crate) mass: Option<f64>,
     pub(crate) region: RegionTable,
     #[serde(default)]
     pub(crate) velocity: [f64; 3],
-    /// Particles per second that a source creates, from the time `from` until `until`; without it, all
-    /// particles exist from the beginning.
+    /// Number of particles per second that a source creates, from the time `from` until `until` (s);
+    /// without it, all particles exist from the beginning.
     pub(crate) rate: Option<f64>,
     pub(crate) from: Option<f64>,
     pub(crate) until: Option<f64>,
@@ -191,7 +192,8 @@ pub(crate) struct SphereTable {
     pub(crate) diameter: Distribution,
 }
 
-/// Shape of the particles of a group, which are scaled copies of it.
+/// Shape of the particles of a group. Particles are copies of it, which are scaled to their diameters
+/// unless the shape is a solid.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum ShapeTable {
@@ -200,7 +202,8 @@ pub(crate) enum ShapeTable {
         semi_axes: [f64; 3],
         #[serde(default = "ellipsoid")]
         exponents: [f64; 2],
-        /// Diameter of the ball of equal volume (mm).
+        /// Distribution of the diameters (mm) of the balls of equal volume; by default all particles
+        /// have the given semi-axes.
         diameter: Option<Distribution>,
     },
     PolySuperellipsoid {
@@ -268,7 +271,7 @@ pub(crate) struct OutputTable {
     pub(crate) checkpoints: Option<f64>,
 }
 
-/// Reads the text of a scene file.
+/// Parses the text of a scene file and checks its times and the gravity.
 ///
 /// # Errors
 /// The text is not TOML or not a scene; a time or the gravity is not valid.
@@ -297,8 +300,8 @@ impl SceneFile {
     /// Returns the contact law called `name`, or the only law of the scene if `name` is `None`.
     ///
     /// # Errors
-    /// There is no such law, there are several laws and no name, or the parameters of the law are not
-    /// valid.
+    /// The scene has no such law, or no law at all; it has several laws and no name is given; or the
+    /// parameters of the law are not valid.
     pub(crate) fn law(&self, name: Option<&str>) -> Result<Law, PourError> {
         let names = || self.laws.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let value = |problem: String| PourError::value("law", problem);
@@ -343,8 +346,8 @@ impl LawTable {
     }
 }
 
-/// Options for reading a file whose coordinates have the unit `unit`; `None` stands for the unit in the
-/// file.
+/// Returns the options for reading a file whose coordinates have the unit `unit`; `None` stands for the
+/// unit that the file states.
 ///
 /// # Errors
 /// The unit is not valid, or an STL file has no unit.

@@ -13,41 +13,45 @@ use feeler_geom::P3;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Particles at one time. All lists have one entry for each particle; only `rotations` may be empty.
+/// State of the particles in the domain at one time. Each list has one entry for each particle; only
+/// `rotations` may be empty, which means that all particles are spheres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Frame {
-    /// Centres of the particles (mm, world).
+    /// Centres of mass of the particles (mm, world).
     pub(crate) centers: Vec<P3>,
-    /// Radii of the balls of equal volume (mm).
+    /// Radii of the balls with the volumes of the particles (mm).
     pub(crate) radii: Vec<f32>,
-    /// Velocities of the particles (mm/s, world).
+    /// Velocities of the centres of mass (mm/s, world).
     pub(crate) velocities: Vec<[f32; 3]>,
     pub(crate) ids: Vec<i64>,
-    /// Indices of the particle groups.
+    /// Index of the group of each particle.
     pub(crate) groups: Vec<i64>,
-    /// Unit quaternions (w, x, y, z), the order that `ParaView` expects, from the coordinates of the shape to
-    /// the world.
+    /// Rotations from the coordinates of the shape to the world, as unit quaternions w, x, y, z, the
+    /// order that `ParaView` expects.
     pub(crate) rotations: Vec<[f32; 4]>,
 }
 
-/// Surfaces of particles at one time: vertices, each with the particle to which it belongs, and triangles.
+/// Triangulated surfaces, at one time, of the particles that are not spheres (world). `ids`, `groups`
+/// and `speeds` have one entry for each vertex, the value of the particle to which it belongs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Surfaces {
     pub(crate) points: Vec<P3>,
     pub(crate) ids: Vec<i64>,
     pub(crate) groups: Vec<i64>,
-    /// Speeds of the particles (mm/s).
+    /// Speed of the particle of each vertex (mm/s).
     pub(crate) speeds: Vec<f32>,
-    /// Indices of vertices, three for each triangle.
+    /// Indices of the corners of the triangles in `points`, three for each triangle.
     pub(crate) corners: Vec<i64>,
 }
 
-/// Arrays of numbers that follow the text of a file.
+/// Binary arrays that follow the text of a file, each preceded by its length in bytes.
 #[derive(Default)]
 struct Appended(Vec<u8>);
 
 impl Appended {
-    /// Appends an array and returns the XML element that describes it.
+    /// Appends an array with the name `name` and returns the XML element that describes it. `kind` is
+    /// the type of the numbers, `components` the number of them in each entry, and `items` are the bytes
+    /// of the numbers.
     fn put<const N: usize>(
         &mut self,
         name: &str,
@@ -72,9 +76,9 @@ impl Appended {
 }
 
 /// Returns the bytes of a file with points and cells. `points` and `attributes` are the XML elements of
-/// the points and of their attributes. `cells` states the name of the element of the cells (vertices or
-/// polygons), the points at their corners, and the number of corners of each cell. `n` are the numbers
-/// of points, vertices and polygons.
+/// the points and of their attributes, whose numbers are in `appended`. `cells` contains the name of the
+/// element of the cells (vertices or polygons), the indices of the points at their corners, and the
+/// number of corners of each cell. `n` are the numbers of points, vertices and polygons.
 fn poly_data(
     mut appended: Appended,
     attributes: &str,
@@ -123,7 +127,8 @@ pub(crate) fn particles(frame: &Frame) -> Vec<u8> {
     poly_data(appended, &attributes.concat(), [n, n, 0], &points, ("Verts", &corners, 1))
 }
 
-/// Returns the bytes of a file with the surfaces of particles.
+/// Returns the bytes of a file with triangulated surfaces of particles, with speed, id and group at each
+/// vertex.
 pub(crate) fn surfaces(surfaces: &Surfaces) -> Vec<u8> {
     let mut appended = Appended::default();
     let points = appended.points(&surfaces.points);
@@ -138,7 +143,7 @@ pub(crate) fn surfaces(surfaces: &Surfaces) -> Vec<u8> {
     poly_data(appended, &attributes.concat(), n, &points, ("Polys", &surfaces.corners, 3))
 }
 
-/// Returns the bytes of a file with one triangulated surface.
+/// Returns the bytes of a file with one triangulated surface, of a wall or of a particle's shape.
 pub(crate) fn wall(points: &[P3], triangles: &[[u32; 3]]) -> Vec<u8> {
     let mut appended = Appended::default();
     let element = appended.points(points);
@@ -146,8 +151,8 @@ pub(crate) fn wall(points: &[P3], triangles: &[[u32; 3]]) -> Vec<u8> {
     poly_data(appended, "", [points.len(), 0, triangles.len()], &element, ("Polys", &corners, 3))
 }
 
-/// Returns the text of the collection of `files`. Each file has a time (s) and a part number, which
-/// distinguishes particles, surfaces and the moving walls.
+/// Returns the text of a collection that lists `files` with their times (s) and part numbers. The part
+/// numbers distinguish the particles, their surfaces and each of the walls.
 pub(crate) fn collection(files: &[(f64, usize, String)]) -> String {
     let mut out = String::from(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" \
@@ -206,10 +211,10 @@ pub(crate) fn read_particles(file: &Path) -> Result<Frame, PourError> {
     }
 }
 
-/// Name of the array of rotations in the file.
+/// Name of the array of rotations in the file of a frame.
 const ROTATION: &str = "turn";
 
-/// Upper bound of the particle ids that are accepted. With a larger value, a damaged frame may allocate
+/// Number that all accepted particle ids are below. With a larger value, a damaged frame may allocate
 /// gigabytes; a smaller one rejects frames of long runs.
 const MAX_ID: i64 = 100_000_000;
 

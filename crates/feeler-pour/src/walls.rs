@@ -28,7 +28,7 @@ pub(crate) struct SceneWall {
     /// Maximum distance (mm) of the displayed triangles from the wall.
     pub(crate) deviation: f64,
     pub(crate) schedule: WallSchedule,
-    /// Time (s) from which the wall is disabled.
+    /// Time (s) from which the wall is disabled; `None` if it is never disabled.
     pub(crate) opens_at: Option<f64>,
 }
 
@@ -45,8 +45,8 @@ impl WallSchedule {
         matches!(self, Self::Fixed)
     }
 
-    /// Maximum speed (mm/s) of a point of the wall whose distance from the axis of rotation is at most
-    /// `arm` (mm).
+    /// Upper bound, over the whole schedule, of the speed (mm/s) of a point of the wall that is at most
+    /// `arm` (mm) from the axis of rotation.
     pub(crate) fn max_speed(&self, arm: f64) -> f64 {
         match self {
             Self::Fixed => 0.0,
@@ -55,8 +55,9 @@ impl WallSchedule {
         }
     }
 
-    /// Pose at a time (s) of a wall with the initial pose `begin`; the simulation differs by the rounding of
-    /// its steps.
+    /// Pose at a time (s) of a wall with the initial pose `begin`. The simulation deviates slightly,
+    /// because there motions begin and end at whole time steps and oscillations are integrated step by
+    /// step.
     pub(crate) fn pose_at(&self, begin: &Pose, time: f64) -> Pose {
         let since = |from: f64, until: f64| (time.min(until) - from).max(0.0);
         match self {
@@ -75,7 +76,9 @@ impl WallSchedule {
         }
     }
 
-    /// Sets the motion of a wall of the simulation during a time step.
+    /// Sets the motion of a wall for the time step with the number `step`: a rigid motion in its first
+    /// step, an oscillation in each of its steps. The step after the last one of a motion stops the
+    /// wall. A number without a wall is ignored.
     ///
     /// # Errors
     /// A velocity is not finite.
@@ -227,7 +230,7 @@ fn bare(wall: Wall, mesh: (Vec<P3>, Vec<[u32; 3]>), deviation: f64, is_material:
     }
 }
 
-/// Wall from the triangles of an STL file.
+/// Wall of the triangles of an STL file, which get two active sides unless the table states `sides`.
 fn stl(table: &WallTable, path: &Path) -> Result<Vec<SceneWall>, PourError> {
     ensure!(table.part.is_none(), "part", "an STL file has one part; omit it");
     let unit = tables::reading(path, table.unit.as_deref())?.unit;
@@ -238,8 +241,9 @@ fn stl(table: &WallTable, path: &Path) -> Result<Vec<SceneWall>, PourError> {
     Ok(vec![bare(wall.into(), mesh, 0.0, is_material)])
 }
 
-/// Sets the active sides of the triangles and how contacts with adjacent triangles are combined. Returns
-/// whether the triangles enclose material.
+/// Sets which sides of the triangles have contacts, and that contacts with adjacent triangles are
+/// combined up to the angle [`CUTOFF`]. Returns whether the triangles enclose material, which they do if
+/// `sides` is `Front`. Open meshes with `Front` are an error.
 fn set_sides(wall: &mut FacetWall, sides: Sides) -> Result<bool, PourError> {
     if sides == Sides::Front {
         ensure!(
@@ -254,7 +258,7 @@ fn set_sides(wall: &mut FacetWall, sides: Sides) -> Result<bool, PourError> {
     Ok(sides == Sides::Front)
 }
 
-/// Vertices and triangles of a wall of facets.
+/// Vertices of a wall of facets, and its facets as triples of indices of these vertices.
 fn triangles(wall: &FacetWall) -> (Vec<P3>, Vec<[u32; 3]>) {
     let number = |p: &P3| {
         let by_coordinates = |q: &P3| q.x.total_cmp(&p.x).then(q.y.total_cmp(&p.y)).then(q.z.total_cmp(&p.z));
@@ -265,7 +269,7 @@ fn triangles(wall: &FacetWall) -> (Vec<P3>, Vec<[u32; 3]>) {
     (wall.vertices().to_vec(), facets.map(|c| [number(&c[0]), number(&c[1]), number(&c[2])]).collect())
 }
 
-/// Walls from the solids of a file, exact or as triangles.
+/// Walls of the solids of a file: triangles if the table has a chord error, otherwise exact walls.
 fn solids(table: &WallTable, path: &Path, notes: &mut Vec<String>) -> Result<Vec<SceneWall>, PourError> {
     let parts = parts(table, path, notes)?;
     let sides_apply = table.sides.is_none() || table.chord.is_some();
@@ -302,7 +306,8 @@ fn solids(table: &WallTable, path: &Path, notes: &mut Vec<String>) -> Result<Vec
     Ok(out)
 }
 
-/// Loads the parts of a file that the table selects.
+/// Loads the parts of a file whose name or path is the `part` of the table, or all parts without it.
+/// Messages about the file are added to `notes`. A file without a selected part is an error.
 fn parts(table: &WallTable, path: &Path, notes: &mut Vec<String>) -> Result<Vec<AssemblyPart>, PourError> {
     // An open mesh is a wall as well: a sheet without thickness.
     let reading = Reading { open_shells: is_stl(path), ..tables::reading(path, table.unit.as_deref())? };
@@ -381,7 +386,7 @@ fn sinusoidal(scene: &SceneFile, table: &ShakeTable) -> Result<WallSchedule, Pou
     Ok(WallSchedule::Sinusoidal { by: table.by.into(), frequency: table.frequency, from, until })
 }
 
-/// Interval of time (s) of a motion; without `until` it has no end. Errors name `key`.
+/// Checked interval of time (s) of a motion; its end is infinite without `until`. Errors name `key`.
 fn interval(scene: &SceneFile, key: &str, from: f64, until: Option<f64>) -> Result<(f64, f64), PourError> {
     let until = until.unwrap_or(f64::INFINITY);
     ensure!(0.0 <= from && from < until, key, "{from} to {until} s is not a valid interval of time");
@@ -413,8 +418,9 @@ pub(crate) fn is_free(simulation: &Simulation, walls: &[SceneWall], sphere: &Sph
     })
 }
 
-/// Maximum angle (rad) between facets at which a contact moves from one to the other. A larger value
-/// combines contacts at real edges; a smaller one splits contacts on curved walls.
+/// Maximum angle (rad) between the normals of adjacent facets at which a contact moves from one to the
+/// other, or their contacts are combined. A larger value combines contacts at real edges; a smaller one
+/// splits contacts on curved walls.
 const CUTOFF: f64 = 0.5;
 
 /// Minimum chord error of a wall of triangles, divided by the diagonal of the solid. A smaller value

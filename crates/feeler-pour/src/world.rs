@@ -20,12 +20,13 @@ pub(crate) struct World<'s> {
     pub(crate) scene: &'s PourScene,
     pub(crate) simulation: Simulation,
     pub(crate) sources: Vec<SourceState>,
-    /// Group of each particle, including removed ones, and radius (mm) of its bounding ball.
+    /// For each particle, by its number and including removed ones: the index of its group and the
+    /// radius (mm) of its bounding ball.
     pub(crate) particles: Vec<(usize, f64)>,
     /// Number and mass (kg) of the particles that have left by each outlet. The last entry is for
     /// particles that left the domain otherwise.
     pub(crate) left: Vec<(u64, f64)>,
-    /// Load of each wall, summed over the steps since the last row.
+    /// Load of each wall, summed over the time steps since the last row of the series was computed.
     pub(crate) loads: Vec<Load>,
 }
 
@@ -136,7 +137,8 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Sets the motion of the walls during a step, and disables walls that open.
+    /// Sets the motion of the walls for the step with this number, and disables the walls that open in
+    /// it.
     fn set_walls(&mut self, step: u64) -> Result<(), PourError> {
         let times = &self.scene.times;
         for (k, wall) in self.scene.walls.iter().enumerate() {
@@ -176,8 +178,8 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Adds the particles of a group that its source has to create until this step, if the region of the
-    /// source has space for them.
+    /// Adds the particles of a group that its source has to create until this step. If the region of the
+    /// source has no space for the next one, the source pauses for a part of a row.
     fn feed(&mut self, group: usize, step: u64) -> Result<(), PourError> {
         let of = &self.scene.groups[group];
         let Some(source) = of.source else { return Ok(()) };
@@ -225,7 +227,8 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Returns the mean load of each wall over the steps since the last call, and resets the sums.
+    /// Returns the mean load of each wall since the last row, and resets the sums. It must be called
+    /// once for each row, because the sums are divided by the number of steps between two rows.
     pub(crate) fn mean_loads(&mut self) -> Vec<Load> {
         #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
         let steps = self.scene.times.steps_of_row as f64;
@@ -295,7 +298,8 @@ impl<'s> World<'s> {
     }
 }
 
-/// Region in which particles of a group are placed. A region inside a wall moves with the wall.
+/// Region in which particles of a group are placed. A region inside a wall moves with the wall, which
+/// must consist of triangles that do not enclose material.
 fn region<'w>(world: &'w World<'_>, group: &ParticleGroup) -> Result<FillRegion<'w>, PourError> {
     Ok(match &group.region {
         RegionTable::Box([a, b]) => FillRegion::Box { min: P3::from(*a), max: P3::from(*b) },
@@ -341,6 +345,6 @@ const ORIENTATION_STREAM: u64 = 4;
 /// if the region is full; a smaller one leaves space unused.
 const MAX_ATTEMPTS: u32 = 20;
 
-/// Number of attempts of a source with a full region between two rows. A larger value takes more time; a
-/// smaller one delays the particles of the source.
+/// Number of times that a source whose region is full tries again between two rows of the series. A
+/// larger value takes more time; a smaller one delays the particles of the source.
 const RETRIES_PER_ROW: u64 = 20;

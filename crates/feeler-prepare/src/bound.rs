@@ -30,18 +30,21 @@ pub(crate) struct Leaf {
     pub(crate) cone: RevolutionCone,
 }
 
-/// Dilations below this angle (rad) are skipped because the dilation that every hull gets covers them. A
-/// larger value leaves normals outside their cone; a smaller one causes more halvings.
+/// Angle (rad) up to which a cone of directions is not dilated by its slack, because the computation of
+/// the cone dilates it by twice this angle. A larger value leaves normals outside their cone; a smaller
+/// one causes more halvings.
 const NEGLIGIBLE_SLACK: f64 = 0.5 * feeler_geom::cone::HULL_DILATION;
 
-/// Maximum number of halvings of each interval of an edge between consecutive breaks of its curve.
+/// Maximum number of halvings of each interval of an edge between consecutive breaks of its curve, after
+/// which the interval becomes a leaf although its directions vary by more than the flatness.
 const MAX_HALVINGS: u32 = 10;
 
 /// Maximum number of halvings of such an interval if its tangents, or the normals of a face along it, fit
 /// no half-space or cannot be bounded at a singular point.
 const MAX_UNBOUNDED_HALVINGS: u32 = 4;
 
-/// Computes all leaves of a solid.
+/// Computes the leaves of all features of a solid. `flatness` (rad) is the maximum apex angle of the
+/// normals or tangents of a leaf.
 pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<Leaf> {
     let mut out = Vec::new();
     for (k, face) in features.faces.iter().enumerate() {
@@ -61,10 +64,10 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
     out
 }
 
-/// Candidate axes of the box of a leaf.
+/// Axes that are tried for the box of a leaf, in the frame of the solid.
 #[derive(Clone, Copy, Debug)]
 enum Axes {
-    /// The optimal axes; no others are tried.
+    /// Axes of the optimal box; no others are tried.
     Best([V3; 3]),
     /// Axes to try in addition to the world axes and the principal axes.
     Try([V3; 3]),

@@ -15,9 +15,9 @@ use nalgebra::{Matrix3, SymmetricEigen};
 /// Coordinate axes of the solid's frame, called the world axes in this module.
 pub(crate) const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
 
-/// Returns the box around points (not empty) with the smallest surface area. The candidate axes are the
-/// suggested ones (right-handed and orthonormal), the world axes and the principal axes of the points.
-/// Points that are not finite give an infinite box.
+/// Returns a box around points (not empty): of the boxes along several candidate axes, the one with the
+/// smallest surface area. Candidates are the suggested axes (right-handed and orthonormal), the world
+/// axes and the principal axes of the points. Points that are not finite give an infinite box.
 pub(crate) fn boxed(points: &[P3], suggested: &[[V3; 3]]) -> Obb {
     if !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) {
         return Obb::fit(points);

@@ -256,8 +256,9 @@ fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
 }
 
 /// Computes the key of an oriented surface: numbers that agree within [`key_tolerance`] for equal
-/// surfaces with equal orientation. The first number encodes the type. Positions are relative to
-/// `center`, the centre of the solid, so that the tolerance applies near the solid.
+/// surfaces with equal orientation. The first number encodes the type; it is NaN for a spline, which
+/// equals no other surface. Positions are relative to `center`, the centre of the solid, so that the
+/// tolerance applies near the solid.
 pub(crate) fn surface_key(surface: &Surface, outward: bool, center: &feeler_geom::P3) -> [f64; 12] {
     let mut k = [0.0; 12];
     let side = if outward { 0.0 } else { 0.5 };

@@ -79,8 +79,8 @@ impl<'a> Coverage<'a> {
         Self { cells, bounds, lists: Lists::default() }
     }
 
-    /// Returns rectangles within `rect`, disjoint up to a margin, that together contain all points of the
-    /// domain in `rect`.
+    /// Returns rectangles within `rect`, disjoint up to a margin, that together contain all points of
+    /// the domain in `rect`. They are empty if `rect` contains no point of the domain.
     pub(crate) fn cover(&mut self, rect: &Rect, cost: &CoverCost) -> &[Rect] {
         self.lists.rects.clear();
         if !self.cells.may_touch(rect) {
@@ -113,7 +113,8 @@ impl<'a> Coverage<'a> {
         if chords.is_empty() { Some(*rect) } else { local.tight(&UNIT, chords).map(|r| local.in_domain(&r)) }
     }
 
-    /// Collects the chords near `rect`, in coordinates in which `rect` is the unit square.
+    /// Replaces the list of chords by those of the boundary that intersect `rect` up to their error, in
+    /// coordinates in which `rect` is the unit square.
     fn find_chords(&mut self, rect: &Rect) {
         let (w, h) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
         let out = &mut self.lists.chords;
@@ -278,9 +279,9 @@ impl Local<'_> {
         area
     }
 
-    /// Shrinks `r` to the domain in it and bounds the cost of covering it. Returns `None` if `r`
-    /// contains no point of the domain. `chords` is the range of the chords near `r` in the list of
-    /// chords.
+    /// Shrinks `r` to the domain in it and bounds the cost of covering it. `chords` is the range, in the
+    /// list of chords, of those near `r`; the ones near the shrunk rectangle are appended to the list.
+    /// `depth` is the number of cuts so far. Returns `None` if `r` contains no point of the domain.
     fn part(&self, r: &Rect, chords: Range<usize>, depth: u32, lists: &mut Lists) -> Option<Part> {
         let tight = self.tight(r, &lists.chords[chords.clone()])?;
         let first = lists.chords.len();
@@ -325,8 +326,8 @@ impl Local<'_> {
         })
     }
 
-    /// Like [`Local::split`], for two halves whose costs are added. A half is skipped if its cost and
-    /// the lower bound of the other half's cost cannot be below the limit together.
+    /// Like [`Local::split`], for two halves (`None` for one without a point of the domain) whose costs
+    /// are added. It stops as soon as the cost so far and the lower bound of the rest reach the limit.
     fn split_both(
         &self,
         halves: &[Option<Part>; 2],
@@ -460,7 +461,8 @@ mod tests {
         assert!(filled < 1.02 * inside, "{filled} against {inside}");
     }
 
-    /// Cheapest cover, found by trying all halves of all cuts.
+    /// Cheapest cover of a part that successive cuts by [`Local::cut`] can give, found by trying both to
+    /// cut and not to cut each part. Returns its rectangles and cost.
     fn exhaustive(local: &Local<'_>, part: &Part, depth: u32, lists: &mut Lists) -> (Vec<Rect>, f64) {
         if part.divisible {
             let (a, b) = local.cut(part, lists);

@@ -52,9 +52,10 @@ pub(crate) struct FaceGroup {
     pub(crate) surface: Surface,
     pub(crate) outward: bool,
     pub(crate) cells: TrimCells,
-    /// Indices of the source faces; each has its own trimmed domain if there are several.
+    /// Indices of the source faces, each with its own trimmed domain on the common surface. The domain
+    /// is `None` for a single source face, because it is that of the group.
     pub(crate) members: Vec<(u32, Option<TrimCells>)>,
-    /// Number of boundary loops of all members.
+    /// Total number of boundary loops of the source faces.
     pub(crate) n_loops: usize,
 }
 
@@ -87,7 +88,7 @@ pub(crate) struct SpanGroup {
     pub(crate) deviation: f64,
 }
 
-/// Kind of minima that an edge can carry.
+/// Kind of minima that a supermaximal edge can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The edge can carry LMDs and quasi-LMDs.
@@ -106,8 +107,9 @@ pub(crate) struct VertexPick {
     pub(crate) quasi_only: bool,
 }
 
-/// Quantities of a solid to which tolerances are relative: the centre of its box, the diagonal `size` of
-/// its box (mm) and the merge tolerance `tol` (mm).
+/// Quantities of a solid that comparisons of surfaces and curves use: the centre of its box, the
+/// diagonal `size` of its box (mm) and the merge tolerance `tol` (mm), which is [`MERGE_TOL`] times the
+/// size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub(crate) center: P3,

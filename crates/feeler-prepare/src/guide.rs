@@ -9,18 +9,20 @@ use feeler_geom::{Curve, P2, Surface, V2};
 use crate::group::EdgeGroup;
 use crate::normals::unwrapped;
 
-/// Maximum error of the linear interpolation between two samples, measured at the sample between them,
-/// relative to the distance between the two in space. Newton's method converges from the interpolated
-/// parameters because they are an order of magnitude nearer than the neighbouring samples. With a larger
-/// value Newton can diverge; with a smaller one there are more samples.
+/// Maximum error of surface parameters that are interpolated linearly between two samples, as a fraction
+/// of the distance between the samples. These are lengths in space, and the error is measured at the
+/// middle. Newton's method converges from the interpolated parameters because they are an order of
+/// magnitude nearer than the neighbouring samples. With a larger value Newton can diverge; with a
+/// smaller one there are more samples.
 const MAX_INTERPOLATION_ERROR: f64 = 0.05;
 
-/// Maximum number of halvings of the interval between two initial samples of an edge.
+/// Maximum number of halvings of the interval between two initial samples of an edge; the intervals that
+/// remain are accepted whatever their error.
 const MAX_HALVINGS: u32 = 6;
 
-/// Maximum number of searches of the whole surface for the points of one source edge. Beyond it, points
-/// for which Newton's method does not converge keep their guess: if it hardly ever converges, more
-/// searches would not make the samples useful.
+/// Maximum number of searches of the whole surface along one source edge, for points at which Newton's
+/// method does not converge. Beyond it, such points keep their guess: if the method hardly ever
+/// converges, more searches would not make the samples useful.
 const MAX_SEARCHES: u32 = 200;
 
 /// Computes the samples `(t, u, v)` of side `side` of a supermaximal edge: `t` is the parameter of the
@@ -125,8 +127,9 @@ impl Sampler<'_> {
         unwrapped(self.surface, uv, guess)
     }
 
-    /// Appends the samples after `a` up to and including `b` to `out`. `a` and `b` are the parameter of
-    /// the curve with the parameters of the surface, and `depth` is the number of halvings so far.
+    /// Appends the samples after `a` up to and including `b` to `out`, and halves the interval until
+    /// linear interpolation is accurate. `a` and `b` each consist of a parameter of the curve and the
+    /// surface parameters there; `depth` is the number of halvings so far.
     fn refine(&self, a: (f64, P2), b: (f64, P2), depth: u32, out: &mut Vec<[f64; 3]>) {
         let t = 0.5 * (a.0 + b.0);
         if depth < MAX_HALVINGS && a.0 < t && t < b.0 {

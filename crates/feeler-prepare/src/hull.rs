@@ -14,29 +14,31 @@ use feeler_geom::{Extent, P3, V3};
 use feeler_hierarchy::{Hierarchy, extent};
 use std::collections::BTreeMap;
 
-/// Maximum ratio of an extent of the hull to that of the solid. A larger value loosens the broad phase;
-/// a smaller one needs more points.
+/// Maximum ratio, along any direction, of the extent of the hull from its centre to that of the solid. A
+/// larger value loosens the broad phase; a smaller one needs more points.
 const MAX_FACTOR: f64 = 1.01;
 
-/// Maximum difference between the bounds of an extent of the solid, relative to the distance of the
-/// facet from the centre. A larger value loosens the hull; a smaller one takes longer.
+/// Maximum difference between the lower and the upper bound of the extent of the solid along the normal
+/// of a facet, relative to the distance of the facet from the centre of the hull. A larger value loosens
+/// the hull; a smaller one takes longer.
 const EXTENT_TOL: f64 = 1e-3;
 
 /// Maximum number of points of the hull; a ball takes about 400. If it is exceeded, the hull is scaled
 /// by the factor reached so far, which may be larger than [`MAX_FACTOR`].
 const MAX_POINTS: usize = 4000;
 
-/// Height of facets, and distance between points, below which they count as rounding, relative to the
-/// size of the solid. A smaller value admits facets of noise.
+/// Height of a facet (a triangle of the hull), and distance between two points, below which they count
+/// as rounding, relative to the size of the solid. A smaller value admits facets of noise.
 const SLIVER: f64 = 1e-9;
 
 /// Half the thickness, relative to the size of the solid, that is given to planar sheets so that their
 /// hull has an interior. A larger value loosens the hull; a smaller one gives hulls without volume.
 const SHEET_HALF_THICKNESS: f64 = 1e-6;
 
-/// Distance of the facets from the centre, relative to the size, up to which points count as flat: they get
-/// the thickness of sheets. A larger value loosens the hulls of foils; with a smaller one the facets of a
-/// sheet whose coordinates are rounded are enlarged by the quotient of two roundings.
+/// Distance of the nearest facet from the centre of a hull, relative to the size of the solid, up to
+/// which the points count as flat and get the thickness of sheets. A larger value loosens the hulls of
+/// foils; with a smaller one the facets of a sheet whose coordinates are rounded are enlarged by the
+/// quotient of two roundings.
 const FLAT: f64 = 1e-7;
 
 /// Computes the points whose convex hull contains the solid, as stored in [`Hierarchy::hull`]. All other

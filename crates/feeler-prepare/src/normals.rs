@@ -143,7 +143,7 @@ fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]
 
 /// Returns directions whose conical hull contains the natural normals of a free-form surface along a
 /// piece of an edge, over parameter rectangles around the edge's pcurve. Returns `None` if the normals
-/// fit no half-space or the surface is singular there.
+/// fit no half-space, the surface is singular there, or no part of a pcurve belongs to the piece.
 fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Option<Vec<V3>> {
     let mut out = Vec::new();
     for rect in patch_rects(piece, surface, side) {
@@ -273,8 +273,8 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
     }
 }
 
-/// Margin at both ends of the part of a pcurve's piece that corresponds to an interval of the edge,
-/// relative to the length of the part. It is far above the error of the computed ends, which is the
+/// Length by which the part of a pcurve's piece that corresponds to an interval of the edge is extended
+/// at both ends, relative to the part. It is far above the error of the computed ends, which is the
 /// square of the error of the fitted piece. A larger value gives looser cones; with a smaller one
 /// normals can lie outside.
 const PIECE_MARGIN: f64 = 0.02;

@@ -17,13 +17,14 @@ const RAY_TOL: f64 = 1e-9;
 /// inexact files are lost.
 const NOISY_RAY_TOL: f64 = 1.1e-5;
 
-/// Sine of the angle below which two constraints have no well-defined common normal. With a larger value
-/// rays are missed; a smaller one gives rays of noise.
+/// Sine of the angle between two constraints, or between a constraint and the plane of two others, up to
+/// which they count as parallel or coplanar. With a larger value rays are missed; a smaller one gives
+/// rays of noise.
 const PARALLEL_TOL: f64 = 1e-7;
 
 /// Returns unit directions whose conical hull is the polar `{d : ⟨d, v⟩ ≤ 0 for all v}` of the
-/// constraints `v`, and the angle (rad) by which it may deviate. Returns `None` if the polar is not
-/// pointed (it contains a line) or no ray was found; all directions must be assumed then.
+/// constraints `v`, and the angle (rad) by which they may lie outside the polar. Returns `None` if the
+/// polar is not pointed (it contains a line) or no ray was found; all directions must be assumed then.
 pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<(Vec<V3>, f64)> {
     let units: Vec<V3> = constraints.iter().filter_map(|v| unit(*v)).collect();
     if !spans_space(&units) {

@@ -107,19 +107,20 @@ pub enum Unsound {
     },
 }
 
-/// Maximum relative difference between the mean length of the lines inside a solid and the length
-/// expected from its volume and area, at which a solid with many parts without thickness is accepted. The
-/// mean of a few hundred lines is accurate to about 8 %. With a larger value folded surfaces pass; with a
-/// smaller one valid solids are rejected by chance.
+/// Maximum relative difference between the mean length of the lines inside a solid, per crossing, and
+/// the length that follows from volume and area. It applies to solids in which more than a quarter of
+/// the lines cross faces that lie back to back; beyond it, the faces enclose nothing and the solid is
+/// rejected. The mean of a few hundred lines is accurate to about 8 %. With a larger value folded
+/// surfaces pass; with a smaller one valid solids are rejected by chance.
 const MAX_CHORD_ERROR: f64 = 0.35;
 
 /// A fault of a solid that is small compared with the solid, which is therefore accepted with a warning.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SmallFault {
-    /// Number of places where test lines cross two faces that lie back to back without material between
-    /// them, divided by the number of lines.
+    /// Number of points at which test lines cross two faces that lie back to back without material
+    /// between them, divided by the number of lines; about the share of such faces in the area.
     pub(crate) empty: f64,
-    /// Share of the test lines that enter and leave the solid different numbers of times.
+    /// Share (0 to 1) of the test lines that enter and leave the solid different numbers of times.
     pub(crate) open: f64,
     /// Share of the length of the test lines inside the solid that is enclosed twice, an estimate of the
     /// share of the volume.
@@ -354,7 +355,8 @@ impl Sums {
     }
 }
 
-/// Returns an index below `n`; for `k` = 0, 1, 2, … these indices are evenly spread and not in order.
+/// Returns an index below `n`. The indices for `k` = 0, 1, 2, … are spread evenly over all of the list
+/// from the beginning, instead of in order.
 fn scattered(k: u64, n: usize) -> usize {
     // Multiples of the golden ratio, as fractions of 2³².
     let share = k.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;

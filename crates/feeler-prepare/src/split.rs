@@ -34,7 +34,8 @@ const MAX_HOLES: usize = 1000;
 /// badly. A larger value gives looser boxes; a smaller one more leaves.
 const MAX_TURN: f64 = 0.8;
 
-/// Maximum number of halvings of a Bézier patch.
+/// Maximum number of halvings of a Bézier patch, after which a rectangle becomes an area although its
+/// normals vary by more than the flatness.
 const MAX_HALVINGS: u32 = 12;
 
 /// Maximum number of halvings of a patch around whose normals no cone is known because it contains a

@@ -51,11 +51,12 @@ const GIVE_UP_THICKNESS: f64 = 1e-5;
 /// thickness; with a smaller one the thickness can be too large.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Maximum number of halvings of the rectangle of an area.
+/// Maximum number of halvings of the rectangle of an area, after which a pair with this cell is not
+/// subdivided any more and counts as a wall.
 const MAX_HALVINGS: u8 = 48;
 
-/// Limit of the work of the search, in bounded pairs of cells: a constant, and an addition for each area
-/// of the solid. If it is exceeded, the smallest lower bound of the open pairs is the result.
+/// Limit of the work of the search, in bounded pairs of cells: the first number, plus the second one for
+/// each area of the solid. If it is exceeded, the smallest lower bound of the open pairs is the result.
 const BUDGET: (usize, usize) = (240_000, 40);
 
 /// Cost of bounding the normals of a part of a free-form surface, as a number of bounded pairs of cells.
@@ -91,12 +92,13 @@ struct Cell {
     /// Cone around the outward normals of the part of the boundary in the cell.
     cap: RevolutionCone,
     core: Core,
-    /// Indices of the two parts of the cell, once computed; `None` for a part without any point of a
-    /// face.
+    /// Indices, among the cells of the search, of the two parts of this cell; `None` until they are
+    /// computed. The index is `None` for a part without any point of a face.
     parts: Option<[Option<u32>; 2]>,
 }
 
-/// Two cells, possibly the same one twice, that may contain a wall.
+/// Two cells, possibly the same one twice, between whose boundary points a wall may be, with bounds of
+/// its thickness.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     /// Lower bound of the thickness (mm) of all walls between the two cells.

@@ -145,8 +145,8 @@ impl Model {
 }
 
 impl Model {
-    /// Checked index of a solid of the model. Negative numbers count from the last solid, as in Python
-    /// lists.
+    /// Index of a solid of the model, given by a number of Python: negative numbers count from the last
+    /// solid, as in Python lists. An error if no solid has this number.
     pub(crate) fn index(&self, solid: isize) -> PyResult<usize> {
         let n = self.0.solids.len();
         let index = if solid < 0 { n.checked_add_signed(solid) } else { usize::try_from(solid).ok() };

@@ -30,10 +30,12 @@ struct PreContact {
 /// Type of `mj_maxContact`, which returns the maximum number of contacts of two geoms.
 type MaxContacts = unsafe extern "C" fn(*const c_void, i32, i32, i32) -> i32;
 
-/// Type of the functions in the table: `mjfCollision` in the header of `MuJoCo`.
+/// Type of the functions in `MuJoCo`'s table of collision functions, which has an entry for each two
+/// types of geoms: `mjfCollision` in its header.
 type Collision = unsafe extern "C" fn(*const c_void, *mut c_void, *mut PreContact, i32, i32, f64) -> i32;
 
-/// Number of entries of the table that are replaced: mesh with mesh, mesh with SDF, SDF with SDF.
+/// Number of entries of `MuJoCo`'s table of collision functions that are replaced: mesh with mesh, mesh
+/// with SDF, SDF with SDF.
 const ENTRIES: usize = 3;
 
 /// Length of a millimetre (m).
@@ -48,8 +50,9 @@ const MAX_PAUSE: f64 = 1.5;
 /// closed. Larger values let impacts penetrate; smaller ones close contacts that only roll.
 const IMPACT_DEPTH: f64 = 1e-3;
 
-/// Depth (m) with which an open contact is passed to `MuJoCo` as closed, so that it exerts a force. Any
-/// positive value that is small compared with the depth of resting contacts is suitable.
+/// Distance (m) below the contact margin of the geoms with which an open contact is passed to `MuJoCo`
+/// as closed, so that it exerts a force. Any positive value that is small compared with the depth of
+/// resting contacts is suitable.
 const CLOSED_DEPTH: f64 = 1e-12;
 
 /// Acceleration for which the bound of a step is computed, as a multiple of gravity. It exceeds 1
@@ -109,7 +112,8 @@ struct Geom {
 #[derive(Debug)]
 struct Registered {
     geoms: HashMap<i32, Geom>,
-    /// Largest displacement (mm) in the bound of a step.
+    /// Limit (mm) of the displacement in the bound of a step: contacts are complete only up to this
+    /// motion.
     max_displacement: f64,
     /// Sum (m) of the gaps that the installation has added to the two geoms of a pair, so that `MuJoCo`
     /// calls the function before their boxes touch.
@@ -137,8 +141,8 @@ struct Hooks {
     offsets: Offsets,
 }
 
-/// Parameters of a call: address of `mjData`, two geoms, poses of their solids (mm), time and time step
-/// (s), gravity and margin.
+/// Parameters of a call: address of `mjData`, numbers of two geoms, world poses of the geoms (mm), time
+/// and time step (s), gravity, and the distance (m) up to which `MuJoCo` requests contacts.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     data: usize,
@@ -168,7 +172,7 @@ struct State {
     /// Relative motion of the solids in the last step; `None` if it is unknown.
     motion: Option<StepBound>,
     prediction: GapPrediction,
-    /// Indices of the contacts that are passed to `MuJoCo`.
+    /// Indices, among the contacts of the tracker, of those that are passed to `MuJoCo`.
     chosen: Vec<usize>,
 }
 
@@ -187,7 +191,7 @@ struct Kept {
 struct States {
     all: HashMap<StateKey, Kept>,
     calls: u64,
-    /// Number of states at which unused ones are dropped the next time.
+    /// Number of stored states at which the next new state causes unused ones to be dropped.
     many: usize,
 }
 
@@ -236,7 +240,8 @@ impl State {
         Ok(())
     }
 
-    /// Updates the tracker at `poses` (mm), to compute the contacts with gaps up to `margin` (mm).
+    /// Updates the motion and the tracker with the solids at `poses` (mm), so that the tracker has the
+    /// contacts with gaps up to `margin` (mm).
     fn update(&mut self, poses: &[Pose; 2], request: &Request, margin: f64) -> Result<(), QueryError> {
         let registered = self.registered.clone();
         self.advance(poses, request.time, request.step)?;
@@ -268,9 +273,9 @@ impl Default for States {
 }
 
 impl States {
-    /// Returns the state of two geoms of one `mjData`. `MuJoCo` does not report that data are freed;
-    /// therefore states without a call for a long time are dropped if there are many states. A later
-    /// call starts with an unknown motion.
+    /// Returns the state of two geoms of one `mjData`, which is created at their first call. `MuJoCo`
+    /// does not report that data are freed; therefore states without a call for a long time are dropped
+    /// if there are many states. A later call starts with an unknown motion.
     fn get(&mut self, request: &Request, registered: &Arc<Registered>) -> Arc<Mutex<State>> {
         self.calls += 1;
         let Request { data, geoms, time, .. } = *request;
@@ -490,8 +495,10 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], max_contacts: usize, offse
 /// the geom's body.
 type GivenGeom<'py> = (i32, String, Py<Body>, Bound<'py, PyAny>, bool);
 
-/// Registers geoms of the model at the address `model`. `max_displacement` (mm) limits the bound of a
-/// step. `gap` (m) is the sum of the gaps that were added to the two geoms of a pair.
+/// Registers geoms of the model at the address `model`, in place of those registered before. `gap` (m)
+/// is the sum of the gaps that were added to the two geoms of a pair, and `depth` (mm) the largest depth
+/// of contacts. `max_displacement` (mm) limits the bound of a step; `None` stands for `gap`, but at
+/// least [`MAX_DISPLACEMENT`].
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,

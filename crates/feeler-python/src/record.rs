@@ -50,7 +50,8 @@ pub(crate) struct WallContact(pub(crate) FeelerWallContact);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepContact(pub(crate) FeelerStepContact);
 
-/// Near pair of solids of a scene, with the status and the range of the tracked contacts.
+/// Near pair of solids of a scene, with the status of its tracker, and the index of the first one and
+/// the number of its contacts in the array of tracked contacts.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrackedPair(pub(crate) FeelerTrackedPair);

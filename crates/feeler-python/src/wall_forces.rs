@@ -146,13 +146,13 @@ pub(crate) trait WallSet {
     fn get_load(&self, wall: WallId) -> Option<&Load>;
     fn insert(&mut self, wall: Wall, law: Forces) -> Result<WallId, SimulationError>;
 
-    /// Returns the wall with the number `wall`.
+    /// Returns the wall with the number `wall`, or an error if it does not exist.
     fn wall_at(&mut self, wall: usize) -> PyResult<&mut Wall> {
         let count = self.count();
         self.get_mut(WallId::new(wall)).ok_or_else(|| unknown(wall, count))
     }
 
-    /// Returns the load on the wall with the number `wall`.
+    /// Returns the load on the wall with the number `wall`, or an error if the wall does not exist.
     fn load_at(&self, wall: usize) -> PyResult<Load> {
         self.get_load(WallId::new(wall)).copied().ok_or_else(|| unknown(wall, self.count()))
     }
@@ -221,7 +221,8 @@ fn unknown(wall: usize, count: usize) -> PyErr {
     query(format!("there is no wall {wall}, only {count} of them"))
 }
 
-/// Converts a Python object to a wall of its kind, at a pose. `None` stands for the identity.
+/// Converts a `FacetWall`, an `ExactWall` or a `Body` to a wall at a pose. Without a pose, the wall
+/// keeps its own, which is the identity for a `Body`.
 pub(crate) fn wall_of(wall: &Bound<'_, PyAny>, pose: Option<&Bound<'_, PyAny>>) -> PyResult<Wall> {
     let mut wall: Wall = if let Ok(facets) = wall.cast::<FacetWall>() {
         facets.borrow().0.clone().into()

@@ -16,22 +16,23 @@ pub type Manifold = ContactManifold<ContactManifoldData, ContactData>;
 #[derive(Debug)]
 pub(crate) struct PairMemory {
     tracker: ContactTracker,
-    /// Identities of the manifolds of the last step, ascending, in the order of the manifolds.
+    /// Identities of the contacts of the present manifolds (those of the last update), ascending, in the
+    /// order of the manifolds.
     ids: Vec<u64>,
-    /// Identities of the manifolds of the previous step, ascending.
+    /// Identities of the contacts of the manifolds before the last update, ascending.
     ids_before: Vec<u64>,
-    /// Manifolds of the previous step, reused as storage.
+    /// Empty list between updates, whose memory takes the earlier manifolds during an update.
     spare: Vec<Manifold>,
 }
 
 /// Parameters of the contacts of one step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
-    /// Largest distance (mm) of contacts.
+    /// Largest gap (mm) of reported contacts: Rapier's prediction distance.
     pub prediction: f64,
-    /// Largest depth (mm) of contacts.
+    /// Largest depth (mm) of reported contacts, as a positive number.
     pub depth: f64,
-    /// Displacement (mm) by which forces can change the motion from one step to the next.
+    /// Largest displacement (mm) that forces add to the motion of the last step in the next one.
     pub forced_displacement: f64,
 }
 

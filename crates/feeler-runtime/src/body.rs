@@ -131,7 +131,8 @@ pub struct Body {
     face_edges: Vec<Box<[EdgeId]>>,
     edge_arcs: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
-    /// Polytope around the solid whose extents exceed those of the solid by at most 1 %: see [`Body::hull`].
+    /// Polytope around the solid whose extents exceed those of the solid by at most 1 %; `None` for a
+    /// body without features: see [`Body::hull`].
     hull: Option<Arc<Polytope>>,
     samples: Samples,
     deviation: f64,
@@ -209,7 +210,7 @@ fn features(hierarchy: &Hierarchy, areas: &[AreaId], leaf_of_area: &[NodeId]) ->
     all.map(data).collect()
 }
 
-/// Data of a feature, given the range of its areas.
+/// Data of a feature, given the range of its areas in the list of areas that are sorted by features.
 fn feature_data(
     hierarchy: &Hierarchy,
     feature: Feature,

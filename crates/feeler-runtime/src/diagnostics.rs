@@ -20,17 +20,18 @@ pub struct Diagnostics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct Savings {
-    /// Culls pairs of nodes whose cones of revolution contain no opposite directions.
+    /// Whether pairs of nodes are culled if their cones of revolution contain no opposite directions.
     pub cones_of_revolution: bool,
-    /// Culls pairs of leaves whose polyhedral cones contain no opposite directions, or whose boxes cannot
-    /// reach each other along the normals, unless one solve of their two features replaces those of all
-    /// their pairs of leaves.
+    /// Whether pairs of leaves are culled if their polyhedral cones contain no opposite directions, or
+    /// their boxes cannot reach each other along the normals. The tests are omitted if one solve of
+    /// their two features replaces those of all their pairs of leaves.
     pub polyhedral_cones: bool,
-    /// Solves a pair of canonical supermaximal features once, instead of once for each pair of their
-    /// leaves.
+    /// Whether a pair of canonical supermaximal features is solved once, instead of once for each pair
+    /// of their leaves.
     pub supermaximal: bool,
-    /// Reuses the results of earlier queries of the pair: culled pairs of nodes and separated pairs of
-    /// faces are not tested again until the motion since then has used up their margin.
+    /// Whether the results of earlier queries of the pair are reused: culled pairs of nodes and
+    /// separated pairs of faces are not tested again until the motion since then has used up their
+    /// margin.
     pub coherence: bool,
 }
 
@@ -44,24 +45,26 @@ impl Default for Savings {
 /// threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
-    /// Pairs of supermaximal features among the pairs of leaves.
+    /// Number of different pairs of supermaximal features to which the pairs of leaves that passed the
+    /// culling tests belong.
     pub feature_pairs: u64,
-    /// Critical pairs that the solves have found. For two canonical features, only pairs that may be
-    /// minima are counted.
+    /// Number of critical pairs that the solves have found. For two canonical features, only pairs that
+    /// may be minima are counted.
     pub candidates: u64,
-    /// Critical pairs that passed the tests of trims, polars and second order, before deduplication.
+    /// Number of critical pairs that passed the tests of trims, polars and second order, before
+    /// deduplication.
     pub accepted: u64,
-    /// Evaluations of the equations in Newton iterations over free-form features.
+    /// Number of evaluations of the equations in Newton iterations over free-form features.
     pub evaluations: u64,
     /// Number of those `evaluations` that belong to iterations that ended in a minimum. Perfect predictions
     /// from the minima of the previous query would reduce it to one evaluation for each iteration.
     pub evaluations_to_minima: u64,
-    /// Solves with a free-form feature that stopped before their error was as small as rounding, and
-    /// whose result is a critical pair within the range of distances.
+    /// Number of solves with a free-form feature that stopped before their error was as small as
+    /// rounding, and whose result is a critical pair within the range of distances.
     pub stalled: u64,
-    /// Minima found by the certificate only, before deduplication.
+    /// Number of minima that only the certificates have found, before deduplication.
     pub certified_added: u64,
-    /// Cells of parameters that the certificates have examined.
+    /// Number of cells of parameters that the certificates have examined.
     pub certified_cells: u64,
 }
 

@@ -336,7 +336,8 @@ const KINDS: [(&str, &str); 15] = [
 const SURFACE_MODELS: usize = 0;
 /// Index in [`KINDS`] of the tessellated shells that [`Reading::open_shells`] reads.
 const TESSELLATED_SHELLS: usize = 9;
-/// Number of leading [`KINDS`] that are shapes of their own.
+/// Number of entries at the beginning of [`KINDS`] that are shapes of their own; the others are
+/// components of shapes, or often occur beside solids.
 const N_SHAPES: usize = 7;
 
 /// Counts the entities of each of [`KINDS`]; `external` is the number of references to other files.

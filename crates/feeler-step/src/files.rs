@@ -22,7 +22,8 @@ const MAX_USES: usize = 10_000;
 /// error. A larger value takes more time for files with errors.
 const MAX_CHAIN: usize = 16;
 
-/// Reads a file below a folder by its path, or else the file whose path differs only in case.
+/// Reads a file below a folder by its path, or else the file whose path differs only in case. `None` if
+/// neither can be read.
 #[must_use]
 pub fn read_below(folder: &Path, path: &str) -> Option<Vec<u8>> {
     if let Ok(bytes) = std::fs::read(folder.join(path)) {

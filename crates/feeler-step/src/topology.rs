@@ -154,7 +154,7 @@ struct SolidReader<'a> {
     /// Vertex indices of the corners of polygonal faces, by the bits of their coordinates.
     poly_vertex_of: HashMap<[u64; 3], u32>,
     poly_edge_of: HashMap<(u32, u32), u32>,
-    /// Entity ids of the loops in the order of the faces, each with its face.
+    /// Entity id of each loop, in the order of the faces, with the entity id of its face.
     loop_ids: Vec<(u64, Option<u64>)>,
     /// Problems that prevent the use of the solid.
     bad: Vec<Bad>,

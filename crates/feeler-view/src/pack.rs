@@ -78,8 +78,9 @@ impl Arrays {
     }
 }
 
-/// Encodes a picture: the length of the document in four bytes, the document and the arrays, compressed.
-/// The document is padded with blanks so that it and its length occupy a multiple of eight bytes.
+/// Encodes a picture as Base64 text. The encoded bytes, which are compressed by gzip, are the length of
+/// the JSON document (four bytes), the document, and the arrays. The document is padded with blanks so
+/// that it and its length occupy a multiple of eight bytes.
 pub(crate) fn picture(picture: &Picture) -> io::Result<String> {
     let mut arrays = Arrays::default();
     let shapes: Vec<Value> = picture.shapes.iter().map(|s| shape(s, &mut arrays)).collect();

@@ -100,12 +100,12 @@ pub struct PictureMotion {
     pub times: Vec<f64>,
     /// Displayed unit of the times: `s`, or empty for steps.
     pub unit: &'static str,
-    /// Name and unit of `margin`; `None` if it is a distance in mm.
+    /// Displayed name and unit of the quantity in `margin`; `None` if it is the smallest distance in mm.
     pub curve: Option<[&'static str; 2]>,
     /// Poses of each track, one for each time.
     pub tracks: Vec<Vec<Pose>>,
-    /// Smallest distance (mm) of the parts at each time: `None` beyond the largest measured distance, 0
-    /// if parts interfere.
+    /// Smallest distance (mm) of the parts at each time, or the quantity that `curve` names. `None`
+    /// beyond the largest measured distance; 0 if parts interfere.
     pub margin: Vec<Option<f64>>,
     /// Indices of the times at which parts interfere.
     pub interfering: Vec<usize>,

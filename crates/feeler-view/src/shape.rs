@@ -124,8 +124,9 @@ fn outlines(mesh: &Mesh) -> Vec<LineSegment> {
 /// smaller one, bent borders are drawn with corners.
 const SEGMENTS_PER_SIDE: u32 = 12;
 
-/// Line segments of the borders between leaf areas of one face. Of each area, the sides at its smaller u
-/// and v are drawn, as far as they are inside the trims.
+/// Line segments of the borders between leaf areas of the same face, as far as they are inside the
+/// trims. Each area contributes its sides at its smallest u and v, unless these are sides of the face's
+/// parameter rectangle.
 fn area_borders(solid: &Hierarchy) -> Vec<LineSegment> {
     let mut out = Vec::new();
     for area in &solid.areas {

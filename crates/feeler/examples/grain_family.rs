@@ -10,7 +10,8 @@ use feeler::grains::convex::Grain;
 use feeler::grains::drawn::{GrainSurface, drawn};
 use std::fmt::Write as _;
 
-/// Semi-axes (mm) on the positive and on the negative sides, and exponents, of each grain.
+/// Data of each drawn grain: semi-axes (mm) along the positive x, y and z, those along the negative x, y
+/// and z, and the two exponents of its superellipsoids.
 const FAMILY: [([f64; 3], [f64; 3], [f64; 2]); 6] = [
     ([1.0, 0.8, 0.6], [1.0, 0.8, 0.6], [1.0, 1.0]),
     ([1.0, 0.8, 0.6], [1.0, 0.8, 0.6], [0.3, 0.3]),
@@ -20,12 +21,12 @@ const FAMILY: [([f64; 3], [f64; 3], [f64; 2]); 6] = [
     ([1.0, 0.8, 0.9], [0.6, 1.0, 0.4], [0.5, 1.6]),
 ];
 
-/// Width and height of a cell in pixels.
+/// Width and height, in pixels, of the cell of the picture that shows one grain.
 const CELL: [f64; 2] = [230.0, 215.0];
 /// Pixels per millimetre.
 const SCALE: f64 = 88.0;
 
-/// Number of shades from dark to light.
+/// Number of shades of blue, from dark to light, with which a grain is drawn.
 const SHADES: usize = 40;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

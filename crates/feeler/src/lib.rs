@@ -135,7 +135,7 @@ pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 pub use feeler_import::{ImportError, MeshOptions, prepare_bytes, prepare_grain, prepare_mesh, prepare_step};
 /// Particles and their contacts with walls.
 pub use feeler_particles as particles;
-/// Pouring of grains into walls from CAD.
+/// Simulations in which grains are poured into walls whose shapes come from CAD files.
 #[cfg(feature = "pour")]
 pub use feeler_pour as pour;
 pub use feeler_runtime::{
@@ -149,20 +149,20 @@ pub use feeler_runtime::{
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;
-/// The `nalgebra` version of poses and points.
+/// Re-export of the version of `nalgebra` whose types are those of poses and points in this crate.
 pub use nalgebra;
 
-/// The chapter on curves; its program is a documentation test.
+/// Runs the program in the chapter on curves (docs/CURVES.md) as a documentation test.
 #[cfg(all(doctest, feature = "prepare"))]
 #[doc = include_str!("../../../docs/CURVES.md")]
 struct Chapter;
 
-/// The chapter on NURBS grains; its program is a documentation test.
+/// Runs the program in the chapter on NURBS grains (docs/NURBS.md) as a documentation test.
 #[cfg(all(doctest, feature = "prepare"))]
 #[doc = include_str!("../../../docs/NURBS.md")]
 struct NurbsChapter;
 
-/// The chapter on particles; its program is a documentation test.
+/// Runs the program in the chapter on particles (docs/PARTICLES.md) as a documentation test.
 #[cfg(all(doctest, feature = "prepare"))]
 #[doc = include_str!("../../../docs/PARTICLES.md")]
 struct ParticlesChapter;

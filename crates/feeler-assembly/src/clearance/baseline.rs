@@ -4,7 +4,8 @@ use super::finding::Finding;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Known findings, sorted by the paths of their parts.
+/// Findings that are accepted as known, sorted by the paths of their two parts.
+/// [`ClearanceReport::apply_baseline`](crate::ClearanceReport::apply_baseline) marks them in a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Baseline(BTreeSet<KnownFinding>);
@@ -17,7 +18,8 @@ struct KnownFinding {
 }
 
 impl KnownFinding {
-    /// Stores the paths of two parts in alphabetical order, so that the given order is irrelevant.
+    /// Creates a finding about two parts. Their paths are stored in alphabetical order, so that the
+    /// order of the arguments is irrelevant.
     fn new(a: &str, b: &str, finding: Finding) -> Self {
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         Self { a: a.to_owned(), b: b.to_owned(), finding }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Finding about a pair of parts, most severe first.
+/// Finding about a pair of parts. The variants are in the order of decreasing severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {

@@ -28,17 +28,19 @@ pub struct PairMeasurement {
     /// Nearest minimum of the distance, quasi-minima excluded, within the `d_max` of the check; `None`
     /// if none exists.
     pub nearest: Option<NearestContact>,
-    /// Number of all minima within the `d_max` of the check, including those that `contacts` omits.
+    /// Number of all minima within the `d_max` of the check, quasi-minima and those that `contacts`
+    /// omits included.
     pub contact_count: usize,
-    /// The nearest minima, at most [`ClearanceOptions::max_contacts`](crate::ClearanceOptions::max_contacts).
+    /// The nearest minima, quasi-minima included, by ascending distance; at most
+    /// [`ClearanceOptions::max_contacts`](crate::ClearanceOptions::max_contacts).
     pub contacts: Vec<Contact>,
     /// Tolerance of the query (mm): lengths below it count as zero.
     pub tolerance: f64,
-    /// Common regions of touching parts.
+    /// Regions in which the parts touch; empty unless `status` is `Touching`.
     pub regions: Vec<ContactRegion>,
     /// Point inside both parts; `None` if they do not interfere.
     pub witness: Option<Witness>,
-    /// Pairs of faces of interfering parts that cross.
+    /// Pairs of crossing faces, one of each part; empty unless `status` is `Interfering`.
     pub crossing_faces: Vec<(FeatureRef, FeatureRef)>,
     /// Points at which it is undecided whether the parts interfere.
     pub undecided: Vec<UndecidedPoint>,
@@ -54,12 +56,14 @@ impl PairMeasurement {
         self.witness.map_or(0.0, |w| w.inside_a + w.inside_b)
     }
 
-    /// Whether the parts are separated and have no minimum within `d_max`.
+    /// Whether the parts are separated, have no minimum within `d_max` except quasi-minima, and the
+    /// query did not fail.
     pub(super) fn is_beyond_reach(&self) -> bool {
         self.status == Status::Separated && self.nearest.is_none() && self.error.is_none()
     }
 
-    /// Measures the parts with the indices `which`. An error of the query is stored in the result.
+    /// Queries the two of `parts` with the indices `which`, and stores at most `max_contacts` of their
+    /// minima. An error of the query is stored in `error` of the result.
     pub(super) fn new(
         which: [usize; 2],
         parts: &[AssemblyPart],

@@ -93,7 +93,8 @@ pub struct Clearance<'a> {
 }
 
 impl<'a> Clearance<'a> {
-    /// Finds the near pairs of parts that the rules do not exclude.
+    /// Finds the near pairs of parts that the rules do not exclude: pairs that may be within the `d_max`
+    /// of the check, by bounds of their distances.
     ///
     /// # Errors
     /// The options contradict the rules, or the parts cannot form a scene, for example because a pose is
@@ -143,7 +144,8 @@ impl<'a> Clearance<'a> {
         measurements
     }
 
-    /// Checks measurements against the rules.
+    /// Checks `measurements`, the result of [`Clearance::measure`], against the rules and returns the
+    /// findings.
     #[must_use]
     pub fn report(&self, measurements: Vec<PairMeasurement>) -> ClearanceReport {
         let n = self.parts.len();

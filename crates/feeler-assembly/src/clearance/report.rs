@@ -14,7 +14,8 @@ pub struct PairCounts {
     pub total: usize,
     /// Number of pairs, near or not, that the rules exclude.
     pub ignored: usize,
-    /// Number of measured pairs: those within `d_max` that the rules do not exclude.
+    /// Number of measured pairs: those within `d_max` that the rules do not exclude, including pairs
+    /// whose query failed.
     pub near: usize,
 }
 
@@ -25,7 +26,8 @@ pub struct ClearancePair {
     pub parts: [usize; 2],
     /// Measurement; `None` if the parts are farther apart than `d_max`.
     pub measurement: Option<PairMeasurement>,
-    /// Name of the rule that decides about the pair; `None` if no rule does.
+    /// Name of the rule that decides about the pair, that is the first one that matches it; `None` if no
+    /// rule matches.
     pub rule: Option<String>,
     /// Smallest distance (mm) that the rule allows; `None` if it states none.
     pub min: Option<f64>,
@@ -62,8 +64,9 @@ impl ClearancePair {
         self.measurement.as_ref().map_or(0.0, PairMeasurement::depth)
     }
 
-    /// Key by which pairs are sorted: new findings, known findings, pairs without a finding; among these
-    /// by finding, status, and depth or distance.
+    /// Key by which pairs are sorted in ascending order: first new findings, then known findings, then
+    /// pairs without a finding; among these by severity of the finding, by status from interfering to
+    /// separated, and by depth (deepest first) or distance (nearest first).
     fn order(&self) -> (u8, Option<Finding>, u8, f64) {
         let class = if self.is_new_finding() { 0 } else { 1 + u8::from(self.finding.is_none()) };
         let status = match self.status() {
@@ -129,7 +132,7 @@ impl ClearanceReport {
         self.pairs.iter().filter(|p| p.is_new_finding())
     }
 
-    /// Number of measured pairs with a status.
+    /// Number of measured pairs whose status is `status`.
     #[must_use]
     pub fn count(&self, status: Status) -> usize {
         self.pairs.iter().filter(|p| p.status() == Some(status)).count()
@@ -189,9 +192,11 @@ fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
     }
 }
 
-/// If `part` touches none of `partners`, adds the finding that contact is missing to the pair of `part`
-/// and its nearest partner without a finding. If no such pair exists, a pair with the first partner is
-/// added to `pairs`, unless the list contains it. `part` and `partners` are indices of parts.
+/// Reports that `part` lacks a required contact, if it touches or interferes with none of `partners`
+/// (indices of parts). The finding `DoesNotTouch` is set at one entry of `pairs`: of the pairs of `part`
+/// with a partner that have no finding yet, the one with the smallest distance. If no such pair exists,
+/// a new pair of `part` and its first partner is appended to `pairs`, unless `pairs` contains it
+/// already.
 fn add_missing_contact(rule: &Rule, part: usize, partners: &[usize], pairs: &mut Vec<ClearancePair>) {
     let ordered = |j: usize| [part.min(j), part.max(j)];
     let candidates: Vec<usize> =

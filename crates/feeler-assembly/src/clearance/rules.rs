@@ -37,7 +37,7 @@ struct RuleEntry {
     interfering: Interfering,
 }
 
-/// Pattern that matches every name.
+/// Pattern that matches the name of every part.
 const ANY: &str = "*";
 
 fn any() -> String {
@@ -51,7 +51,7 @@ pub enum Touching {
     /// The parts may touch.
     #[default]
     Allowed,
-    /// Each part that matches `a` touches at least one part that matches `b`.
+    /// Each part that matches `a` must touch at least one part that matches `b`.
     Required,
     /// The parts must not touch.
     Forbidden,
@@ -78,7 +78,8 @@ pub struct Rule {
     pub a: String,
     /// Pattern that matches the other part of the pair.
     pub b: String,
-    /// Smallest allowed distance (mm) of parts that do not touch; `None` if any distance is allowed.
+    /// Smallest allowed distance (mm) between parts that are separated; `None` if any distance is
+    /// allowed. `touching` states whether touching parts are allowed.
     pub min: Option<f64>,
     /// Whether the parts may touch.
     pub touching: Touching,
@@ -107,7 +108,8 @@ pub struct Rules {
     rules: Vec<(Rule, PairPattern)>,
 }
 
-/// Which parts the patterns of the rules match; computed once for all pairs.
+/// Results of matching the patterns of [`Rules`] with the parts of an assembly, computed once for all
+/// pairs.
 #[derive(Debug)]
 pub(crate) struct RuleMatches<'a> {
     rules: Vec<(&'a Rule, [Vec<bool>; 2])>,

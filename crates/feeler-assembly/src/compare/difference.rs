@@ -6,25 +6,26 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DifferenceKind {
-    /// The result of the import, or its remarks.
+    /// A solid or component is newly left out or no longer left out by the import, the number of
+    /// warnings has changed, or an entry of a suite fails or has no comparable result.
     Import,
     /// A part of an assembly is new, gone, renamed or moved.
     Part,
-    /// The verdict of a pair of solids.
+    /// The verdict of a pair of solids has changed.
     Verdict,
     /// A minimum is lost, gained or moved.
     Minimum,
     /// A face is new, gone or changed.
     Face,
-    /// The number of faces, edges, vertices or areas.
+    /// The number of a solid's faces, edges, vertices or areas has changed.
     Count,
-    /// The surface area of a solid.
+    /// The surface area of a solid has changed.
     Area,
-    /// The volume, centroid or inertia of a solid.
+    /// The volume, centroid or inertia of a solid has changed.
     Mass,
-    /// The smallest thickness of a solid's material, or its bounding box.
+    /// The smallest thickness of a solid's material or its bounding box has changed.
     Size,
-    /// The duration of a computation.
+    /// The duration of a computation has changed.
     Time,
 }
 
@@ -54,7 +55,7 @@ pub struct Difference {
     pub kind: DifferenceKind,
     /// Subject, such as `solid 'bolt'`; empty for the whole model.
     pub subject: String,
-    /// Description of the difference, with the old and new values.
+    /// Description of the difference, with the old and new values if there are any.
     pub what: String,
 }
 
@@ -104,7 +105,8 @@ fn is_same(a: f64, b: f64, within: f64) -> bool {
     (a - b).abs() <= within || a.total_cmp(&b).is_eq() || (a.is_nan() && b.is_nan())
 }
 
-/// Formats the old and the new value of the quantity `what`, and the change between them.
+/// Returns a text with the old and the new value of the quantity named `what`, and with the change from
+/// `old` to `new`.
 pub(crate) fn change(what: &str, old: f64, new: f64, unit: &str) -> String {
     let by = new - old;
     if by.is_finite() {

@@ -44,7 +44,8 @@ pub struct FaceFacts {
     pub kind: String,
     /// Whether the outward normal is the natural normal of the surface.
     pub outward: bool,
-    /// Lengths (mm) and angles (rad) of a surface with a closed form, radii first.
+    /// Sizes of the surface: the radius (mm) of a cylinder or a sphere, the half-angle (rad) of a cone,
+    /// the major and minor radius (mm) of a torus; empty for a plane and a free-form surface.
     pub sizes: Vec<f64>,
     /// Position of the surface (mm): the point of its axis or plane that is nearest to the origin, its
     /// centre or its apex; `None` for a free-form surface.
@@ -65,12 +66,14 @@ pub struct FaceFacts {
     pub whole: Option<(usize, f64, f64, [f64; 3])>,
 }
 
-/// Identity of a supermaximal face in the faces of a solid.
+/// Identifies the supermaximal face that contains a face of the input, among those of one solid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum WholeId {
-    /// Index of a face of the input that is a whole supermaximal face.
+    /// The supermaximal face consists of a single face of the input, which has this index among the
+    /// solid's faces of the input.
     Undivided(usize),
-    /// Index of a supermaximal face that consists of several faces of the input.
+    /// The supermaximal face consists of several faces of the input, and has this index among the
+    /// supermaximal faces of the solid.
     Divided(usize),
 }
 
@@ -128,8 +131,8 @@ impl FaceFacts {
         Self { area, border, middle, ..self.clone() }
     }
 
-    /// Identity of the supermaximal face in its solid, for the face with the index `i` among the faces of
-    /// the input.
+    /// Returns the identity of the supermaximal face that contains this face. `i` is the index of this
+    /// face among the solid's faces of the input.
     fn whole_id(&self, i: usize) -> WholeId {
         self.whole.map_or(WholeId::Undivided(i), |(k, ..)| WholeId::Divided(k))
     }
@@ -219,8 +222,8 @@ pub(crate) fn vector(v: &[f64; 3]) -> String {
     format!("({}, {}, {})", one(v[0]), one(v[1]), one(v[2]))
 }
 
-/// Sizes, position and direction of a surface, as in [`FaceFacts`]; empty and `None` for a surface
-/// without a closed form.
+/// Sizes, position and direction of a surface, as the members `sizes`, `place` and `direction` of
+/// [`FaceFacts`]. For a surface without a closed form the list is empty and the others are `None`.
 fn closed_form(surface: &Surface, outward: bool) -> (Vec<f64>, Option<P3>, Option<V3>) {
     // The sign of the direction of an axis is arbitrary.
     let axis = |z: &V3| if z[z.iamax()] < 0.0 { -z } else { *z };
@@ -297,7 +300,8 @@ pub fn compare_faces(
     out
 }
 
-/// Indices of the old faces without an equal new face, and of the new faces without an equal old face.
+/// Returns the indices of the old faces without an equal new face, and the indices of the new faces
+/// without an equal old face. Each face has at most one equal face.
 fn without_equals(
     old: &[FaceFacts],
     new: &[FaceFacts],
@@ -329,9 +333,9 @@ fn without_equals(
     (gone, added)
 }
 
-/// Removes faces from `gone` (indices of old faces) and `added` (indices of new faces) whose
-/// supermaximal face is equal in both versions. Faces on one surface that were only merged or split are
-/// thus no differences.
+/// Removes faces whose supermaximal face is equal in both versions from `gone` (indices of old faces)
+/// and `added` (indices of new faces), and returns both lists. Faces on one surface that were only
+/// merged or split are thus not reported as differences.
 fn without_recut(
     old: &[FaceFacts],
     new: &[FaceFacts],
@@ -359,9 +363,10 @@ fn without_recut(
     (rest(old, gone, &same_old), rest(new, added, &same_new))
 }
 
-/// Pairs of an old face of `gone` and a new face of `added` that count as one changed face, nearest
-/// first, and the remaining old and new faces. Returns no pairs if there are more than [`MAX_PAIRS`]
-/// combinations.
+/// Pairs each old face of `gone` with the new face of `added` that counts as the same face after a
+/// change, best pairs first (by distance, ratio of areas and entity number). Returns the pairs of
+/// indices, then the old and the new faces that remain. If there are more than [`MAX_PAIRS`]
+/// combinations, no pairs are formed.
 fn partners(
     old: &[FaceFacts],
     new: &[FaceFacts],

@@ -16,7 +16,7 @@ const CONFORMAL: &str = "conformal";
 /// Properties of a local minimum of the distance of two solids A and B, by which versions are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MinimumFacts {
-    /// Distance (mm) of the two footpoints.
+    /// Distance (mm) of the solids at the minimum, that is of its two footpoints.
     pub distance: f64,
     /// Footpoint on A in A's coordinates (mm).
     pub a: [f64; 3],
@@ -39,8 +39,8 @@ fn is_sample(m: &MinimumFacts) -> bool {
     m.kind == CONFORMAL
 }
 
-/// Whether `others` contain a sample of a conformal set at the same distance as the sample `m`, which is
-/// then taken for a sample of the same set.
+/// Whether `m` is a sample of a conformal set and `others` contain another such sample at the same
+/// distance. These two are then taken for samples of one set.
 fn is_sampled(m: &MinimumFacts, others: &[MinimumFacts], tol: &ComparisonTolerances) -> bool {
     is_sample(m) && others.iter().any(|o| is_sample(o) && tol.same_length(o.distance, m.distance))
 }

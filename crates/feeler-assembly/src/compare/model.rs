@@ -33,7 +33,7 @@ impl InstanceFacts {
 /// Properties of a model and of its solids, by which versions are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelFacts {
-    /// Hash of the input's bytes.
+    /// Hash of the bytes of the input file, in hexadecimal digits.
     pub input_hash: String,
     /// One message for each solid or component of the input that could not be prepared.
     pub left_out: Vec<String>,
@@ -72,7 +72,7 @@ impl ModelFacts {
 /// Numbers of parts by kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PartCounts {
-    /// Number of parts that are equal in both versions.
+    /// Number of parts with equal path, solid and pose in both versions.
     pub same: usize,
     /// Number of parts that only the new version has.
     pub added: usize,
@@ -80,9 +80,11 @@ pub struct PartCounts {
     pub removed: usize,
     /// Number of parts with another name, but the same shape and pose.
     pub renamed: usize,
-    /// Number of parts at another pose.
+    /// Number of parts of both versions whose pose differs; those that also have another shape count in
+    /// `changed`, too.
     pub moved: usize,
-    /// Number of parts with another shape.
+    /// Number of parts of both versions whose solid differs in a compared property; those that are also
+    /// moved count in `moved`, too.
     pub changed: usize,
 }
 

@@ -25,7 +25,8 @@ pub struct SolidFacts {
     pub volume: f64,
     /// Centroid (mm) and inertia tensor about it (mm⁵), at density 1; `None` for a sheet.
     pub inertia: Option<([f64; 3], [[f64; 3]; 3])>,
-    /// Smallest thickness of the material (mm); `None` if it has no bound.
+    /// Smallest thickness of the material (mm); `None` if it is infinite, because no segment through the
+    /// material is normal to faces at both of its ends.
     pub min_thickness: Option<f64>,
     /// Geometric properties of the faces; empty if faces are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,8 +59,8 @@ impl SolidFacts {
         nalgebra::Vector3::from_fn(|k, _| hi[k] - lo[k]).norm()
     }
 
-    /// Whether two solids have the same counts of faces, edges and vertices, and equal areas and volumes
-    /// up to the tolerances.
+    /// Whether two solids count as having the same shape: equal counts of faces, edges and vertices, and
+    /// equal areas and volumes up to the tolerances.
     pub(crate) fn is_like(&self, other: &Self, tol: &ComparisonTolerances) -> bool {
         self.counts == other.counts
             && tol.same_quantity(self.area, other.area)
@@ -67,7 +68,7 @@ impl SolidFacts {
     }
 }
 
-/// Differences between two versions of a solid, which is called `subject` in the messages.
+/// Returns the differences between two versions of a solid, which is called `subject` in the messages.
 #[must_use]
 pub fn compare_solids(
     old: &SolidFacts,

@@ -21,7 +21,8 @@ use rayon::prelude::*;
 pub struct MechanismOptions {
     /// Largest distance (mm) that is measured.
     pub d_max: f64,
-    /// Distance (mm) at which parts count as in contact between the steps.
+    /// Distance (mm) within which parts count as in contact in the proof between the steps. It does not
+    /// affect the measurements at the steps.
     pub distance: f64,
     /// Whether to prove that pairs stay farther apart than `distance` between the steps; without effect
     /// on grids.
@@ -71,14 +72,15 @@ impl MechanismPair {
         self.steps.iter().filter(|s| s.interferes).count()
     }
 
-    /// Whether the parts are proven to be free of each other at all times.
+    /// Whether a proof shows that the parts stay farther apart than [`MechanismOptions::distance`]
+    /// during the whole motion. `false` also if no proof was computed.
     #[must_use]
     pub fn is_proven_free(&self) -> bool {
         self.passage.as_ref().is_some_and(|p| p.outcome == PassageOutcome::Free)
     }
 }
 
-/// Smallest distance over all pairs at one moment.
+/// Smallest distance over all measured pairs at one moment, and the pair that has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
     /// Distance (mm); 0 if a pair interferes.
@@ -97,7 +99,8 @@ pub struct MechanismReport {
 }
 
 impl MechanismReport {
-    /// Smallest distance over all pairs at each moment; `None` if no pair is within `d_max`.
+    /// Returns the smallest distance over all pairs for each moment; `None` for a moment at which no
+    /// pair is within `d_max`.
     #[must_use]
     pub fn margins(&self) -> Vec<Option<Margin>> {
         let at = |i: usize| {
@@ -115,7 +118,8 @@ impl MechanismReport {
         (0..self.moments.len()).map(at).collect()
     }
 
-    /// Whether any pair interferes at the moment with an index.
+    /// Whether any pair interferes at the moment with the index `moment` in
+    /// [`MechanismReport::moments`].
     #[must_use]
     pub fn interferes(&self, moment: usize) -> bool {
         self.pairs.iter().any(|p| p.steps[moment].interferes)

@@ -12,13 +12,15 @@ const MAX_GRID_POSES: usize = 1_000_000;
 /// Poses of all links at one time of a motion, or at one point of a grid.
 #[derive(Clone, Debug)]
 pub struct Moment {
-    /// Time (s) since the start of the motion, or number of the point of the grid.
+    /// Time (s) since the start of the motion; for a grid the number of the combination of joint values,
+    /// counted from 0, with omitted combinations included.
     pub time: f64,
     /// Poses of all links (world).
     pub links: Vec<Pose>,
 }
 
-/// Poses of all links at `steps` times, but at least two, evenly spaced over a motion.
+/// Returns the poses of all links at `steps` times (at least two) that are evenly spaced over a motion,
+/// both ends included. `paths` has the path of each link.
 pub(super) fn over_time(motion: &JointTrajectory, paths: &[Path], steps: u32) -> Vec<Moment> {
     let steps = steps.max(2);
     let duration = motion.times.last().unwrap_or(&0.0) - motion.times.first().unwrap_or(&0.0);

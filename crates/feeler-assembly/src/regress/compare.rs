@@ -9,7 +9,7 @@ use crate::compare::{ComparisonTolerances, Difference, DifferenceKind, compare_f
 /// models.
 const MAX_DIFFERENCES: usize = 1_000;
 
-/// Limits up to which differences are ignored.
+/// Limits up to which differences of results and of durations are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RegressionLimits {
     /// Tolerances up to which lengths, areas, volumes, inertia and angles count as equal.
@@ -18,12 +18,13 @@ pub struct RegressionLimits {
     pub time: Option<TimeLimit>,
 }
 
-/// Limit beyond which durations count as different.
+/// Conditions under which two durations of one entry count as different.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeLimit {
-    /// Largest ratio of the longer to the shorter duration that counts as equal.
+    /// Largest ratio of the longer to the shorter one of the old and the new duration that counts as
+    /// equal.
     pub ratio: f64,
-    /// Durations below this (ms, on the current machine) are not compared.
+    /// Two durations that are both below this value (ms, on the current machine) are not compared.
     pub at_least_ms: f64,
 }
 
@@ -37,7 +38,7 @@ pub struct EntryComparison {
     pub differences: Vec<Difference>,
     /// Number of further differences, which are not kept.
     pub more: usize,
-    /// Whether the recorded result was computed from other input files.
+    /// Whether the recorded result was computed from input files with other bytes.
     pub other_input: bool,
 }
 
@@ -61,7 +62,8 @@ pub fn compare_entries(known: &Entries, found: &Entries, limits: &RegressionLimi
     found.iter().map(one).collect()
 }
 
-/// Remedy for golden results of another suite.
+/// End of the messages about an entry that was recorded as another type (model or pair): how to replace
+/// the golden results.
 const RECORD: &str = "record the results again with --bless";
 
 fn compare_entry(old: &EntryResult, new: &EntryResult, limits: &RegressionLimits) -> (Vec<Difference>, bool) {

@@ -10,7 +10,7 @@ pub type Entries = BTreeMap<String, EntryResult>;
 /// Result of one entry of a regression suite: a model, or a pair of solids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntryResult {
-    /// Properties of the model or of the pair, or the reason of a failure.
+    /// Properties of the model or results of the pair, or the reason of a failure.
     pub found: EntryOutcome,
     /// Duration as a multiple of that of the reference workload
     /// ([`reference_seconds`](super::reference_seconds)); `None` if durations are not compared.

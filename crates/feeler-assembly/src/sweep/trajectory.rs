@@ -24,9 +24,9 @@ pub struct JointMotion {
     pub point: P3,
     /// Direction of the axis, of any length above 0.
     pub direction: V3,
-    /// Angles (degrees) at the start and at the end.
+    /// Angles (degrees) of the rotation at the start and at the end of the motion.
     pub angles: [f64; 2],
-    /// Translations (mm) at the start and at the end.
+    /// Distances (mm) along the axis at the start and at the end of the motion.
     pub lengths: [f64; 2],
 }
 

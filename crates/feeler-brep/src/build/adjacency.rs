@@ -3,8 +3,9 @@
 use super::draft::{Draft, UseAt};
 use super::{Problem, Report};
 
-/// Checks that every edge is used exactly twice, in opposite directions, or not at all, and that loops
-/// are connected.
+/// Checks that every edge is used exactly twice, in opposite directions, or not at all, and that
+/// consecutive edges of a loop share a vertex. Violations are added to `report` as problems. `uses` are
+/// those of [`Draft::uses`].
 pub(super) fn check(draft: &Draft, uses: &[Vec<UseAt>], report: &mut Report) {
     for (e, at) in uses.iter().enumerate() {
         let edge = draft.edges[e].source;

@@ -38,14 +38,14 @@ use super::pcurve::Pcurve;
 use super::problem::Report;
 use super::{BuildOptions, singular};
 
-/// Maximum distance of a point from a parameter line that counts as on the line, relative to the solid's
-/// size. A larger value drops short pieces of faces; with a smaller one, faces with inexact edges are
-/// not split.
+/// Maximum distance in space of a point from a crease line (a line of constant u or v) that counts as on
+/// the line, relative to the solid's size. A larger value drops short pieces of faces; with a smaller
+/// one, faces with inexact edges are not split.
 const ON_LINE: f64 = 1e-6;
 
-/// Splits all faces with creases. All uses have pcurves before and after the call. Faces whose loops are
-/// inconsistent at a crease are not split, which gives a warning. New faces from the faces in `patches`
-/// (entity ids) are not replaced by canonical surfaces.
+/// Splits all faces with creases along them. All uses have pcurves before and after the call. A face
+/// whose loops are inconsistent at a crease is not split; `report` receives a warning. The parts of
+/// faces in `patches` (entity ids) are not replaced by canonical surfaces.
 pub(super) fn split(
     draft: &mut Draft,
     patches: &BTreeSet<u64>,
@@ -94,15 +94,16 @@ pub(super) fn split(
     disguised.tell(options.coincidence_tol(draft.size), report);
 }
 
-/// The parameter lines of one direction at which a face has creases.
+/// The crease lines of a face in one direction: all are lines of constant u if `of_u`, otherwise lines
+/// of constant v.
 struct Lines<'a> {
     host: &'a Host<'a>,
     of_u: bool,
-    /// Fixed parameters of the lines in one period, increasing.
+    /// The constant parameter (u if `of_u`, otherwise v) of each line within one period, increasing.
     at: Vec<f64>,
-    /// Period of the parameter that the lines fix; `None` if it has none.
+    /// Period of the parameter that is constant along the lines; `None` if it is not periodic.
     period: Option<f64>,
-    /// Period of the parameter along the lines; `None` if it has none.
+    /// Period of the parameter that varies along the lines; `None` if it is not periodic.
     along_period: Option<f64>,
     /// Maximum distance (mm) of a point from a line that counts as on the line.
     tol: f64,
@@ -131,15 +132,15 @@ impl<'a> Lines<'a> {
         if self.of_u { uv.y } else { uv.x }
     }
 
-    /// Returns the fixed parameter of line `k`. The numbers continue through the periods: a line one
-    /// period higher has a number larger by the number of lines.
+    /// Returns the constant parameter of line `k`. The numbers continue through the periods: a line one
+    /// period higher has a number larger by the number of lines in one period.
     fn line(&self, k: i64) -> f64 {
         let n = self.at.len() as i64;
         self.at[k.rem_euclid(n) as usize] + self.period.map_or(0.0, |p| k.div_euclid(n) as f64 * p)
     }
 
-    /// Returns the number of the strip that contains a fixed parameter: strip `k` is between line
-    /// `k - 1` and line `k`.
+    /// Returns the number of the strip that contains the value `x` of the parameter that is constant
+    /// along the lines: strip `k` is between line `k - 1` and line `k`.
     fn strip(&self, x: f64) -> i64 {
         let n = self.at.len() as i64;
         let turns = self.period.map_or(0.0, |p| ((x - self.at[0]) / p).floor());
@@ -147,7 +148,8 @@ impl<'a> Lines<'a> {
         turns as i64 * n + self.at.partition_point(|c| *c < x) as i64
     }
 
-    /// Returns the line nearest to a point, and the signed distance (mm) of the point from it.
+    /// Returns the number of the line nearest to a point, and the signed distance (mm) of the point from
+    /// it, positive if the constant parameter of the line is smaller than that of the point.
     fn nearest(&self, uv: P2) -> (i64, f64) {
         let x = self.across(uv);
         let k = self.strip(x);
@@ -161,20 +163,21 @@ impl<'a> Lines<'a> {
             .unwrap_or((0, f64::INFINITY))
     }
 
-    /// Returns the number of the line that contains a point up to a distance of `self.tol` (mm).
+    /// Returns the number of the line within `self.tol` (mm) of a point; `None` if no line is that near.
     fn on(&self, uv: P2) -> Option<i64> {
         let (k, off) = self.nearest(uv);
         (off.abs() <= self.tol).then_some(k)
     }
 
-    /// Returns the number of a line within one period.
+    /// Returns the index in `at` of the line with the number `k`, which may be in any period.
     fn kind(&self, k: i64) -> usize {
         k.rem_euclid(self.at.len() as i64) as usize
     }
 }
 
-/// Cuts edges at the creases of their faces; `joints` lists, for each face, the indices of the breaks of
-/// its surface at which it has creases.
+/// Cuts edges where they cross the crease lines of their faces: lines of constant u if `of_u`, otherwise
+/// of constant v. `joints` lists, for each face, the indices of the breaks of that parameter at which
+/// its surface has creases.
 fn cut_edges(draft: &mut Draft, joints: &[Vec<usize>], of_u: bool) {
     let mut cuts: Vec<Vec<f64>> = vec![Vec::new(); draft.edges.len()];
     for (face, joints) in draft.faces.iter().zip(joints).filter(|(_, joints)| !joints.is_empty()) {
@@ -205,7 +208,7 @@ fn cut_edges(draft: &mut Draft, joints: &[Vec<usize>], of_u: bool) {
     draft.split(&cuts);
 }
 
-/// Returns the curve parameters at which an edge crosses lines.
+/// Returns the curve parameters at which an edge, with the given pcurve, crosses any of `lines`.
 fn crossings(lines: &Lines<'_>, edge: &Edge, pcurve: &Pcurve) -> Vec<f64> {
     let mut out = Vec::new();
     let mut before: Option<(f64, i64)> = None;
@@ -233,8 +236,8 @@ fn crossings(lines: &Lines<'_>, edge: &Edge, pcurve: &Pcurve) -> Vec<f64> {
     out
 }
 
-/// Number of steps per piece of a pcurve between which crossings of lines are detected. A larger value
-/// takes more time, a smaller one misses double crossings.
+/// Number of steps into which each piece of a pcurve is divided to detect crossings of crease lines
+/// between consecutive steps. A larger value takes more time, a smaller one misses double crossings.
 const STEPS: u32 = 8;
 
 /// Computes the zero of a function between `a` and `b` by bisection, down to adjacent floating-point
@@ -262,28 +265,31 @@ struct Corner {
     /// The uses before and after the corner.
     uses: [At; 2],
     vertex: u32,
-    /// Parameter of the corner along the line.
+    /// Position of the corner on the line: the value of the parameter that varies along the line.
     at: f64,
-    /// Whether the section of the line inside the face begins at the corner; otherwise it ends there.
+    /// Whether the chord begins at the corner, in the direction of increasing parameter along the line;
+    /// otherwise the chord ends there.
     opens: bool,
 }
 
 /// A new edge along a crease line.
 #[derive(Debug)]
 struct Chord {
-    /// Number of the line within one period.
+    /// Index of the crease line in [`Lines::at`].
     line: usize,
-    /// Parameters along the line at the start and at the end.
+    /// Values of the parameter along the line at the start and at the end of the chord.
     range: (f64, f64),
-    /// The corners at the start and at the end; `None` if the chord is a whole closed line.
+    /// The corners at the start and at the end of the chord; `None` if the chord is a whole closed line.
     corners: Option<[Corner; 2]>,
 }
 
 /// A use of an edge by a loop, in the direction of the loop.
 struct Walk {
-    /// Strip that contains the use; for a use along a line, the strip on the side where the face is.
+    /// Number of the strip that contains the use; for a use along a line, that of the strip on the side
+    /// where the face is.
     strip: i64,
-    /// Numbers of the lines that contain the start and the end of the use.
+    /// Numbers of the lines that contain the start and the end of the use; `None` for an end that is on
+    /// no line.
     lines: [Option<i64>; 2],
     /// Surface parameters at samples of the use, in the direction of the loop.
     points: Vec<P2>,
@@ -318,7 +324,8 @@ impl Walk {
 }
 
 impl Lines<'_> {
-    /// Returns the chords between the corners of one line; `None` if the corners do not alternate.
+    /// Returns the chords between the corners of one line. Returns `None` if the loops are inconsistent:
+    /// corners at which a chord begins and corners at which one ends do not alternate along the line.
     fn chords(&self, corners: &mut [Corner], line: usize) -> Option<Vec<Chord>> {
         let scale = match self.along_period {
             Some(period) => period,
@@ -358,7 +365,7 @@ impl Lines<'_> {
     }
 
     /// Returns the chord along a whole closed line that no loop crosses; `None` if the line is open or
-    /// outside the face.
+    /// outside the face. `rings` are the loops of the face; `left_is_up` is that of [`Parts`].
     fn closed_chord(&self, rings: &[Vec<Walk>], line: usize, left_is_up: bool) -> Option<Chord> {
         let period = self.along_period?;
         let natural = self.host.natural;
@@ -391,7 +398,8 @@ impl Lines<'_> {
         (is_inside || rings.is_empty()).then_some(chord)
     }
 
-    /// Computes the signed area of a loop with winding number 0 in the (u, v) plane.
+    /// Computes the signed area, in the (u, v) plane, of a loop that does not wind around a period;
+    /// positive for a counter-clockwise loop.
     fn area(&self, ring: &[Walk]) -> f64 {
         let mut points: Vec<P2> = Vec::new();
         for walk in ring {
@@ -405,33 +413,36 @@ impl Lines<'_> {
     }
 }
 
-/// Continuation of a loop by a chord.
+/// A transition from one use of an old loop to another one along a chord, in a loop of a new face.
 struct Turn {
-    /// The use before the chord.
+    /// The use of the old loops that precedes the chord.
     from: At,
     chord: usize,
     forward: bool,
-    /// The use after the chord.
+    /// The use of the old loops that follows the chord.
     to: At,
 }
 
 /// Division of a face into new faces along the crease lines of one direction.
 struct Parts {
-    /// Indices of the joints of patches at the lines within one period.
+    /// For each crease line within one period, the index of its break of the surface (`u_breaks` if
+    /// `of_u`, otherwise `v_breaks`).
     joints: Vec<usize>,
     of_u: bool,
     is_periodic: bool,
     chords: Vec<Chord>,
     turns: Vec<Turn>,
-    /// Strip of each use, by loop and index in the loop.
+    /// Number of the strip that contains each use: `strips[loop][index in the loop]`.
     strips: Vec<Vec<i64>>,
-    /// Whether, seen along a line in the direction of increasing parameter, the left side has the larger
-    /// fixed parameter.
+    /// Whether the material to the left of a crease line is in the strip above it, where the constant
+    /// parameter is larger. The line is traversed in the direction of its increasing parameter and seen
+    /// from outside.
     left_is_up: bool,
 }
 
 impl Parts {
-    /// Divides a face whose edges end at all lines; `None` if its loops are inconsistent.
+    /// Divides the face with the index `f`, whose edges end wherever they meet a crease line; `None` if
+    /// its loops are inconsistent.
     fn new(draft: &Draft, f: usize, joints: &[usize], of_u: bool) -> Option<Self> {
         let face = &draft.faces[f];
         let host = loops::host(draft, face);
@@ -499,7 +510,10 @@ impl Parts {
         (if self.is_periodic { strip.rem_euclid(n) } else { strip.clamp(0, n) }) as usize
     }
 
-    /// Replaces the face by its parts, with the chords as new edges. Uses of the parts have no pcurves.
+    /// Replaces the face with the index `f` by its parts, and appends the chords as new edges. The first
+    /// part keeps the index; the others are appended. Uses of the parts have no pcurves. A part or a
+    /// chord is replaced by a canonical shape that is within `canonical_tol` (mm) of it; `disguised`
+    /// counts these.
     fn put_into(self, draft: &mut Draft, f: usize, disguised: &mut Disguised, canonical_tol: f64) {
         let Surface::Bezier(surface) = &draft.faces[f].surface else { return };
         if self.chords.is_empty() {
@@ -552,7 +566,8 @@ impl Parts {
         }
     }
 
-    /// Returns the loops of each part, without pcurves; `edges` are the edge indices of the chords.
+    /// Returns the loops of each part. Their uses have no pcurves. `edges` lists the indices of the new
+    /// edges, parallel to the chords.
     fn loops_of_parts(&self, face: &Face, edges: &[u32]) -> Vec<Vec<Vec<Use>>> {
         let n_parts = self.joints.len() + usize::from(!self.is_periodic);
         let mut loops: Vec<Vec<Vec<Use>>> = vec![Vec::new(); n_parts];
@@ -587,7 +602,9 @@ impl Parts {
         loops
     }
 
-    /// Returns the range of patches, of `n` patches across the lines in all, that belong to a part.
+    /// Returns the range of the patches that belong to a part, in the direction across the crease lines,
+    /// in which the surface has `n` patches. The end of the range may exceed `n` if that direction is
+    /// periodic.
     fn patches_of(&self, part: usize, n: usize) -> Range<usize> {
         let start = match (part, self.is_periodic) {
             (0, true) => self.joints[self.joints.len() - 1],

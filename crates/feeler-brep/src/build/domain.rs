@@ -11,7 +11,8 @@ use super::pcurve::{Pcurve, cubic};
 /// rectangle, or bridge a jump of a loop.
 pub const NO_EDGE: u32 = u32::MAX;
 
-/// Trimmed domain of a face with its cells and the contradictions of its loops.
+/// Trimmed domain of a face with the cells that classify its points, and the contradictions of its
+/// loops.
 pub(super) struct FaceDomain {
     pub(super) domain: TrimDomain,
     pub(super) cells: TrimCells,
@@ -142,8 +143,9 @@ fn host_extent(host: &Host<'_>) -> f64 {
     }
 }
 
-/// Appends the pieces of a pcurve to `out`, directed so that the material is on the left with respect to
-/// the natural normal of the surface.
+/// Appends the pieces of the pcurve `p` of an edge to `out`. They are reversed unless `along`, which
+/// states that the loop follows the pcurve as seen from the natural normal. The material is then on
+/// their left as seen from the natural normal.
 fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
     let piece = |control: [P2; 4], deviation: f64| TrimPiece { control, edge, deviation };
     if along {
@@ -156,7 +158,8 @@ fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
     }
 }
 
-/// Adds a straight piece without an edge where a loop jumps over a gap that is small in space but wide
+/// Appends a straight piece without an edge to `out` if the loop jumps from the end of the use with
+/// pcurve `p` to the start of the next use, with pcurve `q`, over a gap that is small in space but wide
 /// in the face's parameter plane.
 fn bridge(
     face: &Face,
@@ -174,8 +177,9 @@ fn bridge(
     out.push(TrimPiece { control: super::pcurve::straight(a, b), edge: NO_EDGE, deviation: gap });
 }
 
-/// Adds a piece where a loop passes through a side `u = const` that is one point in space, because the
-/// loop jumps along v there. (Jumps along u at poles and apices are horizontal and need no piece.)
+/// Appends a straight piece without an edge to `out` if the uses with pcurves `p` and `q` meet at a side
+/// `u = const` of the parameter rectangle that is one point in space, because the loop jumps along v
+/// there. (Jumps along u at poles and apices are horizontal and need no piece.)
 fn close_collapsed(
     face: &Face,
     host: &Host<'_>,
@@ -203,9 +207,10 @@ fn close_collapsed(
     out.push(TrimPiece { control, edge: NO_EDGE, deviation: 0.0 });
 }
 
-/// Returns the (u, v) at which the periods of the parameters start: the middle of the widest interval
-/// that no piece covers, or else of the widest interval without a corner, so that cuts are far from
-/// vertices.
+/// Returns the values of u and v at which the periods of the parameters start, so that the cuts there
+/// are far from the trims. For each periodic parameter it is the middle of the widest interval that no
+/// piece covers, or else of the widest interval without a corner. A parameter that is not periodic
+/// starts at the minimum of its natural range.
 fn origin(host: &Host<'_>, pieces: &[TrimPiece], corners: &[P2]) -> P2 {
     let axis = |k: usize, period: Option<f64>, natural: f64| {
         let Some(period) = period else { return natural };
@@ -228,8 +233,8 @@ fn origin(host: &Host<'_>, pieces: &[TrimPiece], corners: &[P2]) -> P2 {
     P2::new(axis(0, host.u_period, host.natural.u0), axis(1, host.v_period, host.natural.v0))
 }
 
-/// Returns the middle and the width of the widest interval of a period outside of all `spans`
-/// (parameters of the periodic direction); `None` without spans, or if they cover the whole period.
+/// Returns the middle and the width of the widest interval, within one period, that none of `spans`
+/// covers; `None` without spans, or if they cover the whole period.
 fn widest_gap(spans: &[(f64, f64)], period: f64) -> Option<(f64, f64)> {
     let mut wrapped: Vec<(f64, f64)> = spans
         .iter()

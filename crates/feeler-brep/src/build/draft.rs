@@ -12,7 +12,7 @@ pub(super) struct Vertex {
     /// Entity id of the vertex, or of the edge whose split created it.
     pub(super) id: u64,
     pub(super) point: P3,
-    /// Largest distance (mm) to an end of an edge that should coincide with the vertex.
+    /// Largest distance (mm) from the point to the end of an edge that should coincide with it.
     pub(super) gap: f64,
 }
 
@@ -22,7 +22,8 @@ pub(super) struct Vertex {
 pub(super) struct Edge {
     pub(super) source: u64,
     pub(super) curve: Curve,
-    /// Distance (mm) between the curve and the curve of the file that it replaces.
+    /// Largest distance (mm) between the edge's curve and the curve of the file that it replaces; 0 if
+    /// it replaces none.
     pub(super) curve_deviation: f64,
     pub(super) range: (f64, f64),
     pub(super) vertices: (u32, u32),
@@ -38,7 +39,7 @@ impl Edge {
 #[derive(Clone, Debug)]
 pub(super) struct Use {
     pub(super) edge: u32,
-    /// Whether the loop follows the curve's direction.
+    /// Whether the loop traverses the edge in the direction of its curve.
     pub(super) forward: bool,
     /// Image of the edge in the face's parameter plane, in the direction of the curve; `None` until it
     /// is fitted.
@@ -55,7 +56,8 @@ pub(super) struct Face {
     pub(super) surface: Surface,
     pub(super) surface_deviation: f64,
     pub(super) outward: bool,
-    /// Stated sheet of a spindle torus, as in [`FaceSource::outer_sheet`](crate::source::FaceSource).
+    /// Whether the source states that the face is on the outer sheet of a spindle torus, as
+    /// [`FaceSource::outer_sheet`](crate::source::FaceSource); `None` if it states nothing.
     pub(super) outer_sheet: Option<bool>,
     pub(super) loops: Vec<Vec<Use>>,
     pub(super) vertex_loops: Vec<u32>,
@@ -100,9 +102,9 @@ impl Draft {
         &self.faces[at.face].loops[at.ring][at.pos]
     }
 
-    /// Splits edges at the curve parameters `cuts[edge]`, which increase and lie strictly inside the
-    /// edge's range. The first part of an edge keeps its index; the new vertices carry the edge's id.
-    /// Uses of a split edge lose their pcurves.
+    /// Splits every edge `e` at the curve parameters `cuts[e]`, which increase and lie strictly inside
+    /// the edge's range. The first part of an edge keeps its index; the new vertices and edges have its
+    /// entity id. All uses of a split edge are replaced by uses of its parts, without pcurves.
     pub(super) fn split(&mut self, cuts: &[Vec<f64>]) {
         let mut parts: Vec<Option<Vec<u32>>> = vec![None; self.edges.len()];
         for (e, ts) in cuts.iter().enumerate().filter(|(_, ts)| !ts.is_empty()) {
@@ -153,7 +155,8 @@ impl Draft {
 }
 
 impl Draft {
-    /// Removes edges that no loop uses and vertices that no edge or loop uses.
+    /// Removes edges that no loop uses and vertices that no remaining edge and no vertex loop uses. The
+    /// indices of the remaining ones change.
     pub(super) fn drop_unused(&mut self) {
         let mut edge_used = vec![false; self.edges.len()];
         let mut vertex_used = vec![false; self.vertices.len()];

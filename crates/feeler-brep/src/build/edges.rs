@@ -14,8 +14,9 @@ use super::{BuildOptions, Problem, Report};
 use crate::remark::Severity;
 use crate::source::{EdgeSource, LoopSource, SolidSource};
 
-/// Copies the source into a draft. Problems of single entities go to `report`. Returns `None` only if an
-/// index of the source is invalid.
+/// Creates a draft from the source: edges get parameter ranges, and free-form shapes are replaced by
+/// canonical ones where these agree. Problems of single entities are added to `report`. Returns `None`
+/// if the source has an invalid index or number, or no faces.
 ///
 /// `patches`: entity ids of faces whose patches are not replaced by canonical surfaces.
 pub(super) fn draft(
@@ -113,8 +114,9 @@ pub(super) fn draft(
     Some(Draft { vertices, edges, faces, size })
 }
 
-/// Returns corrected lines, by edge id, of straight edges whose LINE misses their vertices by more than
-/// the gap tolerance although the vertices lie on the planes of all adjacent faces.
+/// Returns a corrected line for each straight edge, by entity id, whose LINE is farther from its
+/// vertices than the gap tolerance although the vertices lie on the planes of all adjacent faces. The
+/// corrected line passes through the vertices; `report` receives a warning.
 fn lines_beside_their_vertices(
     source: &SolidSource,
     size: f64,
@@ -156,12 +158,12 @@ fn lines_beside_their_vertices(
     out
 }
 
-/// Maximum distance of a vertex from a plane that contains it, relative to the solid's size (or the
-/// file's uncertainty, if that is larger). A larger value moves correct edges; with a smaller one,
-/// misplaced lines are not corrected.
+/// Maximum distance of a vertex from a plane that counts as on the plane, relative to the solid's size
+/// (or the file's uncertainty, if that is larger). A larger value moves correct edges; with a smaller
+/// one, misplaced lines are not corrected.
 const ON_PLANE: f64 = 1e-6;
 
-/// Counts of free-form geometry that was replaced by canonical shapes.
+/// Counts of free-form curves and surfaces that were replaced by canonical shapes.
 #[derive(Debug, Default)]
 pub(super) struct Disguised {
     n_curves: usize,
@@ -171,7 +173,7 @@ pub(super) struct Disguised {
 }
 
 impl Disguised {
-    /// Adds a remark on the replacements if the largest deviation exceeds `rounding` (mm).
+    /// Adds a remark on the replacements to `report` if their largest deviation exceeds `rounding` (mm).
     pub(super) fn tell(&self, rounding: f64, report: &mut Report) {
         if self.n_curves + self.n_surfaces > 0 && self.deviation > rounding {
             report.remark(Severity::Note, None, self.in_words());
@@ -189,8 +191,9 @@ impl Disguised {
         )
     }
 
-    /// Returns the canonical curve within `tol` (mm) of a spline, with its deviation (mm) from the
-    /// spline; `None` if none exists or `curve` is not a spline.
+    /// Returns the canonical curve that is within `tol` (mm) of the spline `curve`, with its deviation
+    /// (mm) from the spline, and counts the replacement. Returns `None` if no such canonical curve
+    /// exists or `curve` is not a spline.
     pub(super) fn curve(&mut self, curve: &Curve, tol: f64) -> Option<(Curve, f64)> {
         let Curve::Bezier(spline) = curve else { return None };
         let found = spline.recognised(tol)?;
@@ -199,7 +202,8 @@ impl Disguised {
         Some((found.shape, found.deviation))
     }
 
-    /// Replaces the free-form surface of a face by a canonical one within `tol` (mm), if there is one.
+    /// Replaces the free-form surface of a face by a canonical one if one is within `tol` (mm) of it,
+    /// and counts the replacement.
     pub(super) fn surface(&mut self, f: &mut Face, tol: f64) {
         let Surface::Bezier(grid) = &f.surface else { return };
         let Some(found) = grid.recognised(tol) else { return };
@@ -321,7 +325,8 @@ pub(super) fn extent(source: &SolidSource) -> f64 {
 enum Ranges {
     /// The edge has no length and is dropped.
     Nothing,
-    /// The edge covers one parameter range; `forward` is whether it runs along the curve.
+    /// The edge covers one range of curve parameters; `forward` states whether it runs in the direction
+    /// of increasing parameter.
     One { range: (f64, f64), forward: bool },
     /// The edge passes over the start of a closed curve without a period, so it has two parts, listed in
     /// the curve's direction.

@@ -22,21 +22,22 @@ use feeler_geom::mass;
 /// edge. With a larger value inexact tangent faces give no evidence; with a smaller one sharp edges
 /// count as tangent.
 const TANGENT_COS: f64 = 1.0 - 1e-3;
-/// Maximum number of strips between rows of a domain for which connected parts are counted; with more
-/// strips the domain counts as connected. A larger value takes more time.
+/// Maximum number of rows of a domain (lines `v = const` that divide it into strips) for which the
+/// connected parts are counted. A domain with more rows counts as connected. A larger value takes more
+/// time.
 const MAX_STRIPS: usize = 4000;
 /// Maximum difference between the vector areas of a face and of its edges due to quadrature, relative to
 /// the area of the face. A larger value misses wrong domains; a smaller one rejects correct ones.
 const VECTOR_AREA_SHARE: f64 = 1e-5;
-/// Factor of the difference of vector areas that the deviations of the edges explain, which are the
-/// deviations times the lengths of the edges. A larger value misses wrong domains; a smaller one rejects
-/// correct ones.
+/// Allowed difference of the vector areas of a face and of its edges, relative to the sum of the
+/// deviations of the edges from the face times the lengths of the edges. A larger value misses wrong
+/// domains; a smaller one rejects correct ones.
 const GAP_MULTIPLE: f64 = 4.0;
 
-/// Result for a guessed outward normal of a face.
+/// Result of testing the guessed outward normal of one face.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guess {
-    /// Id of the face.
+    /// Entity id of the face.
     pub(super) face: u64,
     /// Whether the guess is wrong and the face must be reversed.
     pub(super) turn: bool,
@@ -44,8 +45,8 @@ pub(super) struct Guess {
     pub(super) reason: String,
 }
 
-/// Returns whether any loops on the surface bound two domains, neither of which is unbounded or reaches
-/// a border of the surface.
+/// Returns whether a set of loops on this surface always bounds two domains that could both be a face.
+/// This requires that neither of the domains is unbounded or reaches a border of the surface.
 pub(super) fn is_closed(host: &Host<'_>) -> bool {
     match host.surface {
         Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => false,
@@ -130,8 +131,8 @@ fn join(of: &mut [usize], a: usize, b: usize) {
     of[a.max(b)] = a.min(b);
 }
 
-/// Returns a copy of the face with the opposite outward normal, and its domain; `None` if its loops are
-/// inconsistent with that normal.
+/// Returns a copy of the face with the index `face`, with the opposite outward normal, and the domain of
+/// the copy; `None` if its loops are inconsistent with that normal.
 fn reversed(draft: &Draft, face: usize, tol: &Tolerances) -> Option<(Face, FaceDomain)> {
     let mut f = draft.faces[face].clone();
     f.outward = !f.outward;
@@ -141,8 +142,9 @@ fn reversed(draft: &Draft, face: usize, tol: &Tolerances) -> Option<(Face, FaceD
     (report.problems.is_empty() && d.is_consistent()).then_some((f, d))
 }
 
-/// Evaluates the guesses about outward normals against the domains of the faces and their neighbours.
-/// Guesses without supporting or contradicting evidence are not in the list.
+/// Tests the outward normals of the faces for whose entity ids `is_guess` returns true. Evidence is the
+/// number of connected parts of the domain, and whether the face continues its tangent neighbours or
+/// folds back on them. The list contains only faces with evidence for or against the guess.
 pub(super) fn of_guesses(
     draft: &Draft,
     hosts: &[Host<'_>],
@@ -202,8 +204,8 @@ pub(super) fn of_guesses(
     out
 }
 
-/// Returns the ids of those of `faces` that fold back on a neighbour at some edge and are smooth to no
-/// neighbour.
+/// Returns the entity ids of those of `faces` (entity ids) that fold back on a neighbour, that is lie
+/// back to back with it at some edge, and do not continue a neighbour smoothly at any edge.
 pub(super) fn folded(solid: &Solid, faces: &[u64]) -> Vec<u64> {
     let at = |id: u64, is_such: &dyn Fn(&EdgeInfo) -> bool| {
         solid
@@ -236,8 +238,8 @@ pub(super) fn reversed_volume(
 #[derive(Clone, Debug)]
 pub(super) struct WrongArea {
     pub(super) face: u64,
-    /// Magnitude (mm²) of the difference of the two vector areas; the gaps of the edges explain at most
-    /// `allowed` (mm²).
+    /// Magnitude (mm²) of the difference of the two vector areas. It exceeds `allowed` (mm²), the
+    /// largest difference that gaps and quadrature explain.
     pub(super) off: f64,
     pub(super) allowed: f64,
 }

@@ -23,9 +23,9 @@ const MAX_GAP_OF_FACE: f64 = 2e-2;
 /// whose only fault is a gap at a short edge.
 const MAX_GAP_OF_EDGE: f64 = 0.25;
 
-/// Raised gap tolerance, relative to the largest gap. It exceeds 1 because closing corners moves edges a
-/// little farther. With a smaller value the next round may fail by rounding; a larger one closes gaps
-/// that were not examined.
+/// New gap tolerance, relative to the largest gap that is to be closed. It exceeds 1 because closing
+/// corners moves edges a little farther. With a smaller value the next round may fail by rounding; a
+/// larger one closes gaps that were not examined.
 const MARGIN: f64 = 1.05;
 
 /// Options with a raised gap tolerance, and the remark that reports it.
@@ -34,8 +34,8 @@ pub(super) struct Widened {
     pub(super) remark: Remark,
 }
 
-/// Returns options that close all gaps among the problems; `None` if there is a problem other than a
-/// gap, or a gap that is too wide for the edges and faces around it.
+/// Returns options with a gap tolerance that closes all gaps among `problems`. Returns `None` if a
+/// problem is not a gap, or if a gap is too wide for the edges and faces around it.
 pub(super) fn widened(source: &SolidSource, options: &BuildOptions, problems: &[Problem]) -> Option<Widened> {
     let size = extent(source);
     let limit = options.gap_tol(size, source.uncertainty);
@@ -72,9 +72,9 @@ pub(super) fn widened(source: &SolidSource, options: &BuildOptions, problems: &[
     Some(Widened { options: BuildOptions { gap_tolerance, ..*options }, remark })
 }
 
-/// Maximum gap (mm) to be closed at the edge with entity id `id`, from the shortest edge at its vertices
-/// and the smallest face that uses it. Edges without length are ignored. `size` (mm) is the solid's
-/// size.
+/// Returns the maximum gap (mm) to be closed at the edge with entity id `id`: the smaller one of
+/// [`MAX_GAP_OF_EDGE`] times the shortest edge at its vertices and [`MAX_GAP_OF_FACE`] times the extent
+/// of the smallest face that uses it. Edges without length are ignored. `size` (mm) is the solid's size.
 fn allowed_near(source: &SolidSource, id: u64, size: f64) -> f64 {
     let of_id = source.edges.iter().filter(|e| e.id == id);
     let ends: Vec<u32> = of_id.flat_map(|e| [e.start, e.end]).collect();

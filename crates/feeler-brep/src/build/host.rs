@@ -7,12 +7,12 @@ use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
 
 use super::singular::{Singular, inner_sheet, spindle_angle};
 
-/// Maximum distance of the edges from the stated sheet of a spindle torus, relative to the solid's size;
-/// if it is exceeded, the other sheet is tried. A larger value keeps wrong statements; with a smaller
-/// one, inexact edges change the sheet.
+/// Maximum distance of a face's edges from the sheet of a spindle torus that the file states, relative
+/// to the solid's size. If it is exceeded and the other sheet is nearer, that one is used. A larger
+/// value keeps wrong statements; with a smaller one, inexact edges change the sheet.
 const FAR_SHEET: f64 = 1e-3;
 
-/// A surface with the data needed for work in its parameter plane.
+/// Surface of a face with the data needed for work in its parameter plane.
 #[derive(Clone, Debug)]
 pub(super) struct Host<'a> {
     pub(super) surface: &'a Surface,
@@ -82,8 +82,8 @@ impl<'a> Host<'a> {
         host
     }
 
-    /// Returns the parameter rectangle in which trimming curves stay; it is unbounded in periodic
-    /// directions.
+    /// Returns the parameter rectangle in which pcurves must stay: the natural rectangle, but unbounded
+    /// in a parameter that is periodic.
     pub(super) fn reach(&self) -> Rect {
         let r = &self.natural;
         let side = |period: Option<f64>, lo: f64, hi: f64| match period {
@@ -95,8 +95,9 @@ impl<'a> Host<'a> {
         Rect { u0, u1, v0, v1 }
     }
 
-    /// Returns whether the whole parameter line through `uv` along which parameter `k` varies (0 for u,
-    /// 1 for v) is within `tol` (mm) of the point at `uv`.
+    /// Returns whether the parameter line through `uv`, along which only parameter `k` varies (0 for u,
+    /// 1 for v), is nearly a point in space: all its points are within `tol` (mm) of the surface point
+    /// at `uv`.
     pub(super) fn is_short_line(&self, uv: P2, k: usize, tol: f64) -> bool {
         let r = &self.natural;
         let (lo, hi) = if k == 0 { (r.u0, r.u1) } else { (r.v0, r.v1) };
@@ -116,7 +117,8 @@ impl<'a> Host<'a> {
         (self.u_closed && near(uv.x, r.u0, r.u1)) || (self.v_closed && near(uv.y, r.v0, r.v1))
     }
 
-    /// Returns `uv`, shifted by whole periods to be near another point.
+    /// Returns `uv`, shifted by whole periods so that each parameter is within half a period of that of
+    /// `near`.
     pub(super) fn unwrapped(&self, uv: P2, near: P2) -> P2 {
         let v_turn = if spindle_angle(self.surface).is_some() { Some(TAU) } else { self.v_period };
         let shift = |x: f64, near: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, near, p));
@@ -124,20 +126,23 @@ impl<'a> Host<'a> {
     }
 
     /// Returns the parameters of the surface point to which Newton's method for the point nearest to `p`
-    /// converges from `hint`; `None` if that point is farther than `expected` (mm) from `p`.
+    /// converges from `hint`. Returns `None` if that point is farther than `expected` (mm) from `p`, if
+    /// the method does not converge, and for surfaces other than splines.
     pub(super) fn descend(&self, p: &P3, hint: P2, expected: f64) -> Option<P2> {
         let Surface::Bezier(b) = self.surface else { return None };
         let (uv, _) = b.descend(p, hint).filter(|(_, off)| *off <= expected)?;
         Some(self.unwrapped(uv, hint))
     }
 
-    /// Returns the parameters of the surface point nearest to `p` around `hint`. If Newton's method
-    /// finds a point within `expected` (mm) of `p`, the surroundings are not searched.
+    /// Returns the parameters of the surface point nearest to `p`, among those around `hint`. The result
+    /// of Newton's method is accepted if it is within `expected` (mm) of `p`; otherwise the surroundings
+    /// of `hint` are searched.
     pub(super) fn invert(&self, p: &P3, hint: P2, expected: f64) -> P2 {
         self.descend(p, hint, expected).unwrap_or_else(|| self.search_near(p, hint))
     }
 
-    /// Searches the surface point nearest to `p` around `hint`; returns its parameters.
+    /// Searches the surface point nearest to `p`: around `hint` first, and on the whole surface if the
+    /// nearest point found is at the limit of these surroundings. Returns its parameters.
     pub(super) fn search_near(&self, p: &P3, hint: P2) -> P2 {
         if let Surface::Bezier(b) = self.surface {
             // For edges that are off the surface, Newton's method ends at the border of the surface,
@@ -172,8 +177,8 @@ impl<'a> Host<'a> {
         spindle_angle(self.surface).is_some().then_some(&self.natural)
     }
 
-    /// Returns the parameters of the surface point nearest to `p` from a global search, in the natural
-    /// rectangle.
+    /// Searches the surface point nearest to `p` on the whole surface (for a spindle torus, on the
+    /// face's sheet) and returns its parameters in the natural rectangle.
     pub(super) fn invert_global(&self, p: &P3) -> P2 {
         let uv = self.surface.invert(p, None, self.sheet());
         if spindle_angle(self.surface).is_some() {
@@ -183,9 +188,9 @@ impl<'a> Host<'a> {
         uv
     }
 
-    /// Returns the index in `singular` of the singular point within `tol` (mm) of `p`, if there is one.
-    /// `inside` is a point farther inside the face, which selects one of the two tips of a horn torus,
-    /// because the tips coincide in space.
+    /// Returns the index in `self.singular` of the singular point within `tol` (mm) of `p`; `None` if no
+    /// singular point is that near. `inside` is a point farther inside the face, which selects one of
+    /// the two tips of a horn torus, because the tips coincide in space.
     pub(super) fn singular_at(&self, p: &P3, tol: f64, inside: &P3) -> Option<usize> {
         let mut near = (0..self.singular.len()).filter(|i| (self.singular[*i].point - p).norm() <= tol);
         let first = near.next()?;
@@ -210,8 +215,8 @@ pub(super) fn push((du, dv): &(V3, V3), d: V2) -> V3 {
     du * d.x + dv * d.y
 }
 
-/// Maps a velocity in space to a parameter velocity by least squares; `None` if the first derivatives
-/// are (almost) parallel.
+/// Maps a velocity in space to a velocity in the parameter plane by least squares, given the first
+/// derivatives of the surface with respect to u and v; `None` if these are (almost) parallel.
 pub(super) fn pull((du, dv): &(V3, V3), velocity: &V3) -> Option<V2> {
     let (e, f, g) = (du.norm_squared(), du.dot(dv), dv.norm_squared());
     let det = e * g - f * f;

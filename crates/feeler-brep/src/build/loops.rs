@@ -12,7 +12,7 @@ use super::{BuildOptions, Problem, Report};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerances {
     pub(super) fit: FitLimits,
-    /// Maximum gap at a corner, and maximum distance of an edge from its surface.
+    /// Maximum gap at a corner of a loop, and maximum distance of an edge from its surface (mm).
     pub(super) gap: f64,
 }
 
@@ -31,10 +31,10 @@ impl Tolerances {
     }
 }
 
-/// Upper limit of the length of a parameter line that counts as a point for edges that end there,
-/// relative to the solid's size; the limit is the file's uncertainty if that is smaller. With a larger
-/// value edges lose their parameters near real short sides; with a smaller one parameters are noise
-/// where a patch nearly collapses.
+/// Upper limit of the length of parameter lines that count as points for edges that end there
+/// ([`FitLimits::weak_tol`]), relative to the solid's size. With a larger value edges lose their
+/// parameters near real short sides; with a smaller one parameters are noise where a patch nearly
+/// collapses.
 const MAX_WEAK: f64 = 1e-5;
 
 /// Creates the host of a face.
@@ -53,7 +53,8 @@ fn host_of<'a>(edges: &[Edge], face: &'a Face, loops: &[Vec<Use>], size: f64) ->
     Host::new(&face.surface, &face.singular, face.outer_sheet, &near, size)
 }
 
-/// Fits a pcurve to every use that does not have one yet.
+/// Fits a pcurve to every use that does not have one yet. Edges farther than the gap tolerance from a
+/// surface are added to `report` as problems.
 pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let mut faces = std::mem::take(&mut draft.faces);
     for face in &mut faces {
@@ -83,8 +84,8 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
     draft.faces = faces;
 }
 
-/// Returns the start of the `k`-th use of a loop as the end of the previous use; `None` if that use is
-/// not fitted yet.
+/// Returns the surface parameters at the start of the `k`-th use of a loop, which are those at the end
+/// of the previous use. Returns `None` for the first use, and if the previous use has no pcurve.
 fn end_before(ring: &[Use], k: usize) -> Option<Known> {
     let before = &ring[k.checked_sub(1)?];
     let p = before.pcurve.as_ref()?;
@@ -102,7 +103,7 @@ pub(super) fn assemble(draft: &mut Draft, tol: &Tolerances, report: &mut Report)
     draft.faces = faces;
 }
 
-/// Performs [`assemble`] for one face.
+/// Performs [`assemble`] for one face. `size` (mm) is the solid's size.
 pub(super) fn assemble_face(
     edges: &[Edge],
     face: &mut Face,
@@ -148,10 +149,9 @@ pub(super) fn assemble_face(
     face.loops = loops;
 }
 
-/// Moves the pcurve `p` of an edge along which a closed surface without a period is joined to itself to
-/// one of the two sides of the parameter rectangle on which the edge lies. The side is the one that has
-/// the material on the left. `along`: whether the loop, seen from the natural normal, follows the
-/// pcurve.
+/// If the pcurve `p` runs along the seam of a closed surface without a period, moves it to that one of
+/// the two sides of the parameter rectangle on which the material is to its left. Other pcurves do not
+/// change. `along`: whether the loop, seen from the natural normal, follows the pcurve.
 pub(super) fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
     let r = host.natural;
     let [a, b] = [p.start(), p.end()];
@@ -200,14 +200,15 @@ enum Corner {
     Open(f64),
 }
 
-/// Maximum displacement in space of the middle of a piece, relative to the gap that is closed at its end
-/// (or to the fit tolerance, if that is larger). A larger value tilts edges, a smaller one leaves jumps
-/// at corners that could be closed.
+/// Maximum displacement in space of the middle of a piece when a corner is closed, relative to the gap
+/// that is closed at its end (or to the fit tolerance, if that is larger). A larger value tilts edges, a
+/// smaller one leaves jumps at corners that could be closed.
 const TILT: f64 = 8.0;
 
-/// Moves the end of the use `k` and the start of the use `next` to one point (up to periods), unless
-/// they are farther apart than twice `tol.gap` or the displacement would tilt an edge too much (see
-/// [`TILT`]).
+/// Closes a corner of a loop: moves the pcurves at the end of the use `k` and at the start of the use
+/// `next` to one point, up to whole periods. The corner is left as it is if the points are farther apart
+/// than twice `tol.gap` ([`Corner::Open`]) or if the displacement would tilt an edge too much
+/// ([`Corner::Jump`], [`TILT`]).
 fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &Tolerances) -> Corner {
     let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
     let end_of = |u: &Use, at_end: bool| {

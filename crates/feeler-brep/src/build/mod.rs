@@ -104,8 +104,9 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
-    /// Distance (mm) within which points of the file coincide, for a solid of the given size (mm). With
-    /// a larger factor short edges vanish, with a smaller one edges without length remain.
+    /// Distance (mm) within which points of the file coincide, for a solid of the given size (mm): 1e-9
+    /// of the size. With a larger factor short edges vanish, with a smaller one edges without length
+    /// remain.
     fn coincidence_tol(&self, size: f64) -> f64 {
         1e-9 * size
     }
@@ -163,9 +164,10 @@ pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid
     first
 }
 
-/// Builds a solid, corrects the source where the result contradicts it, and repeats this at most
-/// [`MAX_ROUNDS`] times. `remarks` concern the source; `turned` receives the faces whose outward normal
-/// was changed because of their loops.
+/// Builds a solid, corrects the source where the result contradicts it, and repeats this until nothing
+/// contradicts it, at most [`MAX_ROUNDS`] times. `remarks` are remarks on the source, for the result;
+/// the entity ids of the faces whose outward normal was changed because of their loops are appended to
+/// `turned`.
 fn build_in_rounds(
     source: &SolidSource,
     options: &BuildOptions,
@@ -210,7 +212,7 @@ fn error(source: &SolidSource, report: Report) -> BuildError {
 /// Result of one pass over the source.
 enum Built {
     Solid(Box<Solid>),
-    /// The result contradicts the source, which can be corrected for another pass.
+    /// The result contradicts the source. The errors can be corrected in the source for another pass.
     Wrong(repair::Wrong),
 }
 
@@ -286,9 +288,9 @@ fn split_at_kinks(draft: &mut Draft, options: &BuildOptions) {
     }
 }
 
-/// Maximum difference between the parameters of an edge's end and of a kink at which the edge counts as
-/// ending, relative to the edge's parameter range. A larger value drops short pieces; a smaller one
-/// gives the edge the tangent of the other side of the kink.
+/// Maximum difference of the curve parameters of an edge's end and of a kink at which the edge counts as
+/// ending at the kink, relative to the edge's parameter range. A larger value drops short pieces; a
+/// smaller one gives the edge the tangent of the other side of the kink.
 const NEAR_KINK: f64 = 1e-9;
 
 /// Splits edges that pass through a pole or an apex of an adjacent face's surface, because their surface
@@ -337,7 +339,8 @@ fn pair(uses: &[UseAt]) -> Option<[UseAt; 2]> {
     <[UseAt; 2]>::try_from(uses).ok()
 }
 
-/// Turns the assembled draft into a solid.
+/// Turns the assembled draft into a solid, or returns the errors by which it contradicts the source.
+/// Returns `None` if there are problems that cannot be corrected, which are in `report`.
 fn finish(
     source: &SolidSource,
     draft: &Draft,
@@ -445,7 +448,7 @@ fn finish(
     })))
 }
 
-/// Adds to each remark without a point the position of its entity.
+/// Sets the place of each remark to a point of its entity, and returns the remarks.
 fn placed(mut remarks: Vec<Remark>, source: &SolidSource) -> Vec<Remark> {
     for remark in &mut remarks {
         remark.place = remark.entity.and_then(|e| source.place_of(e));
@@ -453,16 +456,16 @@ fn placed(mut remarks: Vec<Remark>, source: &SolidSource) -> Vec<Remark> {
     remarks
 }
 
-/// Maximum volume of a shell that is treated as a sheet, relative to its area times the solid's size. A
-/// larger value turns thin plates into sheets; with a smaller one rounding counts as the volume of a
-/// solid.
+/// Maximum volume of a shell that is treated as a sheet, that is as a shell without volume, relative to
+/// its area times the solid's size. A larger value turns thin plates into sheets; with a smaller one
+/// rounding counts as the volume of a solid.
 const SHEET: f64 = 1e-9;
 
 /// Area, volume and moments of one shell, computed about the centre of the solid's box.
 struct ShellMass {
     shell: u32,
     sums: FaceIntegrals,
-    /// Index of each face with its contribution to the volume (mm³).
+    /// Index in the draft and contribution to the volume (mm³) of each face of the shell.
     of_face: Vec<(usize, f64)>,
 }
 
@@ -492,7 +495,8 @@ fn shell_masses(
     out
 }
 
-/// Returns the ids of those faces of `wrong` whose patch was replaced by a canonical surface.
+/// Returns the entity ids of those faces of `wrong` that are a spline in the source, but a canonical
+/// surface in the draft.
 fn patches_taken_for_others(source: &SolidSource, draft: &Draft, wrong: &[WrongArea]) -> Vec<u64> {
     let is_patch =
         |id: u64| source.faces.iter().any(|f| f.id == id && matches!(f.surface, Surface::Bezier(_)));
@@ -501,8 +505,9 @@ fn patches_taken_for_others(source: &SolidSource, draft: &Draft, wrong: &[WrongA
     wrong.iter().map(|w| w.face).filter(|id| is_patch(*id) && is_other(*id)).collect()
 }
 
-/// Warns of faces with a guessed outward normal (ids in `guessed`) that neither the adjacent faces nor
-/// the sign of the volume confirms. `bounds` is the box of the solid.
+/// Warns of faces with a guessed outward normal (entity ids in `guessed`) if the opposite normal is
+/// possible, too: the loops are consistent with it, and the volume of the shell keeps the right sign.
+/// `bounds` is the box of the solid.
 fn warn_of_open_guesses(
     draft: &Draft,
     guessed: &BTreeSet<u64>,
@@ -557,12 +562,13 @@ fn warn_of_separate_parts(draft: &Draft, hosts: &[Host<'_>], domains: &[FaceDoma
     }
 }
 
-/// Pairs of faces, by their ids, that are one face together.
+/// Pairs of faces, by their entity ids, whose loops are consistent only if both are read as one face.
 type JoinedFaces = Vec<(u64, u64)>;
 
-/// Reports faces whose loops contradict each other. Returns the ids of the faces that are consistent
-/// with the opposite normal, each with further evidence (possibly empty), and pairs of ids of the faces
-/// that are consistent together with a neighbour.
+/// Finds the faces whose loops contradict each other. Returns the entity ids of the faces that are
+/// consistent with the opposite normal, each with a text of further evidence (possibly empty), and the
+/// pairs of entity ids of faces that are consistent if they are joined. `report` receives a warning for
+/// each face whose edges cross only slightly, and a problem for each remaining face.
 fn report_contradictions(
     draft: &Draft,
     domains: &[FaceDomain],
@@ -732,7 +738,7 @@ fn vertex_infos(
         .collect()
 }
 
-/// Returns the indices of the faces beside every edge, sorted.
+/// Returns, for each edge, the sorted indices of the faces that use it.
 fn edge_faces(draft: &Draft) -> Vec<Vec<usize>> {
     draft
         .uses()
@@ -746,7 +752,8 @@ fn edge_faces(draft: &Draft) -> Vec<Vec<usize>> {
 }
 
 /// Returns whether a vertex is an ordinary point of the face or the edge that contains it, and therefore
-/// not a feature. Seams do not count as edges.
+/// not a feature. `ends` lists the edges that end at the vertex, each with whether it starts there;
+/// seams do not count. `statuses` and `edge_faces` are those of all edges.
 fn is_smooth(
     draft: &Draft,
     cone: &TangentCone,

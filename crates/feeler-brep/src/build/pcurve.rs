@@ -25,7 +25,8 @@ pub(super) struct Piece {
     pub(super) control: [P2; 4],
     /// Whether the piece is straight, with evenly spaced control points.
     pub(super) straight: bool,
-    /// Largest measured distance (mm) of the piece, mapped to the surface, from the edge.
+    /// Largest distance (mm) of the piece, mapped to the surface, from the edge, measured at samples and
+    /// enlarged by 5 %; 0 before [`measure`].
     pub(super) deviation: f64,
 }
 
@@ -38,13 +39,15 @@ pub(super) struct Pcurve {
     pub(super) joints: Vec<f64>,
     /// Largest distance between the edge and the surface (mm).
     pub(super) off_surface: f64,
-    /// Parameters of the edge's curve at the samples of the first walk along the edge, in order, each
-    /// with the parameters of the nearest surface point (up to periods).
+    /// Samples of the edge from which the pieces were fitted, in order: the parameter of the edge's
+    /// curve, and the parameters of the nearest surface point (up to periods).
     pub(super) nodes: Vec<(f64, P2)>,
-    /// Indices of the host's singular points at the start and at the end of the edge.
+    /// Indices in [`Host::singular`] of the singular points at the start and at the end of the edge;
+    /// `None` for an end that is not a singular point.
     pub(super) singular: [Option<usize>; 2],
-    /// Gap (mm) at the start and at the end, if the loop jumps there; such a gap is small in space but
-    /// wide in the parameter plane.
+    /// Gap (mm, in space) to the adjacent pcurve of the loop at the start and at the end, if the loop
+    /// jumps there: the gap is small in space but wide in the parameter plane. `None` if the corner is
+    /// closed.
     pub(super) jump: [Option<f64>; 2],
 }
 
@@ -57,8 +60,8 @@ impl Pcurve {
         self.pieces[self.pieces.len() - 1].control[3]
     }
 
-    /// Returns surface parameters near the edge point at curve parameter `t`. They are approximate
-    /// because the pieces are not parametrised like the curve.
+    /// Returns surface parameters near the edge's point at curve parameter `t`: the value of the pcurve.
+    /// They are approximate because the pieces are not parametrised like the curve.
     pub(super) fn guess(&self, t: f64) -> P2 {
         let k = self.joints.partition_point(|j| *j <= t).clamp(1, self.pieces.len()) - 1;
         let (a, b) = (self.joints[k], self.joints[k + 1]);
@@ -72,7 +75,8 @@ impl Pcurve {
         self.nodes.get(i).filter(|n| n.0 <= t).map(|n| n.1)
     }
 
-    /// Returns the maximum distance (mm) from the surface that is plausible for a point of this edge.
+    /// Returns the maximum distance (mm) from the surface that is plausible for a point of this edge:
+    /// four times the largest measured one.
     pub(super) fn expected(&self) -> f64 {
         4.0 * self.off_surface
     }
@@ -85,7 +89,8 @@ impl Pcurve {
         }
     }
 
-    /// Moves the end (`at_end`) or the start to the parameters `to`; straight pieces stay straight.
+    /// Moves the end of the pcurve (the start unless `at_end`) to the surface parameters `to`. The first
+    /// or last piece changes; it stays straight if it is straight.
     pub(super) fn move_end(&mut self, at_end: bool, to: P2) {
         let last = self.pieces.len() - 1;
         let piece = &mut self.pieces[if at_end { last } else { 0 }];
@@ -132,24 +137,25 @@ pub(super) struct FitLimits {
     pub(super) tol: f64,
     /// Maximum distance (mm) of an edge's end from a singular point that counts as at the point.
     pub(super) singular_tol: f64,
-    /// Uncertainty (mm) of points of the file; a shorter parameter line counts as a point for an edge
-    /// that ends there.
+    /// Length (mm) below which a parameter line counts as a point for an edge that ends there; it
+    /// follows from the uncertainty of the file.
     pub(super) weak_tol: f64,
-    /// Maximum distance (mm) from the seam of a closed patch at which an edge with both ends on the seam
-    /// follows it.
+    /// Maximum distance (mm) of an edge from the seam of a closed patch at which the edge counts as
+    /// running along the seam, if both its ends are on the seam.
     pub(super) seam_tol: f64,
-    /// Maximum number of halvings of the interval between two breaks of the curve.
+    /// Maximum number of times that an interval between two breaks of the curve is halved.
     pub(super) max_depth: u32,
 }
 
-/// Maximum fit error, relative to the distance between an edge and its surface, if that exceeds the
-/// tolerance of the fit. The projection of an edge beside the border of a patch has corners, and
-/// following them exactly takes thousands of pieces. With a larger value trimming curves deviate more
-/// from the projections of inexact edges; a smaller one gives more pieces.
+/// Tolerance of the fit, relative to the distance between an edge and its surface, if this is larger
+/// than the tolerance of exact edges. The projection of an edge beside the border of a patch has
+/// corners, and following them exactly takes thousands of pieces. With a larger value trimming curves
+/// deviate more from the projections of inexact edges; a smaller one gives more pieces.
 const OFF_SHARE: f64 = 1e-2;
 
-/// A known end of an edge: whether it is the upper end of the edge's range, its surface parameters, and
-/// the maximum plausible distance (mm) between the edge and the surface.
+/// An end of an edge whose surface parameters `uv` are known from an adjacent edge. `upper` states
+/// whether it is the upper end of the edge's parameter range; `off` is the largest distance (mm) of the
+/// adjacent edge from the surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) upper: bool,
@@ -157,8 +163,8 @@ pub(super) struct Known {
     pub(super) off: f64,
 }
 
-/// Fits an edge in the parameter plane of `host`. `known`: an end whose parameters are known from an
-/// adjacent use.
+/// Fits a pcurve to the part `range` of a curve in the parameter plane of `host`. `known`: an end whose
+/// surface parameters are known from an adjacent edge.
 pub(super) fn fit(
     host: &Host<'_>,
     curve: &Curve,
@@ -211,8 +217,9 @@ pub(super) fn fit(
     out
 }
 
-/// Measures the distance (mm, in space) of every piece from the edge and stores it; called after the
-/// ends of the pcurve have been moved. `fit_tol` (mm) is the tolerance of the fit.
+/// Measures the distance (mm, in space) of every piece of `pcurve`, mapped to the surface, from the edge
+/// and stores it in [`Piece::deviation`]. It is called after the ends of the pcurve have been moved.
+/// `fit_tol` (mm) is the tolerance of the fit.
 pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol: f64, pcurve: &mut Pcurve) {
     let usual = 2.0 * (pcurve.off_surface + fit_tol);
     let joints = &pcurve.joints;
@@ -296,20 +303,21 @@ struct Trace<'a> {
     range: (f64, f64),
     nodes: Vec<(f64, P2)>,
     singular: [Option<usize>; 2],
-    /// Weak intervals at the start and at the end of the edge, if there are any.
+    /// Weak intervals at the start and at the end of the edge; `None` for an end without one.
     weak: [Option<Weak>; 2],
-    /// Values of u and of v at the side that the edge follows, if it follows the seam of a closed patch
-    /// without a period.
+    /// Values of u and of v at the lower side of the parameter rectangle, if the edge runs along the
+    /// seam at which a patch without a period closes in that parameter; otherwise `None`.
     seam: [Option<f64>; 2],
     off_surface: f64,
-    /// Maximum plausible distance (mm) of a sample from the surface: several times the largest one that
-    /// global searches found.
+    /// Maximum plausible distance (mm) of a sample from the surface. It starts at ten times the fit
+    /// tolerance and is raised to four times the distances that global searches and the known end give.
     usual: Cell<f64>,
     /// Whether a global search has found a nearer point than the walk along the edge.
     jumped: Cell<bool>,
     /// Number of global searches until now.
     searches: Cell<u32>,
-    /// Number of halvings that are still allowed beyond the maximum depth.
+    /// Number of halvings that are still allowed beyond the maximum depth; it starts at
+    /// [`MAX_EXTRA_SPLITS`].
     extra_splits: Cell<u32>,
 }
 
@@ -317,7 +325,7 @@ struct Trace<'a> {
 /// surface is nearly a point there. That parameter keeps its value at the inner end of the interval.
 #[derive(Clone, Copy, Debug)]
 struct Weak {
-    /// End of the edge: 0 is the start, 1 the end.
+    /// End of the edge at which the interval is: 0 for the start, 1 for the end.
     end: usize,
     /// Curve parameter at the inner end of the interval.
     until: f64,
@@ -337,23 +345,24 @@ impl Weak {
     }
 }
 
-/// Number of halvings of an edge's parameter intervals that are allowed beyond the maximum depth,
-/// because their error is more than [`FAR_OFF`] times the tolerance of the fit. A larger value allows
-/// more pieces of edges with noise, with a smaller one trimming curves deviate near almost collapsed
-/// corners.
+/// Number of halvings of an edge's parameter intervals that are allowed beyond [`FitLimits::max_depth`],
+/// for intervals whose error is more than [`FAR_OFF`] times the tolerance of the fit. A larger value
+/// allows more pieces of edges with noise, with a smaller one trimming curves deviate near almost
+/// collapsed corners.
 const MAX_EXTRA_SPLITS: u32 = 100;
 /// Minimum error of a cubic, relative to the tolerance of the fit, at which its interval is halved
 /// beyond the maximum depth; see [`MAX_EXTRA_SPLITS`]. With a smaller value noise uses up the number of
 /// halvings, with a larger one trimming curves deviate more.
 const FAR_OFF: f64 = 4.0;
-/// Minimum length of an interval that is halved, relative to the edge's parameter range. A larger value
-/// leaves errors near almost collapsed corners, a smaller one halves intervals whose ends differ only by
-/// rounding.
+/// Minimum length of an interval that is halved beyond the maximum depth, relative to the edge's
+/// parameter range. A larger value leaves errors near almost collapsed corners, a smaller one halves
+/// intervals whose ends differ only by rounding.
 const MIN_SPAN: f64 = 1e-10;
 
-/// Number of halvings by which the inner end of a weak interval ([`Weak`]) is found between two samples.
-/// With a larger value the end is more exact, which has no effect on the fit; with a smaller one the
-/// parameter that is not determined in the interval is taken from a point farther inside the edge.
+/// Number of steps of the bisection that finds the inner end of a weak interval ([`Weak`]) between two
+/// samples. With a larger value the end is more exact, which has no effect on the fit; with a smaller
+/// one the parameter that is not determined in the interval is taken from a point farther inside the
+/// edge.
 const WEAK_HALVINGS: u32 = 16;
 
 /// Maximum number of global searches along one edge; each takes thousands of times as long as a step of
@@ -438,9 +447,10 @@ impl<'a> Trace<'a> {
         trace
     }
 
-    /// Returns the value of parameter `k` at a side of the surface, if the surface closes there without
-    /// a period and the edge follows that seam; otherwise `None`. An edge that changes sides, or only
-    /// ends on the seam, may be farther from the seam.
+    /// Returns the value of parameter `k` (0 for u, 1 for v) at the lower side of the parameter
+    /// rectangle, if the surface closes in that parameter without a period and the whole edge runs along
+    /// that seam; otherwise `None`. An edge that changes between both sides, or has both ends on the
+    /// seam, may be up to [`FitLimits::seam_tol`] from the seam.
     fn followed_seam(&self, k: usize, limits: &FitLimits) -> Option<f64> {
         let r = &self.host.natural;
         let (closed, lo, hi) =
@@ -467,8 +477,8 @@ impl<'a> Trace<'a> {
         (follows && is_long).then_some(lo)
     }
 
-    /// Moves `uv`, the surface parameters of the edge's projection at `t`, onto the seam that the edge
-    /// follows.
+    /// Returns `uv`, the surface parameters of the edge's projection at `t`, moved to the nearest point
+    /// of the seam along which the edge runs; unchanged if the edge runs along no seam.
     fn on_seam(&self, t: f64, mut uv: P2) -> P2 {
         for k in [0, 1] {
             let Some(side) = self.seam[k] else { continue };
@@ -491,9 +501,9 @@ impl<'a> Trace<'a> {
         uv
     }
 
-    /// Returns the interval at an end (0 for the start) on which the surface is nearly constant along
-    /// one parameter: the whole parameter line through each point of the interval is within `tol` (mm)
-    /// of that point.
+    /// Returns the weak interval at the start (`end` = 0) or at the end (1) of the edge; `None` if there
+    /// the surface is not nearly a point. One parameter line through each point of the interval is
+    /// within `tol` (mm) of that point.
     fn weak_end(&self, end: usize, tol: f64) -> Option<Weak> {
         if self.singular[end].is_some() || !matches!(self.host.surface, Surface::Bezier(_)) {
             return None;
@@ -516,8 +526,9 @@ impl<'a> Trace<'a> {
         Some(Weak { end, until: strong, k_free, free: limit[k_free] })
     }
 
-    /// Returns the index in `ts` and the surface parameters of the known end, unless the surface may
-    /// intersect itself there.
+    /// Returns the index in `ts` (curve parameters) and the surface parameters of the known end. Returns
+    /// `None` if they are not reliable as a start, because the end is on a singular point or a seam, or
+    /// is implausibly far from the surface.
     fn at_known_end(&self, ts: &[f64], known: Known) -> Option<(usize, P2)> {
         let Surface::Bezier(b) = self.host.surface else { return None };
         if self.singular[usize::from(known.upper)].is_some() {
@@ -561,14 +572,16 @@ impl<'a> Trace<'a> {
         self.nodes = down.into_iter().rev().chain([(ts[start], uv)]).chain(up).collect();
     }
 
-    /// Updates the largest distance of the edge from the surface with that of a node.
+    /// Updates `off_surface`, the largest distance of the edge from the surface, with that of the node
+    /// with curve parameter `t` and surface parameters `uv`.
     fn note(&mut self, t: f64, uv: P2) {
         let off = (self.host.surface.point(uv) - self.curve.point(t)).norm();
         self.off_surface = if off.is_nan() { off } else { self.off_surface.max(off) };
     }
 
-    /// Appends the nodes from node `from` up to curve parameter `t` to `out`. The interval is halved
-    /// while the surface parameters change too fast for reliable unwrapping.
+    /// Appends the nodes after the node `from`, up to curve parameter `t`, to `out`. The interval is
+    /// halved while the surface parameters change by more than a fifth of a period, which is too fast
+    /// for reliable unwrapping. `depth` is the number of halvings so far.
     fn walk(&mut self, from: (f64, P2), t: f64, depth: u32, out: &mut Vec<(f64, P2)>) {
         let uv = self.near(t, self.predicted(from, t));
         let far = |d: f64, p: Option<f64>| p.is_some_and(|p| d.abs() > 0.2 * p);
@@ -584,8 +597,8 @@ impl<'a> Trace<'a> {
         out.push((t, uv));
     }
 
-    /// Returns surface parameters for curve parameter `t`, predicted from the edge's velocity at node
-    /// `from`, or those of `from` if they are nearer to the edge.
+    /// Returns a guess of the surface parameters at curve parameter `t`: those predicted from the edge's
+    /// velocity at the node `from`, or those of `from`, whichever are nearer to the edge in space.
     fn predicted(&self, from: (f64, P2), t: f64) -> P2 {
         if matches!(self.host.surface, Surface::Plane { .. }) {
             return from.1;
@@ -606,9 +619,9 @@ impl<'a> Trace<'a> {
         if off(at) < off(from.1) { at } else { from.1 }
     }
 
-    /// Returns the surface parameters of the edge's projection at `t`, starting from `hint`. If the
-    /// surface hardly moves around `hint`, Newton's method may converge to a minimum of the distance
-    /// that is not the nearest point, so a sudden increase of the distance triggers a search.
+    /// Returns the surface parameters of the edge's projection at curve parameter `t`, starting from
+    /// `hint`. If Newton's method gives no point within `usual` of the edge, the surface is searched,
+    /// because the method may have converged to a minimum of the distance that is not the nearest point.
     fn near(&self, t: f64, hint: P2) -> P2 {
         let p = self.curve.point(t);
         if self.host.surface.is_canonical() {
@@ -675,8 +688,8 @@ impl<'a> Trace<'a> {
         self.weak.iter().flatten().find(|w| w.contains(t)).map_or(uv, |w| w.constrained(uv))
     }
 
-    /// Returns the velocity in the parameter plane at `t`, as the limit from the side of the curve
-    /// parameter `inside`.
+    /// Returns the derivative of the edge's surface parameters, which are `uv` at `t`, with respect to
+    /// the curve parameter. It is the limit from the side of `inside`, another curve parameter.
     fn velocity(&self, t: f64, uv: P2, inside: f64) -> V2 {
         // The curve is evaluated slightly inside because derivatives jump at its breaks.
         let velocity = self.curve.derivs(t + 1e-9 * (inside - t)).d1;
@@ -699,7 +712,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Returns the control points of one straight piece if that piece is within `tol` (mm, in space) of
-    /// the whole edge. A parameter that does not change is made exactly constant.
+    /// the whole edge; otherwise `None`. A parameter that does not change is made exactly constant.
     fn straight(&self, tol: f64) -> Option<[P2; 4]> {
         let (mut a, mut b) = (self.nodes[0].1, self.nodes[self.nodes.len() - 1].1);
         #[expect(clippy::cast_precision_loss, reason = "a handful of nodes")]
@@ -729,8 +742,8 @@ impl<'a> Trace<'a> {
         fits.then(|| straight(a, b))
     }
 
-    /// Moves parameter `k` of `a` and `b`, which is constant between them, exactly onto a side of the
-    /// surface if it is within `tol` (mm) of that side.
+    /// Moves parameter `k` (0 for u, 1 for v) of `a` and `b`, which is equal in both, exactly onto a
+    /// side of the parameter rectangle if it is within `tol` (mm, in space) of that side.
     fn snap(&self, k: usize, a: &mut P2, b: &mut P2, tol: f64) {
         let r = &self.host.natural;
         let sides = if k == 0 { [r.u0, r.u1] } else { [r.v0, r.v1] };
@@ -743,8 +756,9 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Fits one cubic between two joints, or halves the interval. `known` are samples at sixths of the
-    /// interval that are reused from a larger interval.
+    /// Fits one cubic between two joints and appends it to `out`, or halves the interval if the error is
+    /// too large and `depth` permits it. `known` are the surface parameters at sixths of the interval,
+    /// where a larger interval has computed them.
     fn fit_span(
         &self,
         [a, b]: &[Joint; 2],
@@ -798,9 +812,9 @@ impl<'a> Trace<'a> {
         self.fit_span(&[mid, *b], [None, Some(s4), None, Some(s5), None], depth - 1, limits, out);
     }
 
-    /// Returns the largest distance (mm) between a cubic, mapped to the surface, and the samples,
-    /// measured across the curve. For samples that the cubic does not reach in their order, the distance
-    /// along the curve counts, too.
+    /// Returns the largest distance (mm) between a cubic, mapped to the surface, and the samples.
+    /// Distances are measured across the curve. For samples that the cubic does not pass in their order,
+    /// the full distance counts.
     fn error_in_space(&self, control: &[P2; 4], samples: &[Sample; 5]) -> f64 {
         let length = (self.host.surface.point(control[3]) - self.host.surface.point(control[0])).norm();
         let mut last = 0.0;
@@ -819,10 +833,10 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// Returns the tangent at an end of a cubic without its noise, and the factor by which it may be
-/// multiplied so that it does not leave the range of the samples. Where the surface hardly moves with a
-/// parameter, velocities are differences of noise. Parameters that change by less than `tol` (mm in
-/// space) have no direction of their own.
+/// Returns a tangent at an end of a cubic, limited to a plausible length in parameters that hardly move
+/// the surface point, and the factor by which it may be multiplied so that it does not leave the range
+/// of the samples. A parameter whose change over the cubic moves the surface point by less than `tol`
+/// (mm) has no direction of its own: its velocities are differences of noise.
 fn limited(mut tangent: V2, [a, b]: [&Joint; 2], samples: &[Sample; 5], tol: f64) -> (V2, f64) {
     let mut most = f64::INFINITY;
     for k in [0, 1] {
@@ -848,12 +862,13 @@ fn limited(mut tangent: V2, [a, b]: [&Joint; 2], samples: &[Sample; 5], tol: f64
 /// Largest tangent length of a cubic in either parameter, relative to the range of that parameter over
 /// the cubic. A larger value lets cubics leave that range, a smaller one flattens arcs.
 const MAX_TANGENT: f64 = 2.0;
-/// Maximum distance along a cubic between a sample and the nearest point found on the cubic, relative to
-/// the cubic's chord. A larger value accepts cubics that stop short of their samples; with a smaller
-/// one, steps that have not converged count as errors.
+/// Maximum distance, along the cubic, of a sample from the nearest point that was found on the cubic,
+/// relative to the cubic's chord. A larger value accepts cubics that stop short of their samples; with a
+/// smaller one, steps that have not converged count as errors.
 const MAX_SLIDE: f64 = 1e-2;
 
-/// An end of an interval to which a cubic is fitted.
+/// An end of an interval to which a cubic is fitted: curve parameter, surface parameters, and the
+/// derivative of these with respect to the curve parameter.
 #[derive(Clone, Copy, Debug)]
 struct Joint {
     t: f64,

@@ -27,20 +27,23 @@ use super::host::Host;
 use super::singular::Singular;
 use crate::solid::VertexPolar;
 
-/// Maximum step between limit directions at singular points (rad of the free parameter). A larger value
-/// gives larger polars, a smaller one more constraints.
+/// Maximum step between the directions that represent the tangent cone at a singular point (rad of the
+/// parameter that varies there). A larger value gives larger polars, a smaller one more constraints.
 const MAX_DIRECTION_STEP: f64 = 0.1;
-/// Maximum angle (rad) between adjacent directions that represent a sector in a tangent plane. It must
-/// be below π/2, or polars are wrong; a smaller value gives more constraints.
+/// Maximum angle (rad) between adjacent directions by which the sector of a face in its tangent plane is
+/// represented. It must be below π/2, or polars are wrong; a smaller value gives more constraints.
 const SECTOR_STEP: f64 = 1.4;
-/// Maximum difference (rad) of a sector's angle from 0 or 2π at which nearby points of the edges decide
-/// between an empty and a full sector. With a smaller value empty and full sectors are confused.
+/// Maximum difference (rad) of a sector's angle from 0 or 2π at which the tangents do not distinguish an
+/// empty from a full sector, so that nearby points of the two edges decide. With a smaller value empty
+/// and full sectors are confused.
 const CUSP: f64 = 1e-3;
-/// Maximum violation (rad) of constraints by a direction that still shows that a polar may not be empty.
-/// A larger value keeps vertices without minima, a smaller one loses vertices of inexact files.
+/// Maximum angle (rad) by which a direction may violate the constraints of a polar and still show that
+/// the polar may not be empty. A larger value keeps vertices without minima, a smaller one loses
+/// vertices of inexact files.
 const NEARLY: f64 = 1e-5;
 
-/// A great arc of `∂T` with the outward normal of its face.
+/// Part of the boundary `∂T` of the tangent cone: an arc of a great circle of directions, with the
+/// outward normal of its face.
 #[derive(Clone, Copy, Debug)]
 struct Arc {
     from: V3,
@@ -52,15 +55,16 @@ struct Arc {
 #[derive(Clone, Debug, Default)]
 pub(super) struct TangentCone {
     arcs: Vec<Arc>,
-    /// Whether some face is singular at the vertex and has no tangent plane there.
+    /// Whether a face is singular at the vertex and has no tangent plane there (as at the apex of a
+    /// cone).
     pub(super) sharp: bool,
     /// Whether some edge at the vertex is concave. This distinguishes a slit from a razor, whose tangent
     /// cones have the same boundary.
     pub(super) concave: bool,
 }
 
-/// Returns the unit direction of an edge away from the vertex at which its use `u` starts (or ends,
-/// unless `at_start_of_use`); `None` if the edge has no direction there.
+/// Returns the unit direction of the edge of a use `u`, away from the vertex at which `u` starts or,
+/// unless `at_start_of_use` is set, ends. Returns `None` if the edge has no direction there.
 pub(super) fn away(draft: &Draft, u: &Use, at_start_of_use: bool) -> Option<V3> {
     let e = &draft.edges[u.edge as usize];
     let at_t0 = at_start_of_use == u.forward;
@@ -70,7 +74,8 @@ pub(super) fn away(draft: &Draft, u: &Use, at_start_of_use: bool) -> Option<V3> 
 }
 
 impl TangentCone {
-    /// Adds the sector of a face between the arriving and the leaving edge of a loop at the vertex.
+    /// Adds the sector of a face at the vertex between two consecutive uses of a loop: `arrive` ends at
+    /// the vertex, `leave` starts there. `face` is the index of the face in the draft.
     pub(super) fn add_corner(
         &mut self,
         draft: &Draft,
@@ -116,8 +121,8 @@ impl TangentCone {
         self.add_sector(&n, a, b, angle);
     }
 
-    /// Adds all directions of a face around a vertex `p` that is a loop of its own; `tol` (mm) is the
-    /// maximum distance of a singular point from it.
+    /// Adds all directions of a face around a vertex that is a loop of its own. `p` is the position of
+    /// the vertex; singular points of the surface within `tol` (mm) of it count as the vertex.
     pub(super) fn add_vertex_loop(&mut self, host: &Host<'_>, outward: bool, p: &P3, tol: f64) {
         // The two tips of a horn torus coincide in space.
         let mut is_singular = false;
@@ -254,8 +259,9 @@ impl Arc {
     }
 }
 
-/// Returns the unit directions on the border of the polar `{d : ⟨d, v⟩ ≤ 0 for all v in directions}` at
-/// which two constraints are active and none is violated by more than `tol` (rad).
+/// Returns the unit directions along the edges of the polar `{d : ⟨d, v⟩ ≤ 0 for all v in directions}`,
+/// that is those at which two constraints are equalities. Other constraints may be violated by at most
+/// `tol` (rad).
 fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
     let mut rays: Vec<V3> = vec![];
     // A constraint that rejects one ray usually rejects the next one, too.
@@ -288,8 +294,8 @@ fn spans_space(directions: &[V3]) -> bool {
     across.is_some_and(|n| directions.iter().any(|c| n.dot(c).abs() > 1e-3))
 }
 
-/// Returns the extreme rays of the polar of directions *within* their common plane; `None` if they are
-/// not in one plane, or fill it.
+/// Returns the extreme rays of the polar of directions that lie in one plane, *within* that plane.
+/// Returns `None` if they do not lie in one plane, or if their polar within it is empty.
 fn planar_rays(directions: &[V3]) -> Option<Vec<V3>> {
     let first = directions.first()?;
     let normal = directions.iter().map(|d| first.cross(d)).max_by(|a, b| a.norm().total_cmp(&b.norm()))?;
@@ -315,9 +321,9 @@ fn turn_about(n: &V3, a: &V3, b: &V3) -> f64 {
     math::turn(math::atan2(n.dot(&a.cross(&b)), a.dot(&b)))
 }
 
-/// Returns the length of the range of the free parameter from the limit of one pcurve to that of the
-/// next one at a singular point. `from` and `to` contain the limit at the vertex and the value slightly
-/// inside.
+/// Returns the length of the range of the free parameter at the singular point `s`, from the limit of
+/// one pcurve to that of the next one. `from` and `to` contain the free parameters of the two pcurves:
+/// at the vertex (a limit), and slightly inside. `same_edge`: whether both are uses of one edge.
 fn width(host: &Host<'_>, s: &Singular, from: (f64, f64), to: (f64, f64), same_edge: bool) -> f64 {
     let Some(period) = (if s.u_free { host.u_period } else { host.v_period }) else {
         return (to.0 - from.0).abs();
@@ -333,9 +339,9 @@ fn width(host: &Host<'_>, s: &Singular, from: (f64, f64), to: (f64, f64), same_e
     if inside > 0.5 * period { period } else { 0.0 }
 }
 
-/// Decides between an empty and a full sector of two edges with (almost) the same tangent, using their
-/// points at a common distance from the vertex. `n` is the outward normal. Returns the angle (rad) of
-/// the sector.
+/// Decides between an empty and a full sector of two edges with (almost) the same tangent, from the
+/// positions of points of both edges at equal distances from the vertex. `n` is the outward normal, and
+/// `angle` (rad) the sector's angle from the tangents. Returns the corrected angle (rad).
 fn cusp(draft: &Draft, n: &V3, arrive: &Use, leave: &Use, angle: f64) -> f64 {
     let point = |u: &Use, at_start: bool, r: f64| {
         let e = &draft.edges[u.edge as usize];

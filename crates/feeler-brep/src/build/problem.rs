@@ -2,7 +2,7 @@
 
 use crate::remark::{Remark, Severity, shown_length as mm};
 
-/// Writes the first few entity ids with their kind, for a message.
+/// Returns the first few entity ids as a text, preceded by the name of their `kind`, for a message.
 fn listed(kind: &str, ids: &[u64]) -> String {
     const SHOWN: usize = 4;
     let shown: Vec<String> = ids.iter().take(SHOWN).map(|id| format!("#{id}")).collect();
@@ -204,8 +204,8 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Adds a problem. If the same problem of the same entities is listed already, only the larger
-    /// distance is kept.
+    /// Adds a problem. If the same problem of the same entities is listed already, only the one with the
+    /// larger distance is kept.
     pub(super) fn fail(&mut self, problem: Problem) {
         use Problem::{EdgeOffSurface, LoopGap, VertexOffCurve};
         for known in &mut self.problems {

@@ -17,9 +17,10 @@ use super::{Report, domain};
 use crate::remark::{Remark, Severity};
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
-/// Connects loops whose consecutive edges do not share a vertex with the listed senses: leaves out
-/// dangling edges, or derives the senses from the vertices. Returns the loops with derived senses as
-/// (face, loop), because their orientation is unknown.
+/// Repairs loops whose consecutive edges do not share a vertex in the listed directions: removes
+/// dangling edges, or derives the directions of the edges from their vertices. Returns the loops with
+/// derived directions as pairs of indices (face, loop in the face), because their orientation is
+/// unknown.
 pub(super) fn reconnect_loops(draft: &mut Draft, report: &mut Report) -> Vec<(usize, usize)> {
     let mut reoriented = vec![];
     let mut degree = vec![0_usize; draft.vertices.len()];
@@ -59,8 +60,8 @@ fn is_connected(draft: &Draft, ring: &[Use]) -> bool {
     (0..ring.len()).all(|k| draft.ends(&ring[k]).1 == draft.ends(&ring[(k + 1) % ring.len()]).0)
 }
 
-/// Returns the edges of a loop in their listed order, with senses that connect them; `None` if there are
-/// no such senses.
+/// Returns the uses of a loop in their listed order, with directions in which each edge starts at the
+/// vertex where the previous one ends; `None` if no directions connect them.
 fn in_listed_order(draft: &Draft, ring: &[Use]) -> Option<Vec<Use>> {
     [true, false].into_iter().find_map(|first| {
         let mut walk: Vec<Use> = Vec::with_capacity(ring.len());
@@ -106,9 +107,9 @@ pub(super) fn drop_flat_faces(draft: &mut Draft, uncertainty: f64, tol: &Toleran
     drop_walks_to_and_fro(draft, report);
 }
 
-/// Maximum width of a face without area, relative to the length of its edges. A larger value removes
-/// narrow faces of files that state a large uncertainty; with a smaller one, slivers with crossing
-/// borders stay.
+/// Maximum width of a face that counts as having no area, relative to the length of its shorter edge. A
+/// larger value removes narrow faces of files that state a large uncertainty; with a smaller one,
+/// slivers with crossing borders stay.
 const SLIVER: f64 = 1e-3;
 
 /// Width (mm) up to which a face between two edges is a sliver: the file's uncertainty or the gap at one
@@ -186,8 +187,8 @@ fn is_whole_without_loops(f: &Face) -> bool {
     }
 }
 
-/// Returns whether two edges with the same vertices run in the same direction; `None` if they do not
-/// coincide within `tol` (mm).
+/// Returns whether the coincident edges `a` and `b` (indices) run in the same direction. Returns `None`
+/// if they do not coincide: they have different vertices, or are farther than `tol` (mm) apart.
 fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
     let (e, f) = (&draft.edges[a as usize], &draft.edges[b as usize]);
     let same_way = e.vertices == f.vertices;
@@ -211,9 +212,10 @@ fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
     Some(same_way)
 }
 
-/// Assigns the uses of coincident edges to new pairs if an edge is not used once in each direction: each
-/// wedge of material gets an edge of its own. This covers duplicate edges and edges at which a body
-/// touches itself. Edges that only one face uses coincide within `sew` (mm).
+/// Pairs the uses of coincident edges anew if an edge is not used exactly once in each direction: the
+/// two faces on either side of each wedge of material get an edge of their own. This covers duplicate
+/// edges and edges at which a body touches itself. Edges that only one face uses coincide if they are
+/// within `sew` (mm).
 pub(super) fn pair_up_edges(draft: &mut Draft, sew: f64, tol: &Tolerances, report: &mut Report) {
     let uses = draft.uses();
     let wrong = |at: &[UseAt]| match at {
@@ -275,10 +277,10 @@ pub(super) fn pair_up_edges(draft: &mut Draft, sew: f64, tol: &Tolerances, repor
     }
 }
 
-/// Returns pairs of a backward and a forward use of `edge` with material between their faces. `walks`
-/// lists all uses with their senses along the edge. In the rotation about the edge, material begins
-/// behind the face of a backward use and ends at that of a forward one. Returns `None` if the faces
-/// around the edge do not alternate in this way.
+/// Returns pairs of a backward and a forward use that have material between their faces, of all uses
+/// along `edge`. `walks` lists the uses, each with whether it is forward along the edge. Material begins
+/// behind the face of a backward use and ends at that of a forward one, in the rotation about the edge.
+/// Returns `None` if the faces around the edge do not alternate in this way.
 fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseAt, UseAt)>> {
     if let [a, b] = walks {
         return Some(vec![if a.1 { (b.0, a.0) } else { (a.0, b.0) }]);
@@ -303,9 +305,10 @@ fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseA
     around.chunks(2).map(|c| (!c[0].2 && c[1].2).then_some((c[0].1, c[1].1))).collect()
 }
 
-/// Reverses faces of a connected shell if every edge is used in both directions afterwards. The smaller
-/// part of the shell is reversed: all loops of its faces, and the normals of faces whose loops would
-/// otherwise contradict their surface.
+/// Reverses faces of a connected shell if every edge is used in both directions afterwards. Edges that
+/// are used twice in one direction divide the shell into two parts, of which the one with fewer faces is
+/// reversed: all loops of its faces, and the normals of faces whose loops would otherwise contradict
+/// their surface.
 pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let to_flip = minority(draft);
     if to_flip.is_empty() {
@@ -329,9 +332,9 @@ pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Repor
     }
 }
 
-/// Returns the faces in the smaller one of the two sets into which edges used twice in one direction
-/// divide connected faces. Connected faces that are not divided consistently, or are divided into
-/// halves, are left out.
+/// Returns the indices of the faces to reverse. Edges used twice in one direction divide each set of
+/// connected faces into two parts; the faces of the part with fewer faces are returned. A set that
+/// cannot be divided consistently, or whose parts have equally many faces, contributes none.
 fn minority(draft: &Draft) -> Vec<usize> {
     let mut neighbours: Vec<Vec<(usize, bool)>> = vec![vec![]; draft.faces.len()];
     for at in &draft.uses() {
@@ -374,7 +377,7 @@ fn minority(draft: &Draft) -> Vec<usize> {
 
 /// Reverses single loops that contradict the other loops of their face or its surface. Candidates are
 /// loops in which every edge is used in the same direction by another loop, and the loops in `unknown`
-/// (face, loop), whose orientation is not known.
+/// (indices of face and loop), whose orientation is not known.
 pub(super) fn flip_loops(
     draft: &mut Draft,
     unknown: &[(usize, usize)],
@@ -505,16 +508,16 @@ pub(super) fn orient_loops(draft: &mut Draft, only_clean: bool, tol: &Tolerances
     }
 }
 
-/// Maximum thickness of a region beside which a boundary contradicts itself, relative to the longer one
-/// of the two adjacent edges. Inexact edges that include a small angle may cross near their common
+/// Maximum thickness of a region of the domain that two crossing edges of one loop enclose, relative to
+/// the longer one of these edges. Inexact edges that include a small angle may cross near their common
 /// vertex, which is harmless. A larger value accepts real contradictions, a smaller one rejects inexact
 /// loops.
 const CROSSING: f64 = 1e-3;
 
-/// Returns the largest thickness (mm) of the regions beside which the boundary of a face contradicts
-/// itself, if each region lies between two crossing edges: the sum of the region's distances from both
-/// edges is at most `tol.gap`, and at most [`CROSSING`] times the length of the longer edge. Otherwise
-/// returns `None`.
+/// Decides whether the loops of a face contradict each other only because adjacent edges cross slightly.
+/// If so, returns the largest thickness (mm) of the regions between crossing edges. The thickness is the
+/// sum of the distances of a point of the region from both edges; it must be at most `tol.gap` and
+/// [`CROSSING`] times the length of the longer edge for every region. Otherwise returns `None`.
 pub(super) fn overlap_of_neighbours(
     draft: &Draft,
     face: usize,
@@ -554,10 +557,10 @@ pub(super) fn is_better_reversed(draft: &Draft, face: usize, tol: &Tolerances) -
     is_consistent(draft, f, tol)
 }
 
-/// Returns the ids of faces that continue `face`, whose loops contradict each other, such that the loops
-/// of all these faces together are consistent. Such faces share an edge with `face`, lie on its surface
-/// and have the same outward side. The typical case is a loop that runs around a corner the wrong way
-/// where its neighbour reaches over their common edge.
+/// Returns the entity ids of faces that continue `face`, whose loops contradict each other, such that
+/// the loops of all these faces together are consistent; empty if no such faces exist. The faces share
+/// an edge with `face`, lie on its surface and have the same outward side. The typical case is a loop
+/// that runs around a corner the wrong way where its neighbour reaches over their common edge.
 pub(super) fn neighbours_that_resolve(draft: &Draft, face: usize, tol: &Tolerances) -> Vec<u64> {
     let f = &draft.faces[face];
     // The two sides of a sheet have one id, and faces are joined by their ids.
@@ -590,8 +593,8 @@ pub(super) fn neighbours_that_resolve(draft: &Draft, face: usize, tol: &Toleranc
     }
 }
 
-/// Whether the edges of face `other` lie on the surface of face `f`, and both faces have the same
-/// outward side.
+/// Whether the face `other` continues `f`: both surfaces are of the same type, contain the edges of
+/// `other`, and have the same outward side there.
 fn is_on_surface_of(draft: &Draft, f: &Face, other: &Face, tol: &Tolerances) -> bool {
     let within = tol.gap.min(SAME_SURFACE * draft.size);
     let agrees = |u: &Use| {
@@ -608,12 +611,14 @@ fn is_on_surface_of(draft: &Draft, f: &Face, other: &Face, tol: &Tolerances) -> 
     is_same_kind && other.loops.iter().flatten().all(agrees)
 }
 
-/// Maximum distance, relative to the size, of the edges of a face from the surface of another one that
-/// it continues. It also bounds the difference of their normals (1 − cosine). A larger value joins faces
-/// that are separated by a fine step; with a smaller one inexact files are not repaired.
+/// Maximum distance, relative to the solid's size, between the edges of a face and the surface of
+/// another face that it continues. It also bounds the difference of their normals (1 − cosine). A larger
+/// value joins faces that are separated by a fine step; with a smaller one inexact files are not
+/// repaired.
 const SAME_SURFACE: f64 = 1e-6;
 
-/// Joins the pairs of faces in `joined` (entity ids): the second face becomes part of the first one.
+/// Joins the pairs of faces in `joined` (entity ids): the second face becomes part of the first one and
+/// is removed from the draft.
 pub(super) fn join_faces(draft: &mut Draft, joined: &[(u64, u64)], report: &mut Report) {
     for (into, other) in joined {
         let at = |id: u64| draft.faces.iter().position(|f| f.id == id);
@@ -632,8 +637,8 @@ pub(super) fn join_faces(draft: &mut Draft, joined: &[(u64, u64)], report: &mut 
     }
 }
 
-/// Moves the loops of face `j` to face `i` and removes the edges that both faces use from the loops.
-/// Face `j` has no loops afterwards.
+/// Moves the loops of face `j` to face `i` (indices). Edges that both faces use are removed, and the
+/// loops are connected across them. Face `j` has no loops afterwards.
 fn join(draft: &mut Draft, i: usize, j: usize) {
     let rings: Vec<Vec<Use>> =
         [i, j].iter().flat_map(|k| std::mem::take(&mut draft.faces[*k].loops)).collect();
@@ -670,7 +675,8 @@ fn join(draft: &mut Draft, i: usize, j: usize) {
     draft.faces[i].loops = out;
 }
 
-/// Returns the loops (face, loop) in which every edge is used in the same direction by another loop.
+/// Returns the loops in which every edge is used in the same direction by another loop, as pairs of
+/// indices (face, loop in the face).
 fn accused_loops(draft: &Draft) -> Vec<(usize, usize)> {
     let uses = draft.uses();
     let mut out = vec![];
@@ -710,11 +716,11 @@ pub(super) struct InsideOut {
     pub(super) volume: f64,
 }
 
-/// Returns variants of the source, each with remarks, in which arcs take the other way around their circles
-/// between the same vertices. Only arcs of `faces` (entity ids) are changed: faces whose loops contradict
-/// each other or that may be reversed. The first variant changes all arcs of at least half a turn, if there
-/// are several; each other variant changes a single arc. With `only_long`, all variants change a single arc
-/// of more than half a turn.
+/// Returns variants of the source, each with remarks, in which arcs take the other way around their
+/// circles between the same vertices. Only arcs of `faces` (entity ids) are changed. If several arcs
+/// sweep at least half a turn, the first variant changes all of these; each other variant changes a
+/// single arc, long arcs first. With `only_long`, every variant changes a single arc of more than half a
+/// turn.
 pub(super) fn other_arcs(
     source: &SolidSource,
     faces: &[u64],
@@ -759,16 +765,18 @@ pub(super) fn other_arcs(
     all.into_iter().chain(singles).take(MAX_TRIALS).map(turned).collect()
 }
 
-/// Maximum number of variants with other arcs that are tried. A larger value takes more time on bad
-/// files; with a smaller one fewer are repaired.
+/// Maximum number of variants of the source ([`other_arcs`]) that are tried. A larger value takes more
+/// time on bad files; with a smaller one fewer are repaired.
 const MAX_TRIALS: usize = 16;
-/// Maximum number of variants that are tried if the solid can be built with the arcs of the file. A
-/// larger value takes more time; with a smaller one fewer wrong arcs are found.
+/// Maximum number of variants of the source ([`other_arcs`]) that are tried if the solid can be built
+/// with the arcs of the file. A larger value takes more time; with a smaller one fewer wrong arcs are
+/// found.
 const MAX_LONG_TRIALS: usize = 4;
 
-/// Returns the entity id of a seam that lies outside of its face `face`, if the seam is an arc whose
-/// complement on the circle lies inside: then the arc is wrong rather than the face. A seam on a sphere
-/// is a meridian of at most half a turn, which is never wrong.
+/// Returns the entity id of a seam that lies outside of its face if the seam is an arc that takes the
+/// wrong way around its circle, because the other arc between its vertices lies inside the face;
+/// otherwise `None`. `face` is the index of the face and `d` its domain. A seam on a sphere is a
+/// meridian of at most half a turn, which is never wrong.
 pub(super) fn wrong_seam(
     source: &SolidSource,
     draft: &Draft,
@@ -807,15 +815,17 @@ fn sweep(source: &SolidSource, e: usize) -> f64 {
 pub(super) struct Wrong {
     /// Shells whose volume has the wrong sign.
     pub(super) shells: Vec<InsideOut>,
-    /// Ids of faces with the wrong outward normal, each with its evidence.
+    /// Entity ids of faces with the wrong outward normal, each with a text of further evidence (possibly
+    /// empty).
     pub(super) faces: Vec<(u64, String)>,
-    /// Entity ids of seam edges that run the wrong way round their circles.
+    /// Entity ids of seam edges that take the wrong way around their circles.
     pub(super) arcs: Vec<u64>,
-    /// Guesses that have been tested.
+    /// Guessed outward normals that evidence confirms or contradicts.
     pub(super) guesses: Vec<Guess>,
     /// Entity ids of faces whose patches must not be replaced by canonical surfaces.
     pub(super) patches: Vec<u64>,
-    /// Pairs of entity ids of faces that are read as one face.
+    /// Pairs of entity ids of faces that have to be read as one face, because their loops are consistent
+    /// only together.
     pub(super) joined: Vec<(u64, u64)>,
 }
 

@@ -17,14 +17,14 @@ const SEWN: f64 = 1e-6;
 /// separate.
 const MAX_SEWN: f64 = 1e-5;
 
-/// Sewing distance (mm) within which ends of edges are merged: the file's uncertainty between [`SEWN`]
-/// and [`MAX_SEWN`].
+/// Returns the sewing distance (mm), within which ends of edges are merged: the file's uncertainty, but
+/// at least [`SEWN`] and at most [`MAX_SEWN`] times `size` (mm).
 pub(super) fn tolerance(source: &SolidSource, size: f64) -> f64 {
     source.uncertainty.clamp(SEWN * size, MAX_SEWN * size)
 }
 
-/// Returns the vertex that finally replaces a vertex. `merged` maps each vertex to its replacement or to
-/// itself.
+/// Returns the vertex that finally replaces the vertex `v`, after all merges. `merged` maps each vertex
+/// to the one that replaced it directly, or to itself.
 pub(super) fn root(merged: &[u32], mut v: u32) -> u32 {
     while merged[v as usize] != v {
         v = merged[v as usize];
@@ -32,8 +32,9 @@ pub(super) fn root(merged: &[u32], mut v: u32) -> u32 {
     v
 }
 
-/// Merges vertices within the sewing distance at the ends of edges that only one face uses. `merged`
-/// maps each vertex to the vertex that replaces it. Returns the number of removed vertices.
+/// Merges vertices within the sewing distance of each other, among the ends of edges that only one face
+/// uses. Enters in `merged`, for each removed vertex, the vertex that replaces it (see [`root`]).
+/// Returns the number of removed vertices.
 pub(super) fn merge_ends(source: &SolidSource, merged: &mut [u32], size: f64) -> usize {
     let mut uses = vec![0_u32; source.edges.len()];
     for l in source.faces.iter().flat_map(|f| &f.loops) {

@@ -7,14 +7,14 @@ use feeler_geom::bezier::{BezierSurface, dehomogenized};
 use feeler_geom::surface::has_hole;
 use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3, math};
 
-/// A side of the parameter rectangle that is one point in space.
+/// A singular point of a surface: a side of the parameter rectangle that is one point in space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Singular {
     pub(super) point: P3,
     /// Whether the side is `v = value` with `u` free; otherwise it is `u = value`.
     pub(super) u_free: bool,
     pub(super) value: f64,
-    /// Whether the side is the lower end of the fixed parameter's range.
+    /// Whether the side is at the lower end of the range of the parameter that is constant along it.
     pub(super) low: bool,
     /// Whether the surface has a single tangent plane at the point.
     pub(super) smooth: bool,
@@ -82,8 +82,8 @@ pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
     }
 }
 
-/// Returns all singular points of a surface. `size` (mm) is the solid's size, which scales the tolerance
-/// of coincidence.
+/// Returns all singular points of a surface. Sides shorter than a fraction of `size` (mm), the solid's
+/// size, count as points.
 pub(super) fn singular_points(surface: &Surface, size: f64) -> Vec<Singular> {
     let at = |uv: P2, low: bool, smooth: bool| Singular {
         point: surface.point(uv),
@@ -106,7 +106,8 @@ pub(super) fn singular_points(surface: &Surface, size: f64) -> Vec<Singular> {
     }
 }
 
-/// Turns the spindle tips into the ends of the inner sheet `[angle, 2π - angle]`.
+/// Changes the parameters of the two singular points of a spindle torus from those of the outer sheet to
+/// those at the ends of the inner sheet, `v` in `[angle, 2π - angle]`.
 pub(super) fn inner_sheet(points: &mut [Singular]) {
     for s in points {
         if s.low {

@@ -15,29 +15,34 @@ use super::draft::{Draft, UseAt};
 use super::host::Host;
 use crate::solid::EdgeStatus;
 
-/// Maximum signed angle (rad) of a smooth edge; convex angles are positive. With a larger value convex
-/// edges lose minima; with a smaller one smooth edges carry minima of their own, which are removed
-/// later.
+/// Maximum signed angle (rad) between the outward normals of the faces of an edge that counts as smooth;
+/// convex angles are positive. With a larger value minima on convex edges are lost; with a smaller one
+/// minima on smooth edges are found, which are removed later.
 const SMOOTH: f64 = 1e-7;
-/// Minimum magnitude (rad) of the signed angle on either side of a change of sign that counts. A larger
-/// value misses splits; with a smaller one edges are split at noise.
+/// Magnitude (rad) that the signed angle between the faces must exceed on both sides of a change of its
+/// sign; otherwise the change counts as noise. A larger value misses splits; with a smaller one edges
+/// are split at noise.
 const NOISE: f64 = 1e-6;
-/// Maximum number of changes of sign; an edge with more of them is smooth with noise and is not split.
+/// Maximum number of changes of sign at which an edge is split. An edge with more of them is considered
+/// smooth with noise and is not split.
 const MAX_CHANGES: usize = 4;
-/// Maximum concave angle (rad) of an edge that counts as smooth if it is nowhere convex. A smaller value
-/// loses quasi-minima of inexact files.
+/// Maximum concave angle (rad) between the outward normals of the faces of an edge that counts as smooth
+/// if it is nowhere convex. A smaller value loses quasi-minima of inexact files.
 const NEARLY_SMOOTH: f64 = 1e-3;
 
-/// Distance from the ends of an edge within which a change of sign does not count, relative to the
-/// solid's size; the largest distance of the edge from its surfaces is used if it is larger. A larger
-/// value misses splits; a smaller one leaves edges that are shorter than the tolerance of coincidence.
+/// Distance from the ends of an edge within which a change of sign of the signed angle does not count,
+/// relative to the solid's size; the largest distance of the edge from its surfaces is used if it is
+/// larger. A larger value misses splits; a smaller one leaves edges that are shorter than the tolerance
+/// of coincidence.
 const NEAR_END: f64 = 1e-6;
 
-/// Magnitude (rad) of the angle between normals beyond which its sign is computed from positions of the
-/// faces instead of normals. A larger value gives wrong signs near π, a smaller one takes more time.
+/// Magnitude (rad) of the angle between the outward normals beyond which its sign is computed from
+/// positions of the faces instead of normals. A larger value gives wrong signs near π, a smaller one
+/// takes more time.
 pub(super) const RAZOR: f64 = 3.13;
 
-/// Signed angle (rad) between the faces along an edge; convex angles are positive.
+/// Signed angle (rad) between the outward normals of the two faces of an edge: its range along the edge,
+/// and where it changes its sign. Convex angles are positive.
 #[derive(Clone, Debug)]
 pub(super) struct Dihedral {
     pub(super) min: f64,
@@ -58,8 +63,8 @@ impl Dihedral {
     }
 }
 
-/// Returns the outward normal of the face of a use at an edge parameter; `None` if the surface has no
-/// normal there.
+/// Returns the outward normal of the face to which the use `at` belongs, at the edge parameter `t`;
+/// `None` if the surface has no normal there.
 pub(super) fn outward_normal(draft: &Draft, host: &Host<'_>, at: UseAt, t: f64) -> Option<V3> {
     let u = draft.at(at);
     let e = &draft.edges[u.edge as usize];
@@ -84,8 +89,8 @@ fn guess(draft: &Draft, at: UseAt, t: f64) -> Option<feeler_geom::P2> {
     draft.at(at).pcurve.as_ref().map(|p| p.guess(t))
 }
 
-/// Samples the angle between the two faces of an edge, which uses it at `a` and `b`. Returns `None` if
-/// the normals of both faces exist at no sample.
+/// Samples the angle between the outward normals of the two faces of an edge along the edge. `a` and `b`
+/// are the two uses of the edge. Returns `None` if no sample has a normal of both faces.
 pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) -> Option<Dihedral> {
     let (left, right) = if draft.at(a).forward { (a, b) } else { (b, a) };
     let e = &draft.edges[draft.at(a).edge as usize];

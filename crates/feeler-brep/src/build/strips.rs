@@ -17,7 +17,7 @@ use super::loops;
 use super::pcurve::{Piece, cubic, foot_on_curve};
 use super::singular::spindle_angle;
 
-/// Gauss–Legendre nodes and weights on `[0, 1]`.
+/// Nodes and weights of Gauss–Legendre quadrature with four points on `[0, 1]`.
 const NODES: [(f64, f64); 4] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
     (0.330_009_478_207_571_87, 0.326_072_577_431_273_07),
@@ -25,8 +25,10 @@ const NODES: [(f64, f64); 4] = [
     (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
-/// Returns the integrals over the strips from a face to its edges, about `reference`. The area of the
-/// strips is not included. Strips narrower than `least` (mm) are left out.
+/// Returns the volume and its moments, about `reference`, that the strips between a face and the curves
+/// of its edges contribute. The trims of a face deviate from the edges, and a strip closes this gap. The
+/// area of the strips is not included. Edges that deviate from the face by at most `least` (mm) have no
+/// strip.
 pub(super) fn to_edges(draft: &Draft, face: &Face, reference: &P3, least: f64) -> FaceIntegrals {
     let mut sums = FaceIntegrals::default();
     let sheet = spindle_angle(&face.surface).map(|_| loops::host(draft, face).natural);
@@ -36,8 +38,8 @@ pub(super) fn to_edges(draft: &Draft, face: &Face, reference: &P3, least: f64) -
     sums
 }
 
-/// Adds the integrals over the strip along one edge. `sheet` is the rectangle of the face's sheet of a
-/// spindle torus.
+/// Adds the integrals over the strip along the use `u` of an edge to `sums`. `sheet` is the parameter
+/// rectangle of the face's sheet of a spindle torus; `None` for other surfaces.
 fn to_edge(
     draft: &Draft,
     (face, sheet): (&Face, Option<&Rect>),
@@ -76,9 +78,9 @@ fn to_edge(
     }
 }
 
-/// Returns the parameters of the piece, from 0 to 1, that divide the integration along it. These are the
-/// joints of the edge's curve and of the surface, between which the gap can oscillate, and the middle
-/// between any two adjacent joints. `t`: curve parameters at the ends of the piece.
+/// Returns the parameters, from 0 to 1, at which a piece of a pcurve is divided for the integration
+/// along it: the joints of the edge's curve and of the surface, because the gap can oscillate between
+/// them, and the middle between any two adjacent joints. `t`: curve parameters at the ends of the piece.
 fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f64> {
     let [a, b] = [piece.control[0], piece.control[3]];
     let rect = Rect { u0: a.x.min(b.x), u1: a.x.max(b.x), v0: a.y.min(b.y), v1: a.y.max(b.y) };
@@ -97,8 +99,8 @@ fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f
     cuts
 }
 
-/// Adds a small piece of surface at the vector `d` (mm) from the reference point, given by its vector
-/// area (mm²).
+/// Adds the contribution of a small piece of surface to the volume and its moments in `sums`. `d` (mm)
+/// is the vector to the piece from the reference point, and `area` (mm²) its vector area.
 fn add(sums: &mut FaceIntegrals, d: &V3, area: &V3) {
     let flux = d.dot(area);
     sums.volume += flux / 3.0;

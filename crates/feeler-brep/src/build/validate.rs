@@ -7,8 +7,9 @@ use feeler_geom::{Curve, Frame, P3, Surface, V3};
 /// their squares would lose the digits of all others. A smaller value rejects models far from the
 /// origin.
 const MAX_COORDINATE: f64 = 1e12;
-/// Maximum deviation of an axis from unit length, and of two axes from a right angle. A larger value
-/// accepts skewed axes, a smaller one rejects files with rounded numbers.
+/// Maximum deviation of the length of an axis from 1, and of the cross product of two axes of a frame
+/// from the third one. A larger value accepts skewed axes, a smaller one rejects files with rounded
+/// numbers.
 const ORTHONORMAL: f64 = 1e-6;
 
 pub(super) fn is_good_point(p: &P3) -> bool {
@@ -66,7 +67,8 @@ fn is_good_grid(b: &BezierSurface) -> bool {
         && b.control.iter().all(is_good_control)
 }
 
-/// Returns whether the numbers of a curve are valid.
+/// Returns whether all numbers of a curve are finite and within the allowed ranges, for example a
+/// positive radius.
 pub(super) fn is_good_curve(c: &Curve) -> bool {
     match c {
         Curve::Line { origin, dir } => is_good_point(origin) && is_unit(dir),
@@ -81,7 +83,8 @@ pub(super) fn is_good_curve(c: &Curve) -> bool {
     }
 }
 
-/// Returns whether the numbers of a surface are valid.
+/// Returns whether all numbers of a surface are finite and within the allowed ranges, for example a
+/// positive radius.
 pub(super) fn is_good_surface(s: &Surface) -> bool {
     match s {
         Surface::Plane { frame } => is_good_frame(frame),

@@ -8,21 +8,23 @@ use super::{Problem, Report};
 use crate::remark::shown_length;
 use crate::source::{LoopSource, SolidSource};
 
-/// Maximum distance, relative to the edge's length, at which the only vertex of a closed smooth edge is
-/// moved onto the edge. A larger value accepts invalid files, a smaller one rejects inexact ones.
+/// Maximum distance of the only vertex of a closed smooth edge from that edge at which the vertex is
+/// moved onto the edge, relative to the edge's length. A larger value accepts invalid files, a smaller
+/// one rejects inexact ones.
 const ALONE: f64 = 1e-2;
-/// Maximum gap at a vertex, relative to the shortest edge there, that is never reported, independent of
-/// the file's stated uncertainty. A larger value hides gaps, a smaller one gives warnings about
+/// Maximum gap at a vertex, relative to the shortest edge there, that is never reported, even if the
+/// file states a smaller uncertainty. A larger value hides gaps, a smaller one gives warnings about
 /// rounding.
 const MIN_REPORTED_GAP_RATIO: f64 = 1e-5;
-/// Maximum of the file's stated uncertainty, relative to the shortest edge at the vertex, that counts as
-/// a reason not to report a gap. A larger value hides gaps, a smaller one gives warnings about gaps that
-/// the file states.
+/// Upper limit of the stated uncertainty up to which gaps are not reported, relative to the shortest
+/// edge at the vertex: larger uncertainties are reduced to it. A larger value hides gaps, a smaller one
+/// gives warnings about gaps that the file states.
 const AT_MOST: f64 = 1e-4;
 
-/// Measures the gaps between vertices and edge ends. Vertices that are not features are moved onto their
-/// edges. Gaps larger than the uncertainty that the file states are reported as remarks; those larger
-/// than `tol` (mm) are problems.
+/// Measures the gaps between vertices and the ends of their edges, and stores the largest one of each
+/// vertex in [`Vertex::gap`]. The only vertex of a closed smooth edge is moved onto the edge. Gaps
+/// larger than `tol` (mm) are added to `report` as problems, smaller ones as warnings if they exceed the
+/// uncertainty that the file states.
 pub(super) fn check(
     edges: &[Edge],
     vertices: &mut [Vertex],

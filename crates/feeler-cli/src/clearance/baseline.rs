@@ -5,7 +5,7 @@ use feeler_assembly::Baseline;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Schema version of the file.
+/// Schema version of baseline files.
 const SCHEMA: u32 = 2;
 
 /// Content of a baseline file.

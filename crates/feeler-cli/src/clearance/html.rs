@@ -7,7 +7,7 @@ use crate::page::{Cell, Row, report};
 use feeler_assembly::{AssemblyPart, ClearancePair, PairMeasurement, status_name};
 use feeler_view::picture::{PicturePair, PictureScene, What};
 
-/// Minima and status of a measured pair, for a picture.
+/// Converts a measured pair to a pair of a picture, with its minima and its status.
 fn pair(m: &PairMeasurement) -> PicturePair {
     let status = if m.error.is_some() { "failed" } else { status_name(m.status) };
     PicturePair {

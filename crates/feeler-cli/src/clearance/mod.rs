@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 struct Checked {
     parts: Vec<AssemblyPart>,
-    /// Solids and components of the files that could not be prepared and therefore were not checked.
+    /// Names of the solids and components of the files that could not be prepared and therefore were not
+    /// checked.
     left_out: Vec<String>,
     report: ClearanceReport,
     duration: Duration,

@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 /// Schema version of the JSON document of `feeler clearance`.
 const SCHEMA: u32 = 2;
 
-/// Number of pairs without a finding that the table shows without `--all`; further ones are counted. Tables
-/// of large assemblies are long with a larger value; a smaller one hides near pairs.
+/// Number of pairs without a finding that the table shows without `--all`; it states the number of
+/// further ones. Tables of large assemblies are long with a larger value; a smaller one hides near
+/// pairs.
 const MAX_SHOWN: usize = 20;
 
 fn finding_name(finding: Finding) -> &'static str {
@@ -27,8 +28,10 @@ fn finding_name(finding: Finding) -> &'static str {
     }
 }
 
-/// Details of a pair as text: depth and crossing faces of interfering parts, kind and size of the
-/// contact of touching parts, or the nearest features of separated parts.
+/// Details of a pair as text, for the last column of the table. These are the depth and the first
+/// crossing faces of interfering parts, the kinds and the size of the contact of touching parts, the
+/// features that may intersect if that is undecided, the nearest features of separated parts, or the
+/// error of the query.
 pub(super) fn detail(pair: &ClearancePair) -> String {
     let Some(m) = &pair.measurement else { return "farther apart than was measured".to_owned() };
     if let Some(error) = &m.error {
@@ -75,7 +78,7 @@ fn contact_detail(m: &PairMeasurement) -> String {
 }
 
 /// Finding of a pair with its rule, as text. For interfering parts without a finding, the rule that
-/// allows the interference.
+/// allows the interference; empty for other pairs without a finding.
 pub(super) fn finding(pair: &ClearancePair) -> String {
     let Some(finding) = pair.finding else {
         let allowed = pair.rule.as_ref().filter(|_| pair.status() == Some(Status::Interfering));
@@ -102,7 +105,8 @@ pub(super) fn distance(pair: &ClearancePair) -> String {
     pair.distance().map_or_else(|| "-".to_owned(), shown)
 }
 
-/// Table of all findings and of the nearest other pairs, or of all pairs if `all`.
+/// Table of all pairs with a finding and of the [`MAX_SHOWN`] nearest other pairs, or of all measured
+/// pairs if `all` is set.
 pub(super) fn table(checked: &Checked, all: bool) -> String {
     let pairs = &checked.report.pairs;
     let findings = pairs.iter().filter(|p| p.finding.is_some()).count();

@@ -46,7 +46,8 @@ pub(super) fn page(title: &str, checked: &Checked) -> anyhow::Result<String> {
     report(title, &summary, &drawing.failed, (&PAIR_HEADER, &rows), drawing.finished())
 }
 
-/// Pair of parts for a picture, with its smallest distance over the motion.
+/// Converts a pair of parts to a pair of a picture, with its smallest distance over the motion as the
+/// only minimum.
 fn pair(p: &MechanismPair) -> PicturePair {
     let minimum = p.smallest().and_then(|(distance, i)| {
         let points = p.steps[i].points?;

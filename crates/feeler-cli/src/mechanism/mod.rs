@@ -36,7 +36,8 @@ impl Checked {
         pair.parts.map(|i| self.parts[i].name.as_str())
     }
 
-    /// Smallest margin of all steps; `None` if no pair was ever within `--d-max`.
+    /// Smallest margin of all steps, that is the smallest distance (mm) of any pair at any step; `None`
+    /// if no pair was ever within `--d-max`.
     fn smallest_margin(&self) -> Option<Margin> {
         self.margins.iter().flatten().copied().min_by(|x, y| x.distance.total_cmp(&y.distance))
     }
@@ -142,7 +143,7 @@ fn parts(
     Ok(parts)
 }
 
-/// Pairs of links that the file excludes.
+/// Pairs of links, by their indices, that the file excludes from the check.
 fn ignored(file: &MechanismFile, mechanism: &Mechanism) -> anyhow::Result<Vec<[usize; 2]>> {
     file.ignore.iter().map(|[a, b]| Ok([mechanism.link(a)?, mechanism.link(b)?])).collect()
 }

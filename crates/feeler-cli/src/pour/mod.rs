@@ -18,7 +18,7 @@ use std::time::Instant;
 /// Schema version of the JSON document of `feeler pour`.
 const SCHEMA: u32 = 1;
 
-/// Number of time steps of this call of the program, and their duration (s).
+/// Work of this call of the program: number of time steps, and duration (s) of the whole call.
 struct Work {
     steps: u64,
     seconds: f64,
@@ -71,7 +71,8 @@ pub(crate) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// Converts an error to a message that names the options of the command that resolve it.
+/// Converts an error to a message that adds the command-line options with which the error can be
+/// resolved.
 fn with_options(error: PourError) -> anyhow::Error {
     match error {
         PourError::Checkpoint { .. } => anyhow!("{error} (--fresh starts over, -o DIR writes elsewhere)"),
@@ -81,8 +82,9 @@ fn with_options(error: PourError) -> anyhow::Error {
     }
 }
 
-/// Advances a run to its end, or saves a checkpoint and returns if a signal has interrupted the program.
-/// `rows` is the number of rows of the whole run.
+/// Advances a run to its end. If a signal requests the end of the process, saves a checkpoint and
+/// returns earlier. `rows` is the number of rows in the time series of the complete run; each call of
+/// `advance` adds one.
 fn simulate(run: &mut PourRun<'_>, rows: u64, quiet: bool) -> anyhow::Result<()> {
     let bar = progress::bar(rows, run.row(), !quiet);
     while !run.is_finished() {

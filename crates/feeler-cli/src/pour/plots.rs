@@ -3,7 +3,8 @@
 use crate::plot;
 use feeler_pour::{PourScene, Series};
 
-/// Plot of the mass flow, of the mass that has left by each outlet, and of the kinetic energy.
+/// Returns an SVG image with panels for the mass flow, for the mass that has left by each outlet, and
+/// for the kinetic energy. Panels whose values are all 0 are omitted, apart from the energy.
 pub(super) fn plot(series: &Series, scene: &PourScene) -> String {
     let panel = |label: String, values: &[f64], factor: f64| plot::Panel {
         label,

@@ -4,8 +4,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-/// Progress bar on stderr of a run with `rows` rows, `done` of which exist already. It is hidden unless
-/// stderr is a terminal and the bar is wanted.
+/// Creates a progress bar on stderr for a run whose time series will have `rows` rows, `done` of which
+/// were computed by earlier calls of the program. The bar is hidden unless `is_wanted` is set and stderr
+/// is a terminal.
 pub(super) fn bar(rows: u64, done: u64, is_wanted: bool) -> ProgressBar {
     if !(is_wanted && std::io::stderr().is_terminal()) {
         return ProgressBar::hidden();

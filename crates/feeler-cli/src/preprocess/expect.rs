@@ -5,7 +5,7 @@ use anyhow::{Context as _, ensure};
 use globset::{Glob, GlobMatcher};
 use std::path::Path;
 
-/// Patterns of the paths of inputs that are expected to fail: the text, and the compiled pattern.
+/// Patterns of the paths of inputs that are expected to fail, each as text and as a compiled pattern.
 #[derive(Debug, Default)]
 pub(super) struct Expected(Vec<(String, GlobMatcher)>);
 
@@ -47,7 +47,7 @@ impl Expected {
     }
 }
 
-/// Whether a pattern matches a whole path, or the part of the path after one of its `/`.
+/// Whether a pattern matches a whole path, or the rest of the path after any of its `/`.
 fn matches(glob: &GlobMatcher, path: &str) -> bool {
     let path = path.replace('\\', "/");
     glob.is_match(&path) || path.match_indices('/').any(|(at, _)| glob.is_match(&path[at + 1..]))

@@ -20,7 +20,8 @@ pub(super) struct Gate {
     freed: Condvar,
 }
 
-/// Memory (bytes) of an admitted file; dropping it returns the memory to the gate.
+/// Permission to prepare one file, with its estimated memory (bytes). Dropping it returns the memory to
+/// the gate.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     gate: &'a Gate,
@@ -32,7 +33,8 @@ impl Gate {
         Self { budget, used: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Waits until a file of `file_size` bytes fits into the budget, and admits it.
+    /// Waits until the estimated memory of a file of `file_size` bytes fits into the rest of the budget,
+    /// and admits the file. The memory remains in use until the result is dropped.
     pub(super) fn enter(&self, file_size: u64) -> Pass<'_> {
         let bytes = PER_FILE.saturating_add(file_size.saturating_mul(PER_BYTE)).min(self.budget);
         let full = |used: &mut u64| used.saturating_add(bytes) > self.budget;

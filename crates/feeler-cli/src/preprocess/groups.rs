@@ -4,8 +4,8 @@ use feeler_geom::{P3, Pose};
 use feeler_hierarchy::{Remark, Severity};
 use serde::Serialize;
 
-/// Maximum number of remarks of a group that are listed; further ones are counted. Reports are long with a
-/// larger value; a smaller one hides locations.
+/// Maximum number of remarks of a group that are listed; the report states the number of all. Reports
+/// are long with a larger value; a smaller one hides locations.
 const MAX_LISTED: usize = 20;
 
 /// Numbers of remarks by severity.
@@ -35,7 +35,8 @@ impl std::ops::AddAssign for Severities {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Group {
     pub(super) severity: Severity,
-    /// Common message, with `…` in place of numbers and names that differ.
+    /// Common message, with `…` in place of numbers and names; the whole message if the group has one
+    /// remark.
     pub(super) text: String,
     /// Number of remarks in the group.
     pub(super) count: usize,
@@ -44,7 +45,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// First remark of the group and number of the others, as text.
+    /// Text with the severity, the first remark of the group and the number of the others.
     pub(super) fn summary(&self) -> String {
         let what = match self.severity {
             Severity::Note => "note",
@@ -82,9 +83,9 @@ impl Member {
         }
     }
 
-    /// Locations of the remark in all instances of its solid (mm, coordinates of the model); empty for a
-    /// remark without a location. `solids` has, for each instance, the entity number of the solid and
-    /// the pose.
+    /// Locations of the remark in all instances of its solid (mm, coordinates of the model); empty if
+    /// the remark has no location or its `subject` states no entity number of a solid. `solids` has, for
+    /// each instance, the entity number of the solid and the pose.
     pub(super) fn places(&self, solids: &[(u64, Pose)]) -> Vec<P3> {
         let digits = self.subject.strip_prefix("solid #").unwrap_or_default();
         let digits = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
@@ -99,8 +100,8 @@ impl Member {
     }
 }
 
-/// Groups of remarks by decreasing severity; groups of equal severity are in the order of their first
-/// remarks.
+/// Groups remarks whose messages differ only in numbers and names. Groups are sorted by decreasing
+/// severity; groups of equal severity are in the order of their first remarks.
 pub(super) fn groups_of(remarks: &[Remark]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for remark in remarks {
@@ -128,8 +129,8 @@ pub(super) fn groups_of(remarks: &[Remark]) -> Vec<Group> {
     groups
 }
 
-/// Message with `…` in place of numbers and quoted names. Remarks with equal results belong to one
-/// group.
+/// Returns a message with `…` in place of numbers and quoted names. Remarks for which the result is
+/// equal belong to one group.
 fn general(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;
@@ -160,7 +161,8 @@ fn general(message: &str) -> String {
     out
 }
 
-/// Length of the number at the beginning of a text: digits, an optional fraction and an optional exponent.
+/// Length (bytes) of the number at the beginning of a text: digits, an optional fraction and an optional
+/// exponent.
 fn number_length(text: &str) -> usize {
     let digits = |t: &str| t.len() - t.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let mut n = digits(text);

@@ -28,14 +28,15 @@ pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<Stri
     Ok(page::page("Import report", &page, drawing.finished())?)
 }
 
-/// Drawn model: index of its scene, and for each instance the entity number of its solid and its pose.
+/// A drawn model: index of its scene in the drawing, and for each instance the entity number of its
+/// solid and its pose.
 struct Drawn {
     scene: usize,
     places: Vec<(u64, Pose)>,
 }
 
-/// Draws the prepared models until the drawing is full, models with remarks first. The keys of the
-/// result are indices of `reports`.
+/// Draws the prepared models, those with remarks first, until [`Drawing::is_full`]. Returns the drawn
+/// models by their indices in `reports`.
 fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
     let mut order: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].output.is_some()).collect();
     order.sort_by_key(|i| !reports[*i].has_remarks());
@@ -83,7 +84,8 @@ fn facts(summary: &Summary) -> String {
     facts.map(fact).concat()
 }
 
-/// Writes a table with a row for each input.
+/// Appends a table with a row for each input to `page`. Rows of drawn inputs show their model when they
+/// are clicked.
 fn table(page: &mut String, reports: &[Report], models: &BTreeMap<usize, Drawn>, drawing: &mut Drawing) {
     page.push_str("<div class=\"wide\"><table>\n<tr><th>file</th><th>result</th>");
     for name in
@@ -121,13 +123,13 @@ fn table(page: &mut String, reports: &[Report], models: &BTreeMap<usize, Drawn>,
     page.push_str("</table></div>\n");
 }
 
-/// HTML attribute of an element, which selects what the picture shows when the element is clicked; empty
-/// for `None`.
+/// HTML attribute of an element that shows a selection of the picture (by its index) when it is clicked;
+/// empty for `None`.
 fn attribute(show: Option<usize>) -> String {
     show.map_or_else(String::new, |k| format!(" data-show=\"{k}\""))
 }
 
-/// Writes the section of one input with its groups of remarks.
+/// Appends the section of one input, with its groups of remarks, to `page`.
 fn section(page: &mut String, (i, r): (usize, &Report), model: Option<&Drawn>, drawing: &mut Drawing) {
     let class = r.result();
     put(page, format_args!("<h2 id=\"f{i}\" class=\"{class}\">{}: {class}</h2>", escape(&r.path)));

@@ -28,8 +28,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Maximum number of groups of remarks that are printed for one input; remarks of further groups are
-/// counted. Messages are long with a larger value; a smaller one hides kinds of remarks.
+/// Maximum number of groups of remarks that are printed for one input; a last line states how many
+/// remarks are in further groups. Messages are long with a larger value; a smaller one hides kinds of
+/// remarks.
 const MAX_SHOWN_GROUPS: usize = 5;
 
 /// Stack size (bytes) of a worker thread. A smaller stack overflows for deeply nested input, which ends
@@ -97,8 +98,8 @@ pub(crate) fn run(
     Ok(outcome)
 }
 
-/// Maximum number of outputs without inputs that are listed; further ones are counted. Messages are long with
-/// a larger value; a smaller one hides files.
+/// Maximum number of outputs without inputs that are listed; a last line states the number of further
+/// ones. Messages are long with a larger value; a smaller one hides files.
 const MAX_SHOWN_STALE: usize = 20;
 
 /// Deletes the `stale` outputs, whose inputs no longer exist, if there is `--prune`; otherwise lists

@@ -61,7 +61,8 @@ impl Drop for Progress {
     }
 }
 
-/// Weight of a file in the bar: its size (bytes), at least 4096 because small files take time as well.
+/// Part of the bar for a file, in bytes: its size, but at least 4096 because small files take time as
+/// well.
 fn weight(size: u64) -> u64 {
     size.max(1 << 12)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
-/// Schema version of the file.
+/// Schema version of golden files.
 const SCHEMA: u32 = 2;
 
 /// Name and version of this program, as recorded in golden files.

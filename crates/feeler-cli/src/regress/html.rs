@@ -45,8 +45,8 @@ pub(super) fn page(compared: &Compared, suite: &Suite, found: &Entries) -> anyho
     report("Regression", &summary(compared), &drawing.failed, (&HEADER, &rows), drawing.finished())
 }
 
-/// Selection that the picture shows for a difference about `subject`: a step of the motion, the pair, or
-/// the parts that `subject` names.
+/// Returns the selection that the picture shows for a difference about `subject`: a step of the motion,
+/// the pair, the parts that `subject` names, or everything.
 fn what(scene: &PictureScene, subject: &str) -> What {
     let step = subject.strip_prefix("step ").and_then(|n| n.parse().ok());
     if let (Some(step), Some(_)) = (step, &scene.motion) {
@@ -61,8 +61,8 @@ fn what(scene: &PictureScene, subject: &str) -> What {
     }
 }
 
-/// Draws the models of an entry and returns the index of the scene. `None` if the models cannot be read;
-/// the table reports this as a difference of the entry.
+/// Adds a scene with the solids of an entry to `drawing` and returns its index. `None` if the files
+/// cannot be read or the entry has no result; the table reports this as a difference of the entry.
 fn scene(entry: &EntryComparison, suite: &Suite, found: &Entries, drawing: &mut Drawing) -> Option<usize> {
     let mut scene = match suite.tasks.get(&entry.name)? {
         Task::Model { file, reading, .. } => {

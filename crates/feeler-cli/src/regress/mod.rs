@@ -22,7 +22,7 @@ use suite::Suite;
 struct Compared {
     /// Entries that were run, with their differences, sorted by name.
     entries: Vec<EntryComparison>,
-    /// Names of golden results without an entry in the suite.
+    /// Names of golden results without an entry in the suite; empty if `--only` restricts the entries.
     stale: Vec<String>,
     /// Number of entries without golden results.
     without_golden: usize,

@@ -12,8 +12,8 @@ use std::path::Path;
 /// Schema version of the JSON document of `feeler regress`.
 const SCHEMA: u32 = 2;
 
-/// Number of differences of an entry that the table shows without `--all`; further ones are counted. Tables
-/// are long with a larger value; a smaller one hides differences.
+/// Number of differences of an entry that the table shows without `--all`; it states the number of
+/// further ones. Tables are long with a larger value; a smaller one hides differences.
 const MAX_SHOWN: usize = 12;
 
 pub(super) const HEADER: [&str; 4] = ["entry", "kind", "of", "what"];
@@ -52,7 +52,8 @@ pub(super) fn summary(compared: &Compared) -> String {
     }
 }
 
-/// Notes about the golden results.
+/// Returns messages about the golden results: another version of the program, results without an entry,
+/// entries without a result, and changed input files.
 pub(super) fn notes(compared: &Compared, golden: &Path) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(program) = &compared.other_program {

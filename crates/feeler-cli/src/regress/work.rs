@@ -16,21 +16,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Number of repetitions of a pair if times are compared; the fastest one counts. A model is loaded only
-/// once. A larger value takes more time; a smaller one is less exact on a busy machine.
+/// Number of times that the queries of a pair are run if times are compared; the fastest run counts. A
+/// model is loaded only once. A larger value takes more time; a smaller one is less exact on a busy
+/// machine.
 const REPETITIONS: usize = 3;
 
-/// Models by file and options of reading, or errors. Each model is loaded once for all entries.
+/// Models, or the errors of loading them, by file and options of reading. Each model is loaded once for
+/// all entries.
 type LoadedModels = BTreeMap<(PathBuf, ReadingKey), Result<Arc<Model>, String>>;
 
-/// Sortable form of the options of reading: open shells, and bits of the unit.
+/// Options of reading in a form that can be a key: whether open shells are read, and the bits of the
+/// unit.
 type ReadingKey = (bool, Option<u64>);
 
 fn key(reading: Reading) -> ReadingKey {
     (reading.open_shells, reading.unit.map(f64::to_bits))
 }
 
-/// Runs all entries, in parallel unless times are compared.
+/// Computes the results of all entries of a suite. Entries are computed in parallel unless the suite
+/// compares times.
 pub(super) fn run_entries(suite: &Suite, quiet: bool) -> Entries {
     let bar = progress::bar(suite.tasks.len(), progress::ENTRIES, !quiet);
     let unit = suite.time.is_some().then(reference_seconds);
@@ -87,8 +91,9 @@ fn model_of(file: &Path, reading: Reading, loaded: &LoadedModels) -> anyhow::Res
     }
 }
 
-/// Computes the result of an entry. Also returns its duration (s) without the preparations that do not
-/// count; `None` if the entry failed, so that the whole duration counts.
+/// Computes the result of an entry, and the duration (s) that counts for comparisons of times: that of
+/// loading a model, or that of the queries of a pair. The duration is `None` if a pair failed; then the
+/// caller measures the whole call. `timed`: whether times are compared, so that queries are repeated.
 fn run_entry(task: &Task, loaded: &LoadedModels, timed: bool) -> (anyhow::Result<EntryOutcome>, Option<f64>) {
     match task {
         Task::Model { file, reading, faces } => {

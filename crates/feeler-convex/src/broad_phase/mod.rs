@@ -28,15 +28,16 @@ use overlaps::{Bounds, overlaps};
 pub struct BroadPhaseRequest {
     /// Distance up to which a pair of bodies is near (mm).
     pub d_max: f64,
-    /// Tolerance of near pairs (mm): pairs up to `d_max + margin` apart may be reported. With a larger
-    /// margin, fewer distances are computed; with zero, one is computed whenever a near pair has moved.
+    /// Tolerance (mm) of the limit `d_max`: pairs between `d_max` and `d_max + margin` apart may be
+    /// reported, too. With a larger margin, fewer distances are computed; with zero, one is computed
+    /// whenever a near pair has moved.
     pub margin: f64,
 }
 
 /// Error of creating or updating a [`BroadPhase`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BroadPhaseError {
-    /// There are more bodies than 32-bit numbers.
+    /// The number of bodies exceeds that of 32-bit numbers.
     #[error("more than 2³² bodies")]
     TooManyBodies,
     /// A length of the request is negative or not finite.
@@ -51,7 +52,7 @@ pub enum BroadPhaseError {
     Count {
         /// Number of poses given.
         given: usize,
-        /// Number of poses needed: [`BroadPhase::numbers`].
+        /// Number of poses needed, which is the result of [`BroadPhase::numbers`].
         bodies: usize,
     },
     /// A pose is not finite. Contains the number of the body.
@@ -81,7 +82,8 @@ pub struct BroadPhase<S> {
     /// Shapes, indexed by the number of the body; `None` if no body has the number.
     shapes: Vec<Option<S>>,
     bodies: Vec<Body>,
-    /// Numbers of removed bodies, which inserted bodies get again, the final one of the list first.
+    /// Numbers of removed bodies, which inserted bodies get again. The last number of the list is used
+    /// first.
     free: Vec<u32>,
     /// Whether the next step must compare all boxes, because bodies were inserted or the request has
     /// changed.
@@ -102,40 +104,43 @@ struct Body {
     pose: Pose,
     /// Current position in the world of the body's `middle`, the centre of its shape's bounding box.
     center: P3,
-    /// Accumulated upper bound of the path length, due to rotation about `middle` alone, of the body's
-    /// points (mm).
+    /// Upper bound (mm) of the length of the path that any point of the body has covered by rotation
+    /// about `middle`, summed over all steps.
     rotation_path: f64,
     /// `center` and `rotation_path` at the most recent comparison of boxes.
     at_rebuild: (P3, f64),
     allowed_motion: f64,
-    /// Upper bound of the displacement of the body's points in the most recent step (mm).
+    /// Upper bound (mm) of the displacement of any point of the body in the most recent step.
     displacement: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     bodies: (u32, u32),
-    /// Lower bound of the distance of the two bodies when it was computed most recently (mm).
+    /// Lower bound (mm) of the distance of the two bodies at the time of its most recent computation.
     bound: f64,
     near: bool,
-    /// Vector (mm, world) from the first body's centre to the second one's when the bound was computed.
+    /// Vector (mm, world) from the `center` of the first body to that of the second one when `bound` was
+    /// computed.
     center_offset: V3,
-    /// Sum of both bodies' `rotation_path` when the bound was computed (mm).
+    /// Sum (mm) of the `rotation_path` of both bodies when `bound` was computed.
     rotation_path: f64,
-    /// Direction from the first to the second body at the closest points, in the world; zero if unknown.
+    /// Direction (world) from the first to the second body at their closest points when `bound` was
+    /// computed; zero if unknown. The next computation starts with it.
     direction: V3,
 }
 
-/// Number of steps for which boxes are enlarged, assuming the speed of the most recent step. With a
-/// smaller value, boxes are compared too often; with a larger one, too many pairs are stored
-/// (`benches/src/bin/broad_phase.rs`).
+/// Number of further steps during which a body should stay inside its enlarged box, at the speed of the
+/// most recent step. With a smaller value, boxes are compared too often; with a larger one, too many
+/// pairs are stored (`benches/src/bin/broad_phase.rs`).
 const STEPS_AHEAD: f64 = 32.0;
 
-/// Maximum coordinate (mm); larger ones count as infinite, because their squares may overflow.
+/// Maximum coordinate (mm) of a shape; shapes with larger ones are rejected like infinite ones, because
+/// squares of coordinates may overflow.
 const MAX_COORDINATE: f64 = 1e150;
 
-/// Rounding error of centres and distances, relative to the coordinates. With a larger value, more
-/// distances are computed; with a smaller one, near pairs may be missed.
+/// Bound of the rounding errors of centres and distances, relative to the coordinates. With a larger
+/// value, more distances are computed; with a smaller one, near pairs may be missed.
 const COORDINATE_ROUNDING: f64 = 1e-13;
 
 impl<S: Support> BroadPhase<S> {
@@ -195,8 +200,8 @@ impl<S: Support> BroadPhase<S> {
         Ok(())
     }
 
-    /// Returns the count of numbers in use, including those of removed bodies. [`Self::step`] takes this
-    /// many poses.
+    /// Returns the number of poses that [`Self::step`] takes: one more than the largest number that a
+    /// body has ever had.
     #[must_use]
     pub fn numbers(&self) -> usize {
         self.shapes.len()
@@ -250,8 +255,8 @@ impl<S: Support> BroadPhase<S> {
         BroadPhaseCounts { pairs: self.pairs.len(), ..self.counts }
     }
 
-    /// Updates whether a pair is near. The bound of its distance is computed again only if the motion
-    /// since the previous computation makes it inconclusive.
+    /// Updates whether a pair is near. Its bound is computed anew only if the motion of the two bodies
+    /// since the last computation makes the bound inconclusive.
     fn update_bound(&mut self, pair: &mut Pair) {
         let (i, j) = (pair.bodies.0 as usize, pair.bodies.1 as usize);
         let (a, b) = (&self.bodies[i], &self.bodies[j]);
@@ -368,14 +373,16 @@ impl Body {
         self.pose = *pose;
     }
 
-    /// Returns whether a point of the body may have left its enlarged box.
+    /// Returns whether a point of the body may have left the body's enlarged box since the boxes were
+    /// compared.
     fn has_left(&self) -> bool {
         let (center, rotation_path) = self.at_rebuild;
         !((self.center - center).norm() + (self.rotation_path - rotation_path) <= self.allowed_motion)
     }
 
-    /// Returns a length (mm) to which the rounding of the body's position is proportional: approximately
-    /// the largest coordinate of the body's points, plus a fraction of the accumulated rotation.
+    /// Returns the length (mm) that is multiplied by [`COORDINATE_ROUNDING`] to bound the rounding of
+    /// the body's position: approximately the largest coordinate of its points, plus a thousandth of the
+    /// accumulated rotation path.
     fn size(&self) -> f64 {
         self.center.coords.amax() + self.reach + self.rotation_path * 1e-3
     }

@@ -25,15 +25,16 @@ impl Bounds {
     }
 }
 
-/// Maximum number of boxes in a leaf. Below it, testing all pairs is cheaper than another level.
+/// Maximum number of boxes in a leaf of the tree. Testing all pairs of so few boxes is cheaper than
+/// another level.
 const MAX_LEAF_BOXES: usize = 8;
 
 struct Node {
     bounds: Bounds,
-    /// The boxes below the node are those with indices `order[first..end]`.
+    /// Start of the range of the node's boxes: they have the indices `order[first..end]`.
     first: usize,
     end: usize,
-    /// Index of the left child; the right child follows it. 0 for a leaf.
+    /// Index of the left child in the list of nodes; the right child follows it. 0 for a leaf.
     left: usize,
 }
 
@@ -81,9 +82,9 @@ fn test(boxes: &[Bounds], i: u32, others: &[u32], pairs: &mut Vec<(u32, u32)>) {
     pairs.extend(overlapping.map(|j| (i.min(*j), i.max(*j))));
 }
 
-/// Builds the tree of boxes and reorders `order`, the indices of the boxes, accordingly. Each node is
-/// split at the median along its widest axis, so that the depth of the tree is about log₂ of the number
-/// of boxes.
+/// Returns the nodes of a tree of boxes, the root first, and reorders `order`, the indices of the boxes,
+/// accordingly. Each node is split at the median along its widest axis, so that the depth of the tree is
+/// about log₂ of the number of boxes.
 fn build(boxes: &[Bounds], order: &mut [u32]) -> Vec<Node> {
     let bound = |range: &[u32]| {
         let first = boxes[range[0] as usize];

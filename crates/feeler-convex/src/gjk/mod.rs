@@ -50,7 +50,8 @@ impl SubAlgorithm for SignedVolumes {
     }
 }
 
-/// Computes the distance between two convex shapes in a common frame.
+/// Computes the distance between two convex shapes, given in a common frame, with Signed Volumes as the
+/// sub-algorithm.
 #[must_use]
 pub fn distance<A: Support + ?Sized, B: Support + ?Sized>(
     a: &A,
@@ -60,7 +61,8 @@ pub fn distance<A: Support + ?Sized, B: Support + ?Sized>(
     distance_with(a, b, request, &SignedVolumes::default())
 }
 
-/// Computes the distance between two convex shapes in a common frame with a given sub-algorithm.
+/// Computes the distance between two convex shapes, given in a common frame, with the given
+/// sub-algorithm.
 #[must_use]
 pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     a: &A,
@@ -77,8 +79,9 @@ pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     search_again(&search, &end)
 }
 
-/// Repeats a search whose coordinates are out of range or whose bounds are too far apart. `end` is the
-/// reason why the first search ended.
+/// Repeats the search `first` with scaled coordinates if its coordinates are out of range, and from
+/// another start if its bounds are too far apart. Returns the best result. `end` is the reason why
+/// `first` ended.
 #[cold]
 fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     first: &Search<'_, '_, A, B, S>,
@@ -110,7 +113,7 @@ fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
 
 /// Reason why the loop of a GJK search ended.
 enum End {
-    /// The distance is accurate within the request, or cannot be reduced further.
+    /// The distance is as accurate as requested, or cannot be reduced further.
     Converged,
     /// The cores touch or intersect: the simplex's nearest point is the origin up to rounding, and the
     /// simplex is not a tetrahedron around the origin.
@@ -137,17 +140,17 @@ struct Search<'s, 'p, A: ?Sized, B: ?Sized, S> {
     iterations: u32,
 }
 
-/// Maximum number of steps of a search that may leave the distance the same up to rounding. With 4, one
-/// of 10⁵ hard pairs (`benches/src/bin/convex_campaign.rs`) ends too early; with 16, none of 10⁷ does. A
-/// larger value costs steps without progress.
+/// Maximum number of steps in one search after which the distance has not decreased, except by rounding;
+/// then the search ends. With 4, one of 10⁵ hard pairs (`benches/src/bin/convex_campaign.rs`) ends too
+/// early; with 16, none of 10⁷ does. A larger value costs steps without progress.
 const MAX_MISSES: u32 = 16;
 
 /// Bound of the rounding error of a difference of coordinates, relative to the coordinates. With a
 /// larger value, shapes that are apart count as touching; with a smaller one, searches may not end.
 const COORDINATE_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Difference between the distance and its lower bound, relative to the coordinates, above which
-/// rounding does not explain it and the search is repeated. A larger value accepts wrong results; a
+/// Maximum difference between the distance and its lower bound that rounding can explain, relative to
+/// the coordinates. If it is exceeded, the search is repeated. A larger value accepts wrong results; a
 /// smaller one is slower.
 const MAX_BOUND_DIFFERENCE: f64 = 64.0 * COORDINATE_ROUNDING;
 
@@ -181,9 +184,9 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         (1e-40 < self.size && self.size < 1e40) || !(0.0 < self.size && self.size < f64::INFINITY)
     }
 
-    /// Returns whether a converged search is doubtful: its lower bound is farther below the distance
-    /// than requested and than rounding explains, because the final simplex is a needle. A search
-    /// restarted along the direction found uses other simplices.
+    /// Returns whether a converged search has to be repeated along the direction that it has found: its
+    /// lower bound is farther below the distance than the request and rounding allow. The cause is a
+    /// final simplex that is a needle; the repeated search uses other simplices.
     #[inline]
     fn is_doubtful(&self, end: &End) -> bool {
         let d = self.simplex.v.norm();
@@ -263,10 +266,10 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         End::Exhausted
     }
 
-    /// Returns the nearest point of the simplex, given the result `quick` of the sub-algorithm, after
-    /// trying all faces if necessary. `d_sq` is the squared distance before this step, and `misses`
-    /// counts the steps without progress. Returns `None` if the search must end because the distance
-    /// does not decrease.
+    /// Returns the point of the simplex that is nearest to the origin. `quick`, the result of the
+    /// sub-algorithm, is used if it is nearer than before; otherwise all faces are tried. `d_sq` is the
+    /// squared distance before this step, and `misses` counts the steps without progress. Returns `None`
+    /// if the search must end because the distance does not decrease.
     fn checked(&self, quick: Option<Nearest>, d_sq: f64, misses: &mut u32) -> Option<Nearest> {
         let s = self.simplex.points();
         let quick = quick.filter(|n| n.vertices().len() < 4 || is_optimal(s, n));
@@ -337,8 +340,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         self.finish(DistanceOutcome::Overlapping, 0.0, V3::zeros())
     }
 
-    /// Returns a unit direction along which the cores penetrate by at most `touch` (scaled). Only a few
-    /// directions are tried; returns `None` if none of them succeeds.
+    /// Returns a unit direction along which the cores penetrate each other by at most `touch` (scaled).
+    /// It is found by trying a few directions; `None` means that none of them succeeds.
     fn separating(&self, touch: f64) -> Option<V3> {
         let depth = |n: &V3| -self.pair.support_near(n, self.simplex.last()).w.dot(n);
         let mut best = (f64::INFINITY, V3::zeros());
@@ -386,8 +389,9 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         None
     }
 
-    /// Returns whether the lower bound agrees with the distance `d` (scaled). With a needle simplex or a
-    /// small distance, they agree only in half of the digits; a larger difference is a failure.
+    /// Returns whether the lower bound confirms the distance `d` (scaled): their difference is within
+    /// the requested error or, if the search ended as `Converged`, within 1e-7 of the coordinates. With
+    /// a needle simplex or a small distance, the two agree only in half of the digits.
     fn has_converged(&self, end: &End, d: f64) -> bool {
         let gap = d - self.lower_bound;
         gap <= self.max_error(d) || (matches!(end, End::Converged) && gap <= 1e-7 * self.size.max(d))
@@ -419,14 +423,15 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
     }
 }
 
-/// Returns the distance of the origin from the plane of the nearest face of a tetrahedron around it;
-/// zero for a flat tetrahedron.
+/// Returns the distance of the origin from the nearest plane of the faces of a tetrahedron that contains
+/// it; zero for a flat tetrahedron and for a simplex with fewer vertices.
 fn clearance(s: &[V3]) -> f64 {
     nearest_plane(s).map_or(0.0, |(d, _)| d)
 }
 
 /// Returns the distance of the origin from the nearest plane of the faces of a tetrahedron, and the
-/// inward normal of that face, not normalised. Returns `None` if a face is degenerate.
+/// inward normal of that face, not normalised. Returns `None` if a face is degenerate or the simplex has
+/// fewer than four vertices.
 fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
     let [a, b, c, d] = *s else { return None };
     let mut best = (f64::INFINITY, V3::zeros(), a);
@@ -444,7 +449,8 @@ fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
     Some((height, if n.dot(&up) < 0.0 { -n } else { n }))
 }
 
-/// Initialises an empty simplex as the request's [`Start`] demands.
+/// Sets the empty `simplex` to the vertices with which a search begins, according to the [`Start`] of
+/// the request.
 #[inline]
 fn start<A: Support + ?Sized, B: Support + ?Sized>(
     pair: &Pair<'_, A, B>,

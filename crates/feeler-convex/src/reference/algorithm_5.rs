@@ -14,12 +14,14 @@ pub struct Plain {
     pub distance: f64,
     /// Number of steps of the loop of Algorithm 5 that were run.
     pub iterations: u32,
-    /// Whether the sub-algorithm failed or the maximum number of steps was reached.
+    /// Whether the sub-algorithm failed or the maximum number of 200 steps was reached.
     pub failed: bool,
 }
 
-/// Runs Algorithm 5 for the cores of two shapes. It ends if ‖v‖² changes by at most `rel` relatively, or
-/// if ‖v‖ is at most `tol` relative to the largest norm of the simplex's vertices.
+/// Runs Algorithm 5 for the cores of two shapes, with at most 200 steps. It ends if the new support
+/// point w satisfies ‖v‖² − v·w ≤ `rel` ‖v‖², or if ‖v‖ is at most `tol` relative to the largest norm of
+/// the simplex's vertices. It also ends if the nearest point v needs four vertices, because the cores
+/// then intersect.
 pub fn algorithm_5<A: Support, B: Support, S: SubAlgorithm>(
     a: &A,
     b: &B,

@@ -134,7 +134,8 @@ pub fn hard_pair(rng: &mut CaseRandom, kind: usize) -> (Vec<P3>, Vec<P3>) {
     (a, b)
 }
 
-/// Moves B along the line through the closest points to a small gap or to contact.
+/// Moves the set `b` along the line through the closest points of both hulls, to a gap of 1e-14 to 1 or,
+/// in one of eight cases, to contact. Sets whose hulls overlap are not moved.
 fn bring_close(rng: &mut CaseRandom, a: &[P3], b: &mut [P3]) {
     let answer = crate::distance(
         &match crate::PointSet::new(a) {
@@ -157,16 +158,19 @@ fn bring_close(rng: &mut CaseRandom, a: &[P3], b: &mut [P3]) {
 /// Errors of a result for two sets of points, compared with the exact distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CaseErrors {
-    /// Error of the distance, relative to the distance; 0 for touching and overlapping sets.
+    /// Magnitude of the error of the distance, relative to the exact distance; 0 for touching and
+    /// overlapping sets.
     pub relative: f64,
-    /// Error of the distance, relative to the largest absolute coordinate of a point of the two sets.
+    /// Magnitude of the error of the distance, relative to the largest absolute coordinate of a point of
+    /// the two sets.
     pub to_size: f64,
-    /// Exact distance, relative to the largest absolute coordinate of a point of the two sets.
+    /// Exact distance, relative to the largest absolute coordinate of a point of the two sets; 0 for
+    /// touching and overlapping sets.
     pub gap: f64,
 }
 
 /// Verifies a result of [`distance`](crate::distance) for the hulls of two sets of points against bounds
-/// of the exact distance.
+/// of the exact distance, and returns its errors.
 ///
 /// # Errors
 /// A message with the reason why the result is wrong.

@@ -13,7 +13,8 @@ use nalgebra::UnitQuaternion;
 /// ball. It is below 1, so that corners of grains intersect.
 const CONTACT_RATIO: f64 = 0.75;
 
-/// Polytopes with a ball around each, in a column with a floor and walls.
+/// Falling grains in a column with a floor and walls. Each grain is a polytope; a ball around it
+/// collides in its place.
 #[derive(Clone, Debug)]
 pub struct Drop {
     /// Grains, each the hull of random points on a sphere around the origin of its own coordinates.

@@ -118,15 +118,16 @@ impl Exact {
         (self.upper - self.lower).value().max(0.0)
     }
 
-    /// Returns the difference between `distance` and the upper bound, without cancellation.
+    /// Returns `distance` minus the upper bound, computed without cancellation.
     #[must_use]
     pub fn error(&self, distance: f64) -> f64 {
         (Twofold(distance, 0.0) - self.upper).value()
     }
 }
 
-/// Computes the distance between the hulls of two sets of points. `start` contains up to four pairs
-/// (point of A, point of B) from which the search starts; it affects only the speed and may be empty.
+/// Computes bounds of the distance between the hulls of two sets of points. `start` contains up to four
+/// pairs (index of a point of A, of a point of B) from which the search starts; it affects only the
+/// speed and may be empty.
 #[must_use]
 pub fn distance(a: &[P3], b: &[P3], start: &[(usize, usize)]) -> Exact {
     let mut pairs: Vec<(usize, usize)> = start.iter().copied().take(4).collect();
@@ -223,9 +224,9 @@ fn rounding(d_sq: Twofold, w: &[Vector]) -> f64 {
     1e-30 * d_sq.value().sqrt() * size
 }
 
-/// Returns the point of the simplex `w` nearest to the origin, and the indices of the vertices whose
-/// hull contains it. It is the nearest of the footpoints of the origin on all faces that lie inside the
-/// face.
+/// Returns the point of the simplex `w` nearest to the origin, and the indices of the vertices of the
+/// face that contains it. The candidates are the footpoints of the origin on all faces, from the
+/// vertices to the whole simplex; footpoints outside their face are skipped.
 fn nearest(w: &[Vector]) -> (Vector, Vec<usize>) {
     let mut best: Option<(Twofold, Vector, Vec<usize>)> = None;
     // Larger faces last: among equals (to rounding) they give the better direction.

@@ -11,7 +11,8 @@ use crate::gjk::SubAlgorithm;
 use crate::signed_volumes::Nearest;
 use feeler_geom::V3;
 
-/// Johnson's sub-algorithm, which loses about half of the digits on flat simplices.
+/// Johnson's sub-algorithm of GJK, which computes the point of a simplex nearest to the origin. It loses
+/// about half of the digits on flat simplices, and fails if rounding rejects all subsets of vertices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Johnson;
 

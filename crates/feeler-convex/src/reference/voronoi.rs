@@ -8,8 +8,9 @@ use crate::gjk::SubAlgorithm;
 use crate::signed_volumes::Nearest;
 use feeler_geom::V3;
 
-/// Voronoi search: robust, but slow for tetrahedra, of which it tries all faces that are visible from
-/// the origin.
+/// Sub-algorithm of GJK that computes the point of a simplex nearest to the origin by a search of all
+/// Voronoi regions. It is robust, but slow for tetrahedra, of which it tries all faces that are visible
+/// from the origin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Voronoi;
 

@@ -33,7 +33,7 @@ pub enum Signs {
     Adaptive,
 }
 
-/// Whether it is known which vertex of a simplex was added last.
+/// States whether the last vertex of a simplex is the one that was added last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Newest {
     /// The order is unknown, so all faces of the simplex are candidates.
@@ -93,8 +93,8 @@ impl Nearest {
         Self { point, n: 4, vertices: [0, 1, 2, 3], weights: w }
     }
 
-    /// Creates the combination of the vertices of `s` whose bits are set in `set`, with the given
-    /// weights.
+    /// Creates the combination of those vertices of `s` whose bits are set in `set`, with bit i for
+    /// vertex i. `weight` returns the weight of the vertex with an index.
     #[cfg(any(test, feature = "reference"))]
     pub(crate) fn of_set(s: &[V3], set: usize, weight: impl Fn(usize) -> f64) -> Self {
         let mut out = Self { point: V3::zeros(), n: 0, vertices: [0; 4], weights: [0.0; 4] };
@@ -119,9 +119,9 @@ pub(crate) trait FaceObserver {
 
 impl FaceObserver for () {}
 
-/// Returns the point of the convex hull of one to four points nearest to the origin; `None` for any
-/// other number of points. Points may coincide or be collinear or coplanar. Coordinates and their cubes
-/// must be finite.
+/// Returns the point nearest to the origin among all points of the convex hull of `s`, which contains
+/// one to four points; `None` for any other number. The points may coincide or be collinear or coplanar.
+/// Coordinates and their cubes must be finite.
 #[must_use]
 pub fn nearest_to_origin(s: &[V3]) -> Option<Nearest> {
     let found = signed_volumes(s, Signs::Double, Newest::Unknown)?;
@@ -217,8 +217,9 @@ fn flat_cover(c: &[f64; 4], n_faces: usize) -> [bool; 4] {
     }
 }
 
-/// Algorithm 3: returns the point nearest to the origin of the triangle with the vertices `v` of the
-/// simplex `s`. The last of `v` is the newest vertex if the order is known.
+/// Algorithm 3: returns the point of a triangle nearest to the origin. The triangle is given by the
+/// indices `v` of its vertices in the simplex `s`; the last one is the newest vertex if `newest` is
+/// `Last`.
 #[inline]
 fn s2d<W: FaceObserver>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
     let [a, b, c] = v.map(|i| s[i]);
@@ -255,9 +256,10 @@ fn s2d<W: FaceObserver>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, w
     best.unwrap_or_else(|| s1d(s, [v[0], v[1]]))
 }
 
-/// Algorithm 4: returns the point nearest to the origin of the edge between the vertices `v` (a and b) of
-/// the simplex `s`. With t = b − a, the products ⟨−a, t⟩ and ⟨b, t⟩ have the signs of the lengths of the
-/// two fictitious segments, in which the projected origin replaces one end. They need no division.
+/// Algorithm 4: returns the point of an edge nearest to the origin. The edge is given by the indices `v`
+/// of its ends a and b in the simplex `s`. With t = b − a, the products ⟨−a, t⟩ and ⟨b, t⟩ have the
+/// signs of the lengths of the two fictitious segments, in which the projected origin replaces one end.
+/// They need no division.
 #[inline]
 fn s1d(s: &[V3], v: [usize; 2]) -> Nearest {
     let (a, b) = (s[v[0]], s[v[1]]);

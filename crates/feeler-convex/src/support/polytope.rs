@@ -37,11 +37,12 @@ pub struct Polytope {
 
 #[derive(Clone, Debug)]
 struct Walk {
-    /// Neighbours of vertex i: `neighbours[offsets[i]..offsets[i + 1]]`.
+    /// Neighbours of vertex i: `neighbours[offsets[i]..offsets[i + 1]]`. Vertices are numbered by their
+    /// positions in [`Polytope::vertices`].
     offsets: Vec<u32>,
     neighbours: Vec<u32>,
-    /// For each of `per_side`² cells of directions, the vertex farthest along the direction at the cell's
-    /// centre, from which hill climbing starts.
+    /// For each of `per_side`² cells of directions, the position in [`Polytope::vertices`] of the vertex
+    /// farthest along the direction at the cell's centre, from which hill climbing starts.
     table: Vec<u32>,
     per_side: usize,
 }
@@ -208,7 +209,8 @@ impl Walk {
         at
     }
 
-    /// Returns the farthest along `direction` of the vertex `at` and its neighbours.
+    /// Returns the position of the vertex that is farthest along `direction` among the vertex `at` and
+    /// its neighbours; `at` if no neighbour is farther.
     #[inline]
     fn highest_around(&self, vertices: &[P3], direction: &V3, at: usize) -> usize {
         let from = vertices[at];

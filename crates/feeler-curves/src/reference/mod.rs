@@ -26,7 +26,8 @@ use orthogonal::{Ball, TangentCone, by_polyhedra, by_revolution, by_signs};
 /// Maximum number of bisections of a piece. A part that is still not flat contains a cusp.
 const MAX_BISECTIONS: u32 = 12;
 
-/// Test whether directions between two parts can be orthogonal to their tangents.
+/// Kind of test by which it is decided whether a direction between two parts can be orthogonal to the
+/// tangents of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cones {
     /// Tangents and directions are bounded by cones of revolution.
@@ -40,7 +41,8 @@ pub enum Cones {
 /// Method of culling pairs of parts of a curve that cannot contain a minimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
-    /// How it is tested whether a direction between two parts can be orthogonal to both tangents.
+    /// Test by which it is decided whether a direction between two parts can be orthogonal to the
+    /// tangents of both.
     pub cones: Cones,
     /// Whether pairs whose oriented boxes are farther apart than `reach` are culled, too.
     pub boxes: bool,
@@ -61,7 +63,7 @@ pub struct Culling {
 }
 
 impl Culling {
-    /// Finds the pairs of flat parts of a curve that the method does not cull.
+    /// Replaces the pairs by the pairs of flat parts of a curve that the method does not cull.
     pub fn itself(&mut self, curve: &Curve, method: &Method) {
         self.pairs.clear();
         self.n_tests = 0;
@@ -97,9 +99,9 @@ impl Culling {
         }
     }
 
-    /// Culls the pairs of parts within one part `a`, recursively; `halvings` bisections are left.
-    /// `around` is an upper bound of the turning (rad) of the rest of a closed curve, infinite for an
-    /// open one.
+    /// Adds the pairs of flat parts within one part `a` that the method does not cull, recursively;
+    /// `halvings` bisections are left. `around` is an upper bound of the turning (rad) of the rest of a
+    /// closed curve, infinite for an open one.
     fn with_itself<const N: usize>(&mut self, a: &Segment<N>, around: f64, halvings: u32, method: &Method) {
         if a.part.turning() < PI || halvings == 0 {
             return;
@@ -113,8 +115,8 @@ impl Culling {
         }
     }
 
-    /// Culls the pairs of parts of `a` with parts of `b` by Algorithm 13, recursively; `halvings`
-    /// bisections are left. `between` is the turning between `a` and `b`.
+    /// Adds the pairs of a flat part of `a` and a flat part of `b` that Algorithm 13 does not cull,
+    /// recursively; `halvings` bisections are left. `between` is the turning between `a` and `b`.
     fn cull<const N: usize>(
         &mut self,
         a: &Segment<N>,

@@ -33,8 +33,8 @@ pub fn spring(pitch: f64) -> Vec<P3> {
     hermite_points(&points, &derivatives, false).collect()
 }
 
-/// Control points of a wavy cable of at least 10 cubics along x, with one loop in its middle. In the
-/// loop the cable passes itself at a distance of 2.2 mm.
+/// Control points of a wavy cable of `n_pieces` (at least 10) cubics along x, with one loop in its
+/// middle, in which the cable passes itself at a distance of 2.2 mm.
 #[must_use]
 pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
     let h = TAU / f64::from(LOOP);

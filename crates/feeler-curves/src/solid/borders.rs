@@ -14,9 +14,9 @@ use crate::solve::Stretch;
 const MAX_CUTS: f64 = 4096.0;
 
 /// Distance beyond the border of a feature at which the distance from the solid is computed, as a
-/// fraction of the size of curve and solid. It is also the length (in the curve's parameter) beyond the
-/// end of a stretch that is searched for the border of a patch. With a smaller value, concave fillets are
-/// missed.
+/// fraction of the size of the curve or the solid, whichever is larger. It is also the length (in the
+/// curve's parameter) beyond the end of a stretch that is searched for the border of a patch. With a
+/// smaller value, concave fillets are missed.
 const PROBE_DISTANCE: f64 = 1e-4;
 
 /// Cosine of the angle between a direction and an edge below which the two count as orthogonal. With a
@@ -25,9 +25,9 @@ const PROBE_DISTANCE: f64 = 1e-4;
 const ORTHOGONAL_COS: f64 = 1e-9;
 
 impl Context<'_> {
-    /// Passes the parts of a stretch whose footpoints are on the feature to `keep`. Parts shorter than a
-    /// fraction 1 / [`MAX_CUTS`] of the stretch may be missed. `is_free` marks the ends from which no
-    /// other stretch continues.
+    /// Passes to `keep` the parts of a stretch on which the footpoints of the curve's points are on the
+    /// feature. Parts shorter than a fraction 1 / [`MAX_CUTS`] of the stretch may be missed. `is_free`
+    /// marks the ends from which no other stretch continues.
     pub(super) fn clip(
         &self,
         feature: Feature,
@@ -105,8 +105,9 @@ impl Context<'_> {
         }
     }
 
-    /// Removes overlaps of stretches: two neighbouring areas of a patch both report the stretches whose
-    /// footpoints are on their common border.
+    /// Sorts `stretches` and removes their overlaps: two neighbouring areas of a patch both report the
+    /// stretches whose footpoints are on their common border, and only the stretch of the first area is
+    /// kept there.
     pub(super) fn remove_overlaps(&self, feature: Feature, stretches: &mut Vec<Stretch>) {
         stretches.sort_unstable_by(|p, q| p.ends[0][0].total_cmp(&q.ends[0][0]).then(p.area.cmp(&q.area)));
         let mut n = 0;
@@ -132,8 +133,9 @@ impl Context<'_> {
         stretches.truncate(n);
     }
 
-    /// Whether the point of the curve at the parameter `u` has a footpoint on the feature, strictly
-    /// inside the trims. For a free-form face the footpoint is searched in one area of it.
+    /// Whether the point of the curve at the parameter `u` has a footpoint on the feature; on a face, it
+    /// must be strictly inside the trims. `area` is the index of the area of a free-form face in which
+    /// the footpoint is searched.
     fn is_on(&self, feature: Feature, area: u32, u: f64) -> bool {
         let Feature::Face(f) = feature else { return self.candidate(feature, area, u, None).is_some() };
         let face = &self.solid.body().hierarchy().faces[f.index()];
@@ -188,9 +190,9 @@ impl Context<'_> {
                 .any(|direction| self.slope_beyond(c.feature, 0, c.u, *direction, points) < -slope)
     }
 
-    /// Distance (mm) between the border of the face `feature` and the footpoint on it of the point at the
-    /// parameter `u` of the queried curve; 0 for edges, vertices and faces without a closed form, or if the
-    /// footpoint is undefined.
+    /// Distance (mm) between the border of the face `feature` and the footpoint on it of the point at
+    /// the parameter `u` of the queried curve, at most the size of curve or solid; 0 for edges, vertices
+    /// and faces without a closed form, or if the footpoint is undefined.
     fn border_distance(&self, feature: Feature, u: f64) -> f64 {
         let Feature::Face(f) = feature else { return 0.0 };
         let Some(primitive) = &self.solid.faces[f.index()] else { return 0.0 };

@@ -76,7 +76,7 @@ struct InterferenceSearch<'a> {
     tolerance: f64,
     /// Half the length of parts that are not bisected (mm).
     min_half_length: f64,
-    /// Number of points that may still be evaluated.
+    /// Number of points of the curve at which the distance may still be evaluated.
     points_left: u32,
 }
 

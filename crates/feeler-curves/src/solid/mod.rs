@@ -36,13 +36,16 @@ use crate::sets::{Pairing, Sampling, Sets};
 use crate::solve::{Limits, OnCurve, ParamPair, Solutions, Stretch, solve_parts, solve_point};
 use crate::tree::{Between, CurveTree, Vertex};
 
-/// Distance, as a fraction of the size of curve and solid, below which two minima count as duplicates.
-/// With a larger value, different minima are merged; with a smaller one, minima are reported twice.
+/// Distance, as a fraction of the size of the curve or the solid, whichever is larger, below which two
+/// minima count as duplicates. With a larger value, different minima are merged; with a smaller one,
+/// minima are reported twice.
 const SAME_MINIMUM_TOLERANCE: f64 = 1e-8;
 
-/// Distance by which a footpoint may lie outside the trims of its face, as a fraction of the size of
-/// curve and solid. With a larger value, false footpoints outside the faces are accepted; with a smaller
-/// one, footpoints on borders are lost.
+/// Distance by which a footpoint may lie outside the trims of its face, as a fraction of the size of the
+/// curve or the solid, whichever is larger. Its square root is the distance in parameters by which a
+/// footpoint may lie outside the rectangle of its area, as a fraction of the rectangle's sides. With a
+/// larger value, false footpoints outside the faces are accepted; with a smaller one, footpoints on
+/// borders are lost.
 const TRIM_SLACK: f64 = 1e-10;
 
 /// Maximum turning (rad) of a stretch of a curve that is sampled only at its ends and near its middle.
@@ -55,9 +58,10 @@ const MAX_STRETCH_TURNING: f64 = 0.5;
 /// slower.
 const MAX_STRETCH_RATIO: f64 = 0.5;
 
-/// Length, as a fraction of a leaf's parameters, below which a stretch of a curve is not bisected: its
-/// distance then has a kink. With a larger value, minima near kinks of the distance are lost; with a
-/// smaller one, curves across axes are slower.
+/// Minimum length of a stretch of a curve that may be bisected, as a fraction of a leaf's parameters;
+/// the distance is assumed to have a kink on shorter stretches that still turn or bend too much. With a
+/// larger value, minima near kinks of the distance are lost; with a smaller one, curves across axes are
+/// slower.
 const MIN_STRETCH: f64 = 1e-4;
 
 /// Maximum slope of the distance with length (mm per mm) at a minimum on a free-form face. With a larger
@@ -136,8 +140,8 @@ impl CurveSolidPair {
     }
 
     /// Finds all local minima of the distance between a curve and a solid placed by `pose`, sorted by
-    /// their parameters. Only minima are reported whose gaps are at most `d_max`, and at which the curve
-    /// is at most by its radius inside the solid.
+    /// their parameters. Minima are not reported if their gaps exceed `d_max`, or if the curve's point
+    /// is inside the solid and deeper than the curve's radius.
     pub fn query(
         &mut self,
         curve: &Curve,
@@ -163,7 +167,8 @@ impl CurveSolidPair {
         &self.minima
     }
 
-    /// Joins the stretches of each feature to sets.
+    /// Joins the stretches of each feature to sets. Replaces the minima on the sets by samples, and adds
+    /// one minimum for each chain of stretches that is too short for a set.
     fn join(&mut self, ctx: &Context<'_>, sampling: &Sampling) {
         let stretches = &mut self.walk.stretches;
         stretches.sort_unstable_by(|p, q| {
@@ -271,7 +276,8 @@ impl CurveSolidPair {
     }
 }
 
-/// Data shared by all steps of a query.
+/// Data shared by all steps of a query; `size` (mm) is that of the curve or the solid, whichever is
+/// larger.
 struct Context<'a> {
     curve: &'a Curve,
     solid: &'a Obstacle,
@@ -318,8 +324,9 @@ impl Context<'_> {
         placed
     }
 
-    /// Returns the candidate at the parameter `u` of the curve with its footpoint on a feature. `None` if
-    /// the footpoint is outside the trims, or the direction outside the polar of the edge.
+    /// Returns the candidate at the parameter `u` of the curve with its footpoint on a feature. `None`
+    /// if the feature has no closed form, if the footpoint is outside the trims, or if the direction is
+    /// outside the polar of the edge or vertex.
     fn measured(
         &self,
         feature: Feature,
@@ -340,8 +347,9 @@ impl Context<'_> {
         })
     }
 
-    /// Returns the candidate at the parameter `u` of the curve with its footpoint on a feature, for a
-    /// free-form face in one area of it; `None` if no valid footpoint exists.
+    /// Returns the candidate at the parameter `u` of the curve with its footpoint on a feature, as a
+    /// sample of the set with the number `set`, if given. `area` is the index of the area of a free-form
+    /// face in which the footpoint is searched. `None` if no valid footpoint exists.
     fn candidate(&self, feature: Feature, area: u32, u: f64, set: Option<u32>) -> Option<Candidate> {
         match feature {
             Feature::Face(f) if self.solid.faces[f.index()].is_none() => {
@@ -434,7 +442,8 @@ impl Walk {
         self.n_undecided = 0;
     }
 
-    /// Finds the minima inside of the pieces of the curve.
+    /// Adds the minima inside of the pieces of the curve to `found`, and stretches of constant distance
+    /// to `stretches`.
     fn pieces<const N: usize>(&mut self, ctx: &Context<'_>, s: &CurveTree<N>, found: &mut Vec<Candidate>) {
         let root = &ctx.solid.body().hierarchy().nodes[0].obb;
         self.curve.clear();
@@ -455,8 +464,8 @@ impl Walk {
         }
     }
 
-    /// Finds the minima between a leaf of the curve, in the solid's frame, and all features near it. The
-    /// leaf lies in a ball with the centre `center` and the radius `half` (mm).
+    /// Adds the minima between a leaf of the curve (`part`, in the solid's frame) and all features near
+    /// it to `found`. The leaf lies in a ball with the centre `center` and the radius `half` (mm).
     fn leaf<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
@@ -542,7 +551,8 @@ impl Walk {
         }
     }
 
-    /// Finds the minima with a face or an edge that has a signed distance in closed form.
+    /// Adds the minima between a part of the curve and a face or an edge whose signed distance has a
+    /// closed form to `found`.
     fn canonical<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
@@ -556,7 +566,7 @@ impl Walk {
         search(ctx, part, &distance, &mut take, &mut |stretch| self.stretches.push((feature, stretch)));
     }
 
-    /// Finds the minima with an area of a free-form face.
+    /// Adds the minima between a part of the curve and the area `id` of a free-form face to `found`.
     fn free_form<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
@@ -588,7 +598,8 @@ impl Walk {
         search(ctx, part, &distance, &mut take, &mut level);
     }
 
-    /// Finds the minima with a span of an edge that has no closed form.
+    /// Adds the minima between a part of the curve and one span of an edge that has no closed form to
+    /// `found`.
     fn fitted<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
@@ -616,7 +627,8 @@ impl Walk {
         }
     }
 
-    /// Finds the minima at a free end or a corner of the curve.
+    /// Adds the minima between a free end or a corner of the curve and all features of the solid to
+    /// `found`.
     fn vertex(&mut self, ctx: &Context<'_>, vertex: &Vertex, found: &mut Vec<Candidate>) {
         let h = ctx.solid.body().hierarchy();
         let p = ctx.into.point(&vertex.point.into());
@@ -696,9 +708,9 @@ impl Walk {
     }
 }
 
-/// Finds the minima of a signed distance along a part of the curve, and passes their parameters on the
-/// part to `take` and stretches of constant distance to `level`. The part is split into intervals that
-/// turn little and are short relative to the radii of curvature of the distance.
+/// Finds the minima of a signed distance along a part of the curve. Passes the parameters of strict
+/// minima on the whole curve to `take`, and stretches of constant distance to `level`. The part is split
+/// into intervals that turn little and are short relative to the radii of curvature of the distance.
 fn search<const N: usize>(
     ctx: &Context<'_>,
     part: &Part<N>,
@@ -759,6 +771,7 @@ fn inset([from, to]: [f64; 2]) -> [f64; 2] {
 }
 
 /// Maps an end of the interval shrunk by [`inset`] back to the end of the original interval `range`.
+/// Other parameters `x` are returned unchanged.
 fn outset(x: f64, range: &[f64; 2]) -> f64 {
     let [from, to] = inset(*range);
     if x <= from {
@@ -780,9 +793,9 @@ fn bisect([from, to]: [f64; 2], examine: &mut impl FnMut([f64; 2]) -> bool) {
     }
 }
 
-/// Refines a minimum found on a fitted edge with the edge's curve, by Newton's method from the
+/// Refines a minimum found on a fitted edge with the edge's curve, by at most 12 Newton steps from the
 /// parameters `u` (curve) and `t` (edge). Returns the parameter on the curve and the footpoint on the
-/// edge (solid's frame); `None` if it does not converge.
+/// edge (solid's frame); `None` if the squared distance is not convex at a step.
 fn polish(ctx: &Context<'_>, e: feeler_hierarchy::EdgeId, u: f64, t: f64) -> Option<(f64, P3)> {
     let edge = &ctx.solid.body().hierarchy().edges[e.index()];
     let (mut u, mut t) = (u, t);

@@ -14,7 +14,8 @@ use super::H4;
 use crate::binomial::row as binomials;
 use crate::{P3, V3};
 
-/// A net of polynomial coefficients in u and v, scaled by binomials, so that products are convolutions.
+/// Bernstein coefficients of a polynomial in u and v, of degrees `nu` and `nv`, each multiplied by its
+/// two binomial coefficients, so that products of polynomials are convolutions.
 #[derive(Clone)]
 struct Net<T> {
     nu: usize,
@@ -29,7 +30,7 @@ impl<T: Copy + std::ops::Mul<f64, Output = T>> Net<T> {
         Self { nu, nv, c }
     }
 
-    /// Returns the Bernstein coefficients.
+    /// Returns the Bernstein coefficients, without the binomial coefficients.
     fn coefficients(&self) -> Vec<T> {
         let (bu, bv) = (binomials(self.nu), binomials(self.nv));
         let n = self.nv + 1;

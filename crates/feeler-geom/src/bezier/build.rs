@@ -66,7 +66,8 @@ impl BezierSpline {
         Self { degree: self.degree, breaks, control, periodic: whole }
     }
 
-    /// Returns the same curve with its degree raised to `degree`.
+    /// Returns the same curve with its degree raised to `degree`; unchanged if its degree is at least
+    /// that.
     #[must_use]
     pub fn elevated(&self, degree: u32) -> Self {
         let mut out = self.clone();

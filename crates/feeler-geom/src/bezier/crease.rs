@@ -109,7 +109,8 @@ impl BezierSurface {
 /// With a larger value degenerate sides split faces; with a smaller one sharp creases do not.
 const MIN_FOLD_ANGLE: f64 = 3.0;
 
-/// Breaks from one joint to another one, which may be beyond the end of the period.
+/// Returns the breaks at the joints of a range, both ends included. Joints beyond the end of a periodic
+/// direction have the breaks of the first joints increased by the period.
 fn breaks_between(breaks: &[f64], joints: &Range<usize>) -> Vec<f64> {
     let n = breaks.len() - 1;
     let period = breaks[n] - breaks[0];

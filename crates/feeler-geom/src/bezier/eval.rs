@@ -28,7 +28,8 @@ struct Basis<const N: usize> {
     /// Degree, at least two.
     degree: f64,
     s: f64,
-    /// Values of the `degree − 1` Bernstein polynomials; the other entries are zero.
+    /// Values at `s` of the `degree − 1` Bernstein polynomials of the degree minus two; the other
+    /// entries are zero.
     weights: [f64; N],
 }
 
@@ -53,16 +54,17 @@ impl<const N: usize> Basis<N> {
         Self { is_line: n < 2, degree: n.max(2) as f64, s, weights }
     }
 
-    /// Homogeneous value and first two derivatives with respect to the local parameter in [0, 1].
+    /// Homogeneous value at `s` of the curve with these control points, and its first two derivatives
+    /// with respect to the local parameter in [0, 1].
     #[inline(always)]
     fn contract<'a>(&self, control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
         // Start at the nearer end, so that the value at an end is exactly its control point.
         if self.s <= 0.5 { self.contract_at::<false>(control) } else { self.contract_at::<true>(control) }
     }
 
-    /// Evaluates from the first control point of the quadratic curve, or from the last one if `LAST`.
-    /// The sums are over differences of control points, so the derivatives are as accurate as the
-    /// differences.
+    /// Like `contract`, evaluated from the first control point of the quadratic curve, or from the last
+    /// one if `LAST`. The sums are over differences of control points, so the derivatives are as
+    /// accurate as the differences.
     #[inline(always)]
     fn contract_at<'a, const LAST: bool>(&self, mut control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
         let mut p0 = control.next().copied().unwrap_or_default();
@@ -89,7 +91,8 @@ impl<const N: usize> Basis<N> {
     }
 }
 
-/// Homogeneous value and derivatives of one piece at the local parameter `s`.
+/// Homogeneous value of one piece at the local parameter `s`, and its first two derivatives with respect
+/// to that parameter.
 pub(super) fn curve_h(control: &[H4], s: f64) -> [H4; 3] {
     let n = control.len() - 1;
     if n < 6 {

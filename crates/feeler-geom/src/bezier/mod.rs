@@ -89,9 +89,9 @@ fn scaled(h: &H4, f: f64) -> H4 {
     H4::new(h.x * f, h.y * f, h.z * f, h.w)
 }
 
-/// Unit direction from the first control point to the first one that differs from it, relative to `size`
-/// (mm). It is the tangent at the start, even if the derivative is zero there. `None` if all control
-/// points coincide.
+/// Unit direction from the first control point to the first one that is farther from it than 1e-7 of
+/// `size` (mm). It is the tangent at the start, even if the derivative is zero there. `None` if no
+/// control point is that far.
 fn first_direction(c: &[H4], size: f64) -> Option<V3> {
     let p0 = dehomogenized(&c[0]);
     c[1..].iter().map(|h| dehomogenized(h) - p0).find(|d| d.norm() > 1e-7 * size).and_then(unit)
@@ -104,13 +104,13 @@ impl BezierSpline {
         self.breaks.len() - 1
     }
 
-    /// Parameter range.
+    /// Parameter range: the first and the last break.
     #[must_use]
     pub fn range(&self) -> (f64, f64) {
         (self.breaks[0], self.breaks[self.breaks.len() - 1])
     }
 
-    /// Period of the parameter if the spline is periodic.
+    /// Period of the parameter; `None` if the spline is not periodic.
     #[must_use]
     pub fn period(&self) -> Option<f64> {
         let (t0, t1) = self.range();
@@ -162,14 +162,16 @@ impl BezierSpline {
         if t - t0 > t1 - t { self.tangent_before(i, t) } else { self.tangent_after(i, t) }
     }
 
-    /// Unit tangent of piece `i` at `t`, as the limit from smaller parameters.
+    /// Unit tangent of piece `i` at `t`, as the limit from smaller parameters; `None` if the piece has
+    /// no length before `t`.
     pub(crate) fn tangent_before(&self, i: usize, t: f64) -> Option<V3> {
         let mut c = self.sub_control(i, self.breaks[i], t.max(self.breaks[i].next_up()));
         c.reverse();
         first_direction(&c, self.piece_size(i)).map(|d| -d)
     }
 
-    /// Unit tangent of piece `i` at `t`, as the limit from larger parameters.
+    /// Unit tangent of piece `i` at `t`, as the limit from larger parameters; `None` if the piece has no
+    /// length after `t`.
     pub(crate) fn tangent_after(&self, i: usize, t: f64) -> Option<V3> {
         let t1 = self.breaks[i + 1];
         first_direction(&self.sub_control(i, t.min(t1.next_down()), t1), self.piece_size(i))

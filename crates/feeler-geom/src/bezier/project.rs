@@ -335,10 +335,11 @@ impl BezierSurface {
         best.at
     }
 
-    /// Descends from `start` to a local minimum of the squared distance inside `rect`. The steps are
-    /// Newton steps if the full Hessian is positive definite, otherwise Gauss–Newton steps, both with
-    /// backtracking. A parameter at a border of `rect` is fixed if the descent leads out of the
-    /// rectangle. `None` if the descent does not converge.
+    /// Descends from `start` to a local minimum of the squared distance inside `rect`, and returns its
+    /// parameters and its squared distance (mm²). `eval` computes the point and derivatives of the
+    /// surface. The steps are Newton steps if the full Hessian is positive definite, otherwise
+    /// Gauss–Newton steps, both with backtracking. A parameter at a border of `rect` is fixed if the
+    /// descent leads out of the rectangle. `None` if the descent does not converge.
     fn newton(
         &self,
         p: &P3,
@@ -428,8 +429,8 @@ impl BezierSurface {
     }
 }
 
-/// Computes the lower bound of the cell's squared distance from `p`, and adds the cell's corners to the
-/// candidates.
+/// Returns the cell with the lower bound of its squared distance from `p`, and offers its corners to
+/// `best` as candidates for the nearest point.
 fn offered(mut cell: Cell, roots: &[Root], nv: usize, p: &P3, best: &mut Best<P2>) -> Cell {
     let last = cell.control.len() - 1;
     let shift = roots[cell.root].shift;
@@ -509,7 +510,7 @@ fn descent([a, b, c]: [f64; 3], g: V2, fixed_u: bool, fixed_v: bool) -> Option<V
 }
 
 /// Returns a scaled steepest-descent step for the parameters that are not fixed; used at singular
-/// points.
+/// points. `None` if the step is zero.
 fn gradient_step([a, _, c]: [f64; 3], g: V2, fixed_u: bool, fixed_v: bool) -> Option<V2> {
     let one = |fixed: bool, g: f64, h: f64| if fixed || h <= 0.0 { 0.0 } else { -g / h };
     let step = V2::new(one(fixed_u, g.x, a), one(fixed_v, g.y, c));

@@ -130,7 +130,8 @@ impl BezierSurface {
     }
 }
 
-/// Local parameter in [0, 1] of `t` between `b0` and `b1`, exactly 0 at `b0` and exactly 1 at `b1`.
+/// Parameter `t` relative to the range from `b0` to `b1`: exactly 0 at `b0`, exactly 1 at `b1`, and
+/// outside [0, 1] beyond them.
 #[expect(clippy::float_cmp, reason = "the result must be exact at the ends")]
 fn local(t: f64, b0: f64, b1: f64) -> f64 {
     if t == b1 { 1.0 } else { (t - b0) / (b1 - b0) }

@@ -107,8 +107,8 @@ impl Range {
 /// gives looser bounds.
 const PARTS_PER_DIRECTION: i32 = 4;
 
-/// Balls that contain the derivatives of the given orders (each with sum 3) with respect to the
-/// parameters of the unit square.
+/// Returns a ball for each of the `orders` (ku, kv), with ku + kv = 3. It contains the derivatives of
+/// the net's curve or surface of that order with respect to the parameters of the unit square.
 fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall; N] {
     let w0 = net.c[0].w;
     let plain = net.c.iter().all(|h| (h.w - w0).abs() <= 64.0 * f64::EPSILON * w0.abs());
@@ -139,8 +139,8 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall;
     all.map_or([VectorBall::everything(); N], |ranges| ranges.map(|r| r.ball().times(scale)))
 }
 
-/// Ranges of the derivatives of the given orders of a rational net; `None` if a weight may be
-/// non-positive.
+/// Returns a range for each of the `orders`, which contains the derivatives of that order of a rational
+/// net; `None` if a weight may be non-positive.
 fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[Range; N]> {
     let reach = net.c.iter().fold(0.0, |m: f64, h| m.max(h.amax()));
     let all = |i: usize, j: usize| {

@@ -57,7 +57,7 @@ pub(super) fn recognised(spline: &BezierSpline, tol: f64) -> Option<Recognised<C
 }
 
 /// Recognises a line: all control points are within `tol` (mm) of the line through the ends, and in
-/// order along it.
+/// order along it. `None` if they are not.
 fn line(spline: &BezierSpline, tol: f64) -> Option<Recognised<Curve>> {
     let first = dehomogenized(spline.control.first()?);
     let last = dehomogenized(spline.control.last()?);

@@ -58,6 +58,7 @@ pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Su
 }
 
 /// Recognises a plane: all control points, and therefore the whole grid, are within `tol` (mm) of it.
+/// `None` if they are not, or if the grid is folded.
 fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recognised<Surface>> {
     let n = samples[0].n;
     if samples.iter().any(|s| s.n.dot(&n) < 1.0 - CURVATURE_TOL) {
@@ -135,7 +136,7 @@ fn guess(s: &[Sample; 4]) -> Option<Revolved> {
 }
 
 /// Guesses a cone from three tangent planes, which intersect in its apex and whose normals have equal
-/// angles with its axis.
+/// angles with its axis. `None` if the planes do not intersect in one point.
 fn cone(s: &[Sample; 4]) -> Option<Revolved> {
     let triples = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]];
     let axis_of = |t: &[usize; 3]| (s[t[1]].n - s[t[0]].n).cross(&(s[t[2]].n - s[t[0]].n));
@@ -172,8 +173,8 @@ fn measured(grid: &BezierSurface, shape: &Revolved, tol: f64) -> Option<f64> {
     Some(worst)
 }
 
-/// Converts a fitted shape to a surface whose `x` points towards the points; `None` if its parameters
-/// are not valid.
+/// Converts a fitted shape to a surface whose frame has an x axis that points towards one of `points`;
+/// `None` if the parameters of the shape are not valid.
 fn finished(shape: &Revolved, grid: &BezierSurface, points: &[P3]) -> Option<Surface> {
     let aligned =
         |frame: &Frame, towards: &P3| Frame::from_z(frame.origin, frame.z, Some(towards - frame.origin));

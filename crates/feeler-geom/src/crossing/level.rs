@@ -67,7 +67,7 @@ impl Level<'_> {
 /// number of cells that may still be evaluated, and is reduced by those used.
 ///
 /// If no crossing is reported, the optional `clearance` is lowered to a lower bound of the curve's
-/// distance from the level (mm).
+/// distance from the level (mm), or to 0 if no bound was found.
 pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     level: &Level<'_>,
@@ -294,8 +294,9 @@ fn second_derivatives(local: &Local, gradient: &V3, primitive: &Primitive, focal
     std::array::from_fn(|i| by_curvatures[i].min(by_difference[i]))
 }
 
-/// Searches for the crossings on the sides of a cell in which the distance is monotone along u or v.
-/// Sides on the boundary of the patch are skipped unless they are `joined`.
+/// Searches for the crossings on the two sides of a cell at its smallest u and its smallest v, and
+/// reports them to `found`. The distance is monotone along u or v in the cell, so every crossing curve
+/// reaches a side. Sides on the boundary of the patch are skipped unless they are `joined`.
 fn sides(
     (patch, joined): (&Patch<'_>, [bool; 2]),
     rect: &Rect,

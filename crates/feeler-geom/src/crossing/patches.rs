@@ -267,9 +267,9 @@ pub fn patch_through_patch(
     Search::Complete
 }
 
-/// Searches for the crossings of the sides of each cell of a pair with the other cell: `first` and `a`
-/// are the rectangle and the bounds of the cell of `patch`, `second` and `b` those of the cell of
-/// `target`.
+/// Searches for the crossings of the sides of each cell of a pair at its smallest u and its smallest v
+/// with the other cell, and reports them to `found`. `first` and `a` are the rectangle and the bounds of
+/// the cell of `patch`, `second` and `b` those of the cell of `target`.
 #[expect(clippy::too_many_arguments, reason = "two cells with what is known of them")]
 fn borders(
     patch: &Patch<'_>,

@@ -67,9 +67,9 @@ pub(super) fn solve(job: &mut Job<'_>) {
     found.finish(job);
 }
 
-/// Finds the critical pairs with distances in the requested range, starting from the roots of the
-/// polynomial at `positions` on the second circle. Returns `Undecided` unless all critical pairs at any
-/// distance are proven to be simple.
+/// Adds the critical pairs with distances in the requested range to `found`, starting from the roots of
+/// the polynomial at `positions` on the second circle. Returns `Undecided` unless all critical pairs at
+/// any distance are proven to be simple.
 ///
 /// Half the squared distance `½ |w|²` between a point of each circle is a function on the torus of pairs
 /// of points. At a point of the second circle and its partner on the first one, the first and second
@@ -258,8 +258,9 @@ impl Guess for OnSide<'_> {
     }
 }
 
-/// Finds all critical pairs without proofs: refines the candidates at all `positions` on the second
-/// circle and, if a solution seems to be missing, starts from evenly spaced points of the second circle.
+/// Adds all critical pairs to `found` without proofs: refines the candidates at all `positions` on the
+/// second circle and, if a solution seems to be missing, starts from evenly spaced points of the second
+/// circle.
 fn try_everything(
     job: &Job<'_>,
     first: &Circle,
@@ -358,9 +359,9 @@ fn starts(first: &Circle, second: &Circle, phi: f64, try_start: &mut impl FnMut(
     }
 }
 
-/// Adds the families of poses in which all points of one circle have the same distance from the other
-/// one: coaxial circles, circles that are meridians or Villarceau circles of a torus around the other
-/// circle, and coinciding circles.
+/// Adds the families of critical pairs that exist if all points of one circle have the same distance
+/// from the other one: coaxial circles, circles that are meridians or Villarceau circles of a torus
+/// around the other circle, and coinciding circles.
 fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let mid = -sigma_a - sigma_b;
@@ -448,7 +449,8 @@ fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     }
 }
 
-/// Whether two points of a pair of [`parallel_tangents`] may be within `distance` (mm) of each other.
+/// Whether the two points of any pair that [`parallel_tangents`] returns may be within `distance` (mm)
+/// of each other.
 fn may_touch(first: &Circle, second: &Circle, distance: f64) -> bool {
     let line = first.frame.z.cross(&second.frame.z);
     let centers = second.frame.origin - first.frame.origin;

@@ -86,7 +86,8 @@ fn plane_member(
 const MAX_MEMBER_RESIDUAL: f64 = 4.0;
 
 /// Returns the member nearest to `p_guess` of the family of two primitives that are not planes. It is
-/// the nearest one of those to which Newton's iteration converges from several starts.
+/// the nearest one of those to which Newton's iteration converges from several starts; `None` if it
+/// converges from none of them.
 fn skeleton_member(
     a: &Primitive,
     b: &Primitive,
@@ -119,8 +120,8 @@ fn skeleton_member(
     best
 }
 
-/// Whether A and B are lines that are farther apart near the point `p` than lines that count as coaxial
-/// within `tol` (mm).
+/// Whether A and B are lines whose axes are more than half of `tol` (mm) apart near the point `p`, so
+/// that they do not count as coaxial.
 fn are_axes_distinct(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
     let on_axis = |x: &Primitive| match x {
         Primitive::Line { origin, dir, .. } => Some(origin + dir * (p - origin).dot(dir)),
@@ -130,7 +131,8 @@ fn are_axes_distinct(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
 }
 
 /// Iterates Newton steps of minimal length from the pair `x`. Returns `None` if they do not converge to
-/// a member of a family within `tol` (mm), or if its distance is less than `least` (mm).
+/// a member of a family within `tol` (mm), if its distance is less than `least` (mm), or if it is not on
+/// the used nappe of a cone.
 fn converged(
     a: &Primitive,
     b: &Primitive,

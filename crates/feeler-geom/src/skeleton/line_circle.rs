@@ -64,8 +64,8 @@ pub(super) fn solve(job: &mut Job<'_>) {
     found.finish(job);
 }
 
-/// Finds the critical pairs with distances in the requested range, starting from the roots of the
-/// polynomial at `positions` on the circle. Returns `Undecided` unless all critical pairs at any
+/// Adds the critical pairs with distances in the requested range to `found`, starting from the roots of
+/// the polynomial at `positions` on the circle. Returns `Undecided` unless all critical pairs at any
 /// distance are proven to be simple.
 ///
 /// The signed distance from the line, without the constant radii (`±cos φ |w_⊥| - m w·u` in the symbols
@@ -211,8 +211,8 @@ impl Guess for OnSide<'_> {
     }
 }
 
-/// Finds all critical pairs without proofs: refines the candidates at all `positions` on the circle and,
-/// if a solution seems to be missing, starts from evenly spaced points of the circle.
+/// Adds all critical pairs to `found` without proofs: refines the candidates at all `positions` on the
+/// circle and, if a solution seems to be missing, starts from evenly spaced points of the circle.
 fn try_everything(job: &Job<'_>, p: &Poses, positions: &[UnitAngle], found: &mut Solutions<'_>) {
     for position in positions {
         starts(p, position.angle(), &mut |start| found.try_start(start, MAX_START_RESIDUAL));
@@ -327,8 +327,8 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     }
 }
 
-/// Adds the family of coaxial poses, in which all points of the circle have the same distance from the
-/// line's surface.
+/// Adds the family of critical pairs that exists in coaxial poses, in which all points of the circle
+/// have the same distance from the line's surface.
 fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
     let sigma = job.a.sigma() + job.b.sigma();
     // In most poses two points suffice to exclude a family on both sides.

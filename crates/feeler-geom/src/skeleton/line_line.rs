@@ -91,8 +91,8 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
     }
 }
 
-/// Adds the families of parallel rulings and of coaxial axes: those along which the distance varies by
-/// at most the tolerance of the query over its extent.
+/// Adds the families of parallel rulings and of coaxial axes along which the distance varies by at most
+/// the query's tolerance over the query's extent.
 ///
 /// B's sphere at the arc length `t` has the signed distance `± cos φ_a |x_⊥| - slope_a x·u - σ_a -
 /// σ_b(t)` from A. Here `x = q + t v` is the vector from A's origin to the sphere's centre, `x_⊥` its
@@ -148,9 +148,9 @@ fn families(job: &mut Job<'_>, l: &Lines) {
     }
 }
 
-/// Maximum distance over the extent between two axes that cross, as a multiple of the tolerance, at
-/// which they have no family of dimension one. With a smaller value the dimension of the family may
-/// change between queries of nearly equal poses.
+/// Maximum distance between two axes over the extent, as a multiple of the tolerance, at which they have
+/// no family of dimension one if they approach each other to half of that distance. With a smaller value
+/// the dimension of the family may change between queries of nearly equal poses.
 const NEARLY_COAXIAL: f64 = 16.0;
 
 /// Returns the smallest and the largest value over the interval `part` of the function `value`, which is

@@ -11,12 +11,14 @@
 use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
-/// Maximum Newton step (rad) from a root of the polynomial to its solution. With a larger value two
-/// solutions count as one; with a smaller one the exhaustive solver is used more often.
+/// Maximum Newton step (rad) from a root of the polynomial to its solution, times
+/// [`State::derivative_bound`]. With a larger value two solutions count as one; with a smaller one the
+/// exhaustive solver is used more often.
 const MAX_STEP_TO_SOLUTION: f64 = 1e-6;
 /// Newton step (rad) above which a root of the polynomial does not belong to a solution on the tested
-/// side of the skeleton: even double roots are more accurate than that. With a larger value double roots
-/// count twice; with a smaller one roots are lost.
+/// side of the skeleton: even double roots are more accurate than that. Solutions nearer to each other
+/// than this cannot be distinguished. With a larger value double roots count twice; with a smaller one
+/// roots are lost.
 const MIN_STEP_ELSEWHERE: f64 = 1e-4;
 /// Minimum determinant of the second derivatives, relative to the bound of their products, at which a
 /// solution counts as simple. With a larger value the exhaustive solver is used more often; with a
@@ -109,8 +111,9 @@ impl SimpleSolutions {
         Ok(true)
     }
 
-    /// Whether no solution is missing: there are at least `min_count` solutions, the minimum number of
-    /// critical points of any function on the domain, and their indices add up to zero.
+    /// Whether the sets `all` together contain every solution: there are at least `min_count` solutions,
+    /// the minimum number of critical points of any function on the domain, and their indices add up to
+    /// zero.
     pub(super) fn are_complete(all: &[Self], min_count: usize) -> bool {
         all.iter().map(|p| p.index_sum).sum::<i32>() == 0
             && all.iter().map(|p| p.positions.len()).sum::<usize>() >= min_count

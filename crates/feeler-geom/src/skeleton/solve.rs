@@ -111,9 +111,9 @@ pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System
     }
 }
 
-/// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio
-/// of the smallest pivot to the largest one. Unknowns of vanishing pivots are zero; if `short` is true,
-/// the unknown of the smallest pivot is zero, too.
+/// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant, and the ratio
+/// of the smallest pivot to the largest one (0 for a singular matrix). Unknowns of vanishing pivots are
+/// zero; if `short` is true, the unknown of the smallest pivot is zero, too.
 fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> ([f64; 4], f64, f64) {
     let mut column = [0, 1, 2, 3];
     let mut sign = 1.0;

@@ -59,8 +59,8 @@ impl Surface {
 }
 
 /// Range of the parameters of a line inside a box; `None` if the line does not intersect the box. Each
-/// axis of the box gives the distance from the line's origin to the centre, the component of the
-/// direction and the half-width.
+/// axis of the box gives three numbers: the coordinate of the box's centre along the axis relative to
+/// the line's origin, the component of the line's direction, and the half-width of the box.
 #[must_use]
 pub fn line_in_slabs(slabs: [(f64, f64, f64); 3]) -> Option<(f64, f64)> {
     let (mut lo, mut hi) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -77,7 +77,8 @@ pub fn line_in_slabs(slabs: [(f64, f64, f64); 3]) -> Option<(f64, f64)> {
     (lo <= hi).then_some((lo, hi))
 }
 
-/// Roots of `a t² + 2 b t + c`; `None` if they almost coincide.
+/// Roots of `a t² + 2 b t + c`; the list is empty without real roots. `None` if the roots almost
+/// coincide.
 fn quadratic(a: f64, b: f64, c: f64) -> Option<ArrayVec<f64, 4>> {
     let disc = b * b - a * c;
     if disc.abs() <= MIN_DISCRIMINANT * (b * b).max((a * c).abs()) {

@@ -328,12 +328,13 @@ impl Surface {
 
     /// Parameters of the surface point nearest to `p`.
     ///
-    /// Canonical surfaces have a closed form; angles `u` are in [0, 2π). For a spindle torus, `v` is in
-    /// the natural rectangle of the point's sheet. The rectangle `within` selects the sheet; without it,
-    /// or if it selects none, the nearer sheet is used. For Bézier grids, a global search over `within`
-    /// (or the whole grid) is refined by Newton's method up to rounding and clamped to the domain. If a
-    /// `hint` (guessed parameters) is given, Newton's method starts there, and the global search follows
-    /// only if it fails.
+    /// Canonical surfaces have a closed form; angles `u` are in [0, 2π). For a spindle torus, `v` is
+    /// between −π and π on the outer sheet and between 0 and 2π on the inner one. The rectangle `within`
+    /// selects the sheet; without it, or if it selects none, the nearer sheet is used. For Bézier grids,
+    /// a global search over `within` (or the whole grid) is refined by Newton's method up to rounding
+    /// and clamped to the domain. If a `hint` (guessed parameters) is given, Newton's method starts
+    /// there. The global search follows only if that fails, or if it ends at a border or in another
+    /// patch and not close to `p`.
     #[must_use]
     pub fn invert(&self, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
         invert::invert(self, p, hint, within)

@@ -28,8 +28,8 @@ use super::{TrimDomain, TrimPiece};
 use crate::{P2, Rect};
 use labels::Labels;
 
-/// Structure of BREP §4.4.1 for the classification of points of a trimmed domain: strips in v, divided
-/// into cells in u.
+/// Trimmed domain prepared for the classification of points (BREP §4.4.1). It is divided into strips in
+/// v. Within a strip, pieces do not begin or end, and they divide it into cells in u.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TrimCells {
@@ -39,79 +39,90 @@ pub struct TrimCells {
     pub u_period: Option<f64>,
     /// Period in v; `None` if v is not periodic.
     pub v_period: Option<f64>,
-    /// All pieces, cut to be monotone in u and v.
+    /// All boundary pieces, cut so that each is monotone in u and in v, in the order of the tree of
+    /// `boxes`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub pieces: Vec<TrimPiece>,
-    /// Values of v at the borders of the strips, increasing.
+    /// Values of v at the borders of the strips, increasing. Strip `k` extends from entry `k` to entry
+    /// `k + 1`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_v: Vec<f64>,
-    /// Winding at the left border of each strip.
+    /// Winding number at the left side of `rect` (smallest u), for each strip.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_base: Vec<i32>,
-    /// Index in `node_refs` of the first node of each strip, followed by the total number of entries.
+    /// Index in `node_refs` of the first node of each strip, followed by the length of `node_refs`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_nodes: Vec<u32>,
-    /// Indices of the nodes of all strips, strip by strip.
+    /// Nodes of all strips, strip by strip, as positions in `node_groups`. The nodes of a strip together
+    /// list all pieces that cross it. A node can belong to several strips.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) node_refs: Vec<u32>,
-    /// Index in `groups` of the first group of each node, followed by the total number of groups.
+    /// Index in `groups` of the first group of each node, followed by the length of `groups`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) node_groups: Vec<u32>,
-    /// Groups of all nodes, node by node and by increasing u. The last group of each node is an empty
-    /// sentinel with maximum u.
+    /// Groups of all nodes, node by node and by increasing u. The last group of each node is a sentinel
+    /// without pieces, whose `lo` and `hi` are `f64::MAX`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) groups: Vec<Group>,
-    /// Indices of the pieces of all groups, group by group.
+    /// Indices in `pieces` of the pieces of all groups, group by group.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) members: Vec<u32>,
-    /// Boxes of the bounding volume tree over `pieces`.
+    /// Boxes of the nodes of the bounding volume tree over `pieces`: node 1 is the root, and the
+    /// children of node `k` are `2k` and `2k + 1`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) boxes: Vec<UvBox>,
 }
 
-/// Pieces with overlapping boxes over one node's range of v.
+/// Pieces of one node whose intervals of u, over the node's range of v, form one connected interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Group {
-    /// Smallest u of the group's pieces.
+    /// Smallest u of the group's pieces over the node's range of v.
     pub(super) lo: f64,
-    /// Largest u of the group's pieces.
+    /// Largest u of the group's pieces over the node's range of v.
     pub(super) hi: f64,
-    /// Sum of the winding changes of the node's pieces before this group.
+    /// Change of the winding number across all pieces of the node to the left of this group (at smaller
+    /// u).
     pub(super) before: i32,
-    /// Index in `members` of the group's first piece; the next group's `first` is the end.
+    /// Index in `members` of the group's first piece. The group ends before the `first` of the next
+    /// group.
     pub(super) first: u32,
 }
 
 #[cfg(feature = "serde")]
 crate::record!(Group { lo: f64, hi: f64, before: i32, first: u32 });
 
-/// A region of the parameter plane about which the boundary pieces contradict each other.
+/// Region of the parameter plane that is inside the domain according to some boundary pieces and outside
+/// according to others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inconsistent {
     /// Point of the region, in the parameter plane.
     pub at: P2,
-    /// Tags of the edges beside the region.
+    /// Tags ([`TrimPiece::edge`]) of the edges beside the region.
     pub edges: Vec<u32>,
-    /// Smaller side of the region's rectangle, relative to that of the domain; infinite for an unbounded
-    /// region.
+    /// Width or height of the region's rectangle, each relative to that of the domain, whichever is
+    /// smaller. It is infinite if the region is unbounded or its size has not been determined.
     pub thickness: f64,
 }
 
-/// Maximum mean number of strips per piece at which every strip lists its pieces directly. A larger
-/// value uses more memory, a smaller one builds a segment tree for simple domains.
+/// Maximum mean number of strips that a piece crosses at which each strip lists its pieces directly;
+/// beyond it, a segment tree is stored. A larger value uses more memory, a smaller one builds a segment
+/// tree for simple domains.
 const MAX_FLAT_ENTRIES_PER_PIECE: usize = 6;
 /// Maximum thickness of a cell, relative to the larger extent of the edges beside it, at which it counts
-/// as a gap or overlap of inexact curves and not as a contradiction. With a larger value real
-/// contradictions are accepted; with a smaller one valid domains are rejected.
+/// as a gap or overlap of inexact curves and not as a contradiction. Strips lower than this fraction of
+/// the whole height are also ignored in decisions about the sides of a rectangle. With a larger value
+/// real contradictions are accepted; with a smaller one valid domains are rejected.
 const MAX_SLIVER: f64 = 1e-3;
 
-/// Change of the winding number from left to right across a piece that is not horizontal: 1 or −1.
+/// Change of the winding number from left to right (towards larger u) across a piece that is not
+/// horizontal: −1 if v increases along the piece, else 1.
 pub(super) fn winding_step(p: &TrimPiece) -> i32 {
     if p.end().y > p.start().y { -1 } else { 1 }
 }
 
-/// The sides of a rectangle beyond which the domain continues.
+/// For each side of a rectangle, whether the domain continues beyond it. `u0` and `u1` are the sides of
+/// smallest and largest u, `v0` and `v1` those of smallest and largest v.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four sides of a box")]
 pub(super) struct Beyond {
@@ -122,8 +133,9 @@ pub(super) struct Beyond {
 }
 
 impl TrimCells {
-    /// Builds the structure for a domain. If the orientations of pieces contradict each other, the
-    /// majority by length decides, and the contradictions are returned for the caller to report.
+    /// Builds the structure for a domain. If orientations of pieces contradict each other, the majority
+    /// by length decides whether a region is inside. The second value lists the contradictions, for the
+    /// caller to report.
     #[must_use]
     pub fn build(domain: &TrimDomain) -> (Self, Vec<Inconsistent>) {
         let rect = domain.rect;
@@ -163,7 +175,8 @@ impl TrimCells {
         self.strip_v.len() - 1
     }
 
-    /// Returns the half-open range of strips over which each piece extends.
+    /// Returns, for each piece, the half-open range of the indices of the strips that it crosses. The
+    /// range is empty for a horizontal piece.
     fn spans(&self) -> Vec<(usize, usize)> {
         let last = self.n_strips();
         self.pieces
@@ -176,7 +189,7 @@ impl TrimCells {
             .collect()
     }
 
-    /// Stores one node per strip, which lists all pieces of the strip.
+    /// Stores one node for each strip that pieces cross; the node lists all of these pieces.
     fn store_flat(&mut self, spans: &[(usize, usize)]) {
         // The pieces of each strip are counted first, so that one list is enough for all strips.
         let mut ends = vec![0_usize; self.n_strips() + 1];
@@ -245,7 +258,8 @@ impl TrimCells {
         }
     }
 
-    /// Adds a node for pieces (by index) that all extend from `v0` to `v1`.
+    /// Adds a node for the pieces with the indices `pieces`, all of which extend at least from `v0` to
+    /// `v1`.
     fn store_node(&mut self, v0: f64, v1: f64, pieces: &[u32]) {
         let big = self.rect.u0.abs().max(self.rect.u1.abs());
         let pad = if big.is_finite() { 8.0 * f64::EPSILON * big } else { 0.0 };
@@ -276,24 +290,26 @@ impl TrimCells {
         self.node_groups.push(self.groups.len() as u32);
     }
 
-    /// Returns the groups of a node, including the sentinel, with the index of the first one.
+    /// Returns the index in `groups` of a node's first group, and all groups of the node, sentinel
+    /// included.
     pub(super) fn node(&self, node: u32) -> (usize, &[Group]) {
         let (a, b) = (self.node_groups[node as usize] as usize, self.node_groups[node as usize + 1] as usize);
         (a, &self.groups[a..b])
     }
 
-    /// Returns the nodes of a strip.
+    /// Returns the nodes of a strip, which together list all pieces that cross the strip.
     pub(super) fn nodes(&self, strip: usize) -> &[u32] {
         &self.node_refs[self.strip_nodes[strip] as usize..self.strip_nodes[strip + 1] as usize]
     }
 
-    /// Returns the winding number at the right border of a strip.
+    /// Returns the winding number of a strip at the right side of `rect` (largest u).
     pub(super) fn right_winding(&self, strip: usize) -> i32 {
         let all = |node: &u32| self.node(*node).1.last().map_or(0, |g| g.before);
         self.strip_base[strip] + self.nodes(strip).iter().map(all).sum::<i32>()
     }
 
-    /// Returns the sides of `hull`, the rectangle around all pieces, beyond which the domain continues.
+    /// Returns, for each side of `hull`, whether the domain continues beyond it. `hull` is the rectangle
+    /// around all pieces.
     pub(super) fn inside_beyond(&self, hull: &Rect) -> Beyond {
         let mut out = Beyond { u0: false, u1: false, v0: false, v1: false };
         for k in 0..self.n_strips() {
@@ -311,8 +327,8 @@ impl TrimCells {
         out
     }
 
-    /// Whether the arrays are consistent and contain finite numbers. A loader must check this before any
-    /// other use.
+    /// Whether all indices are in range, lists have consistent lengths and order, and numbers are
+    /// finite. A loader must check this before any other use.
     #[must_use]
     pub fn check(&self) -> bool {
         fn offsets(o: &[u32], n: usize, total: usize) -> bool {
@@ -353,15 +369,15 @@ impl TrimCells {
     }
 }
 
-/// Width and height of a rectangle, as the scale of relative tolerances; 1 for a side without a finite,
-/// positive length.
+/// Returns width and height of a rectangle, to which tolerances are relative. A side without a finite,
+/// positive length counts as 1.
 pub(super) fn extent(rect: &Rect) -> [f64; 2] {
     let ok = |x: f64| if x.is_finite() && x > 0.0 { x } else { 1.0 };
     [ok(rect.u1 - rect.u0), ok(rect.v1 - rect.v0)]
 }
 
-/// Returns the values of v of all ends of pieces within the rectangle, and of its lower and upper side,
-/// increasing.
+/// Returns the borders of the strips, increasing: the v of the rectangle's lower and upper side, and
+/// those of all ends of pieces between them.
 fn strip_borders(rect: &Rect, pieces: &[TrimPiece]) -> Vec<f64> {
     let inside = |v: &f64| rect.v0 < *v && *v < rect.v1;
     let mut v: Vec<f64> = pieces.iter().flat_map(|p| [p.start().y, p.end().y]).filter(inside).collect();

@@ -19,19 +19,21 @@ pub enum Side {
     Outside,
 }
 
-/// Distance from the base rectangle of the domain, relative to the coordinates, within which points
-/// outside the rectangle count as on its side. With a larger value outer points count as inside; with a
+/// Distance outside the base rectangle of the domain, relative to the largest coordinate of its sides,
+/// within which a point counts as on its side. With a larger value outer points count as inside; with a
 /// smaller one points on the sides are lost to rounding.
 const BORDER_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Returns `x` clamped to `[lo, hi]`, or `None` if it is outside by more than rounding.
+/// Returns `x` clamped to `[lo, hi]`, or `None` if it is outside by more than [`BORDER_ROUNDING`]
+/// allows.
 fn clamped(x: f64, lo: f64, hi: f64) -> Option<f64> {
     let eps = BORDER_ROUNDING * lo.abs().max(hi.abs()).min(f64::MAX);
     (lo - eps <= x && x <= hi + eps).then(|| x.max(lo).min(hi))
 }
 
-/// Strip of the parameter plane between two parallels to the chord of a curve. It contains all points
-/// that differ from some point of the curve by at most given distances in u and in v.
+/// Strip of the parameter plane between two parallels to the chord of a curve: the points whose
+/// coordinate along `normal`, measured from `start`, is between `lowest` and `highest`. Unlike a strip
+/// of [`TrimCells`], it can have any direction.
 #[derive(Clone, Copy, Debug)]
 struct Strip {
     start: P2,
@@ -53,8 +55,9 @@ impl Strip {
         Some(Self { start, normal, lowest: lowest - half_width, highest: highest + half_width })
     }
 
-    /// Whether the part of a monotone boundary piece in the rectangle `r` may intersect the strip moved
-    /// by `shift`. `slack` contains upper bounds of the rounding errors in u and v.
+    /// Whether the strip, moved by `shift`, may contain a point of the monotone boundary piece `piece`
+    /// within the rectangle `r`. `false` proves that it contains none. `slack` contains upper bounds of
+    /// the rounding errors of boundary points in u and in v.
     fn meets(&self, piece: &TrimPiece, r: &Rect, shift: V2, slack: [f64; 2]) -> bool {
         // The parameters at which the piece enters and leaves the rectangle, by v or by u, whichever
         // range is longer.
@@ -71,7 +74,7 @@ impl Strip {
     }
 }
 
-/// Amount by which the computed interval of a piece's parameter over which the piece is inside a
+/// Amount by which the interval of a piece's parameter (in [0, 1]) over which the piece is inside a
 /// rectangle is extended at both ends. With a larger value more of the piece beyond the rectangle is
 /// tested; with a smaller one crossings at the sides of rectangles are missed.
 const PARAMETER_SLACK: f64 = 1e-9;
@@ -224,8 +227,8 @@ impl TrimCells {
         self.boundary_in(r, |_| true)
     }
 
-    /// Whether any boundary piece that may have a point in the rectangle, which lies in the base
-    /// rectangle, satisfies a condition.
+    /// Whether a boundary piece satisfies `condition`. Only pieces that may have a point in the
+    /// rectangle `r`, which lies in the base rectangle, are tested.
     fn boundary_in(&self, r: &Rect, condition: impl Fn(&TrimPiece) -> bool) -> bool {
         let pad = self.rounding();
         let (u0, u1, v0, v1) = (r.u0 - pad[0], r.u1 + pad[0], r.v0 - pad[1], r.v1 + pad[1]);
@@ -282,8 +285,11 @@ impl TrimCells {
         [0.5, 0.02, 0.98, 1e-4, 1.0 - 1e-4].iter().find_map(|f| self.sample_strips(&images, *f))
     }
 
-    /// Returns the middle of the largest interval inside the domain on the lines of constant v at the
-    /// fraction `f` of the height of each strip, within the rectangles `images`.
+    /// Searches for a point of the domain in the rectangles `images`, parts of the base rectangle. Each
+    /// strip is intersected with the line of constant v at the fraction `f` of the height that the strip
+    /// and the rectangle have in common. The result is the middle of the interval inside the domain
+    /// whose width or the strip's height, whichever is smaller, is largest. `None` if no line has such
+    /// an interval.
     fn sample_strips(&self, images: &[Rect], f: f64) -> Option<P2> {
         let size = extent(&self.rect);
         let mut best: Option<(f64, P2)> = None;
@@ -311,8 +317,9 @@ impl TrimCells {
         best.map(|(_, p)| p).filter(|p| self.classify(*p) == Side::Inside)
     }
 
-    /// Whether a point of the domain's boundary may be near `p`: within 1 % of the width of the rectangle
-    /// `r` in u and 1 % of its height in v.
+    /// Whether a point of the domain's boundary may be within 1 % of the width of the rectangle `r` in
+    /// u, and 1 % of its height in v, of the point `p`. `false` proves that no boundary point is that
+    /// near.
     fn is_near_boundary(&self, p: P2, r: &Rect) -> bool {
         let (du, dv) = (0.01 * (r.u1 - r.u0), 0.01 * (r.v1 - r.v0));
         self.boundary_in_image(&Rect { u0: p.x - du, u1: p.x + du, v0: p.y - dv, v1: p.y + dv })
@@ -486,8 +493,8 @@ struct Metric {
     g: f64,
 }
 
-/// Nearest boundary point found so far: its squared distance (mm²), the index of its piece and its
-/// parameters.
+/// Nearest boundary point found so far: its squared distance (mm²), the index of its piece, and its
+/// parameters in the base rectangle.
 struct Nearest {
     sq: f64,
     piece: usize,

@@ -50,8 +50,9 @@ const MAX_PIECES_ALONG: usize = 16;
 pub struct AlongBoundary {
     /// Largest [deviation](TrimPiece::deviation) (mm) of the boundary pieces along which the curve runs.
     pub deviation: f64,
-    /// Upper bound of the distance (mm) of the curve's points from the boundary, minus the deviation of
-    /// the boundary piece there.
+    /// Upper bound of the distance (mm) of the curve's points from the boundary, after the deviation of
+    /// the boundary piece at each point is subtracted. It is negative if all points are within the
+    /// deviations.
     pub beyond: f64,
 }
 
@@ -85,9 +86,10 @@ impl Measure {
         t
     }
 
-    /// If a curve coincides with a boundary piece from its parameter `t` on, returns the parameter up to
-    /// which it does, and an upper bound of their distance (mm) minus the piece's deviation. Returns
-    /// `None` if they do not coincide.
+    /// If a curve coincides with a boundary piece from the curve's parameter `t` on, returns the curve's
+    /// parameter at the end of the common part, and an upper bound of the distance there between curve
+    /// and piece (mm), minus the piece's deviation. Returns `None` if they do not coincide, that is, if
+    /// they are farther apart than `within` plus the deviation.
     fn end_of_common_part(&self, curve: &TrimPiece, t: f64, boundary: &TrimPiece) -> Option<(f64, f64)> {
         let p = curve.eval(t);
         let chord = (boundary.end() - boundary.start()).component_mul(&self.scale);
@@ -122,9 +124,10 @@ impl Measure {
         (distance <= within).then_some((end, distance - boundary.deviation))
     }
 
-    /// Returns an upper bound of the distance (mm) of the points of the first curve from the second one,
-    /// which has about the same ends. If the bound exceeds `enough` (mm), both curves are halved, up to
-    /// `halvings` times.
+    /// Returns an upper bound of the distance (mm) of the points of `curve` from the curve `other`,
+    /// which has about the same ends. If the bound exceeds `enough` (mm), both curves are halved and the
+    /// larger bound of the two halves is returned; halves are halved again, up to `halvings` times in
+    /// all.
     fn distance(&self, (curve, other): (&TrimPiece, &TrimPiece), enough: f64, halvings: u32) -> f64 {
         let whole = self.distance_of_whole(curve, other);
         if whole <= enough || halvings == 0 {
@@ -143,7 +146,7 @@ impl Measure {
         first.max(self.distance((&halves.1, &others.1), enough, halvings - 1))
     }
 
-    /// Like [`Measure::distance`] without halving; infinite if the other curve bends back.
+    /// Like [`Measure::distance`], but without halving. Returns infinity if the other curve bends back.
     ///
     /// Let b be the other curve and d the difference of the curves at equal parameters. The distance
     /// across the tangent of b is d × b′ / |b′|. Its numerator is a polynomial of degree 5, bounded by
@@ -198,9 +201,9 @@ impl TrimCells {
         None
     }
 
-    /// Returns the result of [`Measure::end_of_common_part`] for a boundary piece that coincides with a
-    /// curve from its parameter `t` on, and the index of that piece. Returns `None` if no piece
-    /// coincides with it.
+    /// Searches for a boundary piece that coincides with a curve from the curve's parameter `t` on.
+    /// Returns the result of [`Measure::end_of_common_part`] and the index of the piece, or `None` if no
+    /// piece coincides with the curve there.
     fn next_along(&self, measure: &Measure, curve: &TrimPiece, t: f64) -> Option<((f64, f64), usize)> {
         let p = curve.eval(t);
         // Pieces that end slightly before this point are candidates for the start of the common part as
@@ -230,8 +233,9 @@ impl TrimCells {
         })
     }
 
-    /// Returns the shift by whole periods that moves a rectangle so that it contains `image`, the part
-    /// of it in the base rectangle.
+    /// Returns the vector by which `rect` has to be moved, a multiple of the periods, so that it
+    /// contains `image`. `image` is one of the parts of the base rectangle that [`TrimCells::images`]
+    /// returns for `rect`.
     fn shift(&self, rect: &Rect, image: &Rect) -> V2 {
         // One end of each part is an end of the rectangle.
         let along = |lo: f64, (a, b): (f64, f64), (start, end): (f64, f64), period: Option<f64>| {

@@ -13,8 +13,8 @@ use std::cmp::Ordering;
 use super::{TrimCells, TrimDomain, TrimPiece};
 use crate::{P2, Rect, V2};
 
-/// Distance from the end of a period, relative to the period, within which coordinates are rounded onto
-/// it. With a larger value pieces move; with a smaller one slivers remain at the seam.
+/// Distance from either end of the period, relative to the period, within which a coordinate is set to
+/// that end exactly. With a larger value pieces move; with a smaller one slivers remain at the seam.
 const MAX_SNAP: f64 = 1e-11;
 /// Maximum difference, relative to the domain's size, between two pieces of opposite direction that
 /// count as the two sides of one cut and are removed. With a larger value thin slots vanish; with a
@@ -31,11 +31,10 @@ const BRIDGED_GAPS: [f64; 2] = [1e-5, 1e-3];
 
 impl TrimDomain {
     /// Builds a domain from raw oriented pieces in an *unwrapped* parameter plane, where a loop may
-    /// extend over several periods. In a parameter with a period, pieces are cut at the ends of the
-    /// periods and shifted into the rectangle that starts at `origin`. In a parameter without a period,
-    /// the rectangle is the bounding box of the pieces, or `natural` if `pieces` is empty. A side of the
-    /// bounding box beyond which the domain continues (a cap around a pole) is moved to the finite side
-    /// of `natural`.
+    /// extend over several periods. If a parameter has a period, pieces are cut at the ends of the
+    /// periods and shifted into the rectangle that starts at `origin`. If it has none, the rectangle is
+    /// the bounding box of the pieces, or `natural` if `pieces` is empty. A side of the bounding box
+    /// beyond which the domain continues (a cap around a pole) is moved to the finite side of `natural`.
     ///
     /// Ends of pieces that miss each other by up to 1e-7 of the domain's size are moved together, and
     /// gaps of up to 1e-3 of the size are bridged by straight pieces. Pairs of coinciding pieces with
@@ -120,8 +119,8 @@ fn size(hull: Option<&Rect>, natural: &Rect, u_period: Option<f64>, v_period: Op
     [pick(u_period, w, natural.u1 - natural.u0), pick(v_period, h, natural.v1 - natural.v0)]
 }
 
-/// Start of the base rectangle and length of the period in u and v; `None` for a parameter without a
-/// period.
+/// Periodicity of the parameter plane, with entries for u and v: `lo` is the start of the base
+/// rectangle, `period` the length of the period, `None` for a parameter without a period.
 struct Periods {
     lo: [f64; 2],
     period: [Option<f64>; 2],
@@ -142,8 +141,8 @@ impl Periods {
         pieces
     }
 
-    /// Returns the parameters of the same point of the surface that are not at the upper end of a
-    /// period.
+    /// Returns the point `p` with each coordinate at the upper end of the period replaced by the lower
+    /// end, which is the same point of the surface.
     #[expect(clippy::float_cmp, reason = "cutting puts points exactly on borders")]
     fn canonical(&self, p: P2) -> P2 {
         let mut q = p;
@@ -156,7 +155,7 @@ impl Periods {
         q
     }
 
-    /// Returns the vector `d` with each component shifted by whole periods to its smallest magnitude.
+    /// Returns `d` with whole periods added to each component so that its magnitude is smallest.
     fn shortest(&self, d: V2) -> V2 {
         let mut d = d;
         for axis in 0..2 {
@@ -168,8 +167,8 @@ impl Periods {
     }
 }
 
-/// Cuts one piece where its parameter `axis` (0 for u, 1 for v) is `lo + k period`, shifts the parts
-/// into `[lo, lo + period]` and appends them to `out`.
+/// Cuts one piece at all lines on which its coordinate `axis` (0 for u, 1 for v) is `lo` plus a multiple
+/// of `period`. Shifts the parts into `[lo, lo + period]` and appends them to `out`.
 fn cut_axis(piece: &TrimPiece, axis: usize, lo: f64, period: f64, out: &mut Vec<TrimPiece>) {
     let eps = MAX_SNAP * period;
     let snap = |x: f64| {
@@ -273,13 +272,15 @@ fn cancel_opposite(pieces: &mut Vec<TrimPiece>, plane: &Periods, scale: [f64; 2]
 }
 
 /// Start of a piece at which no other piece ends, or end of a piece at which no other piece starts.
+/// `used` is whether a gap at it has been closed already.
 struct LooseEnd {
     piece: usize,
     at: P2,
     used: bool,
 }
 
-/// Returns the loose ends and the loose starts of pieces, each sorted by v.
+/// Returns two lists: the ends of pieces at which no piece starts, and the starts at which no piece
+/// ends. Each list is sorted by v.
 fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<LooseEnd>, Vec<LooseEnd>) {
     // (point, is an end, piece)
     let mut all: Vec<(P2, bool, usize)> = pieces
@@ -300,8 +301,9 @@ fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<LooseEnd>, Vec<Loos
     (ends, starts)
 }
 
-/// Closes gaps between loose ends and loose starts of pieces, smallest gaps first. Small gaps are closed
-/// by moving the ends; bridges over larger gaps are returned. `scale` is the domain's size in u and v.
+/// Closes gaps between loose ends and loose starts of pieces, smallest gaps first. Ends up to
+/// [`WELDED_GAPS`] apart are moved together in `pieces`. Straight pieces over larger gaps, up to
+/// [`BRIDGED_GAPS`], are returned. Still larger gaps remain. `scale` is the domain's size in u and v.
 fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec<TrimPiece> {
     let mut bridges = Vec::new();
     let (mut ends, mut starts) = loose_ends(pieces, plane);
@@ -332,8 +334,9 @@ fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec
     bridges
 }
 
-/// Returns the index of the unused start nearest to a loose end, up to whole periods. Returns `None` if
-/// no start is within `tol`, relative to the domain's size `scale`.
+/// Returns the index in `starts` of the loose start nearest to the loose end `end`, up to whole periods,
+/// among those that are not used. Returns `None` if none of them is within `tol`, relative to the
+/// domain's size `scale`.
 fn nearest_start(
     end: &LooseEnd,
     starts: &[LooseEnd],
@@ -361,8 +364,9 @@ fn nearest_start(
     best.map(|(_, k)| k)
 }
 
-/// Moves the end of piece `end` and the start of piece `start` to a common point, keeping their
-/// derivatives there.
+/// Moves the end of the piece with the index `end` and the start of the piece with the index `start` to
+/// their midpoint, and keeps both derivatives there. At the border of a period, each of them moves to
+/// the border on its own side.
 #[expect(clippy::float_cmp, reason = "borders are exact")]
 fn weld(pieces: &mut [TrimPiece], end: usize, start: usize, plane: &Periods) {
     let (e, s) = (pieces[end].end(), pieces[start].start());

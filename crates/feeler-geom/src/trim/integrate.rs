@@ -52,7 +52,7 @@ pub(super) fn as_f64(n: usize) -> f64 {
     n as f64
 }
 
-/// Smooth part of a line integral `∫ F dv`.
+/// Path on which a line integral `∫ F dv` has a smooth integrand.
 #[derive(Clone, Copy)]
 enum Path {
     /// Part of the boundary piece with index `piece` over its parameters `[t0, t1]`.
@@ -61,20 +61,22 @@ enum Path {
     Up { u: f64, v0: f64, v1: f64 },
 }
 
-/// Path within one cell of the grid of breaks, with the cell's column (in u) and row (in v).
+/// Path within one cell of a [`Grid`], with the cell's column (index in u) and row (index in v).
 struct Segment {
     path: Path,
     column: usize,
     row: usize,
 }
 
-/// Parameters at which integrands are not smooth, including the sides of the domain's rectangle.
+/// Lines of constant u and of constant v, sorted, at which integrands are not smooth, including the
+/// sides of the domain's rectangle. They divide the rectangle into cells.
 struct Grid {
     u: Vec<f64>,
     v: Vec<f64>,
 }
 
-/// Returns the sorted lines of a grid in one parameter: `lo`, `hi` and the `breaks` between them.
+/// Returns the lines of a grid in one parameter, increasing: `lo`, `hi` and the `breaks` between these
+/// two.
 fn lines(lo: f64, hi: f64, breaks: &[f64]) -> Vec<f64> {
     let mut out = vec![lo];
     out.extend(breaks.iter().copied().filter(|b| lo < *b && *b < hi));
@@ -233,9 +235,10 @@ impl TrimCells {
         sum.value()
     }
 
-    /// Computes the first-order change of ∬ f du dv caused by small displacements of the boundary.
-    /// `moved` returns the displaced parameters of a point of a boundary piece, or `None` if the point
-    /// does not move.
+    /// Computes the first-order change of ∬ f du dv over the domain, for `K` integrands, caused by small
+    /// displacements of the boundary. `density` returns the integrands at a point (u, v). `moved`
+    /// returns the point to which a point of a boundary piece is displaced, or `None` if it does not
+    /// move.
     #[must_use]
     pub fn integrate_slivers<const K: usize>(
         &self,
@@ -303,8 +306,8 @@ impl TrimCells {
         out
     }
 
-    /// Appends segments on the line of constant `u` over the intervals of v in `inside`, cut at the
-    /// grid's lines of constant v. They get the column `column`.
+    /// Appends to `out` the segments of the line of constant `u` over the intervals of v in `inside`,
+    /// cut at the grid's lines of constant v. All of them get the column `column`.
     fn push_line(&self, u: f64, inside: &[(f64, f64)], grid: &Grid, column: usize, out: &mut Vec<Segment>) {
         for &(a, b) in inside {
             let from = grid.v.partition_point(|l| *l <= a);
@@ -320,7 +323,7 @@ impl TrimCells {
         }
     }
 
-    /// Returns the intervals of v over which the domain reaches the right side of its rectangle, at the
+    /// Returns the intervals of v over which the domain extends up to the side of its rectangle at the
     /// largest u.
     fn right_border(&self) -> Vec<(f64, f64)> {
         let mut out: Vec<(f64, f64)> = Vec::new();
@@ -332,8 +335,8 @@ impl TrimCells {
         out
     }
 
-    /// Returns the intervals of v over which the points just beyond the line of constant `u`, at larger
-    /// u, are inside the domain.
+    /// Returns the intervals of v over which the points just to the right of the line of constant `u`
+    /// (at slightly larger u) are inside the domain.
     fn inside_on_column(&self, u: f64) -> Vec<(f64, f64)> {
         let mut stops = vec![self.rect.v0, self.rect.v1];
         let crosses = |b: &UvBox| b[0] <= u && u <= b[1];
@@ -358,7 +361,8 @@ impl TrimCells {
     }
 }
 
-/// Appends the interval `[a, b]`, merged with the final one of `out` if they are adjacent.
+/// Appends the interval `[a, b]` to `out`. If the last interval of `out` ends at `a`, that interval is
+/// extended to `b` instead.
 #[expect(clippy::float_cmp, reason = "adjacent intervals share the number exactly")]
 fn push_interval(out: &mut Vec<(f64, f64)>, a: f64, b: f64) {
     match out.last_mut() {
@@ -403,7 +407,8 @@ impl Rules {
     }
 }
 
-/// Maximum number of nodes of any rule in [`RULES`]; it fixes the capacity of the Legendre values.
+/// Maximum number of nodes of any rule in [`RULES`]. The arrays of Legendre values have this capacity,
+/// plus 1.
 const MAX_NODES: usize = 16;
 
 /// Returns the values of the Legendre polynomials `P_0 … P_n` at `x` in [-1, 1].
@@ -438,7 +443,8 @@ fn along_piece<const K: usize>(
     out
 }
 
-/// Compensated sums of `K` integrals, because thousands of contributions cancel if the result is small.
+/// Compensated sums of the contributions to `K` integrals. Compensation is needed because thousands of
+/// contributions cancel if the result is small.
 struct Sum<const K: usize> {
     sum: [f64; K],
     lost: [f64; K],

@@ -205,7 +205,7 @@ impl TrimPiece {
         (a - b * 2.0 + c).lerp(&(b - c * 2.0 + d), t) * 6.0
     }
 
-    /// Returns the parts before and after `t`. Both contain the same point at the cut.
+    /// Returns the parts before and after `t`, which contain the same point at the cut.
     #[must_use]
     pub fn split(&self, t: f64) -> (Self, Self) {
         let mix = |a: P2, b: P2| P2::new(lerp(a.x, b.x, t), lerp(a.y, b.y, t));

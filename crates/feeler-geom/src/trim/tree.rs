@@ -29,25 +29,26 @@ pub(super) fn joined(a: UvBox, b: UvBox) -> UvBox {
     [a[0].min(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].max(b[3])]
 }
 
-/// Number of leaves of the tree over `n` pieces, a power of two.
+/// Returns the number of leaves of the tree over `n` pieces, a power of two.
 fn n_leaves(n: usize) -> usize {
     n.div_ceil(LEAF_PIECES).max(1).next_power_of_two()
 }
 
-/// Range of the indices of the pieces below node `k` of the tree over `n` pieces.
+/// Returns the range of the indices of the pieces below node `k` of the tree over `n` pieces, which are
+/// in tree order.
 pub(super) fn range(k: usize, n: usize) -> std::ops::Range<usize> {
     let depth = k.ilog2();
     let i = k - (1 << depth);
     (i * n) >> depth..((i + 1) * n) >> depth
 }
 
-/// Number of boxes of the tree over `n` pieces; box 0 is unused.
+/// Returns the length of the list of boxes of the tree over `n` pieces, in which box 0 is unused.
 pub(super) fn n_boxes(n: usize) -> usize {
     2 * n_leaves(n)
 }
 
-/// Sorts pieces, which must be monotone in u and in v, into tree order and returns the boxes of the
-/// nodes. `scale` is the domain's size in u and v.
+/// Sorts pieces, which must be monotone in u and in v, into tree order. Returns the boxes of all nodes,
+/// indexed by node. `scale` is the domain's size in u and v.
 pub(super) fn build(pieces: &mut [TrimPiece], scale: [f64; 2]) -> Vec<UvBox> {
     let n = pieces.len();
     let leaves = n_leaves(n);
@@ -89,8 +90,9 @@ pub(super) fn build(pieces: &mut [TrimPiece], scale: [f64; 2]) -> Vec<UvBox> {
     boxes
 }
 
-/// Calls `leaf` with the index of each of the `n` pieces that is in a leaf whose box and whose
-/// ancestors' boxes pass `enter`, until `leaf` returns `true`. Returns whether it did.
+/// Traverses the tree over `n` pieces, skipping nodes for whose box `enter` returns `false`. Calls
+/// `leaf` with the index of each piece of every leaf that is reached, until `leaf` returns `true`.
+/// Returns whether it did.
 pub(super) fn visit(
     boxes: &[UvBox],
     n: usize,

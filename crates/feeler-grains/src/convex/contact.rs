@@ -25,8 +25,8 @@ use feeler_geom::{P3, V3};
 /// are placed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrainContact {
-    /// Distance of the grains (mm); negative if they overlap: minus the length of the shortest
-    /// translation that separates them.
+    /// Signed gap (mm): the distance of the grains, or, if they overlap, minus the length of the
+    /// shortest translation that separates them.
     pub gap: f64,
     /// Unit normal from A to B; B translated along it by `-gap` only touches A. It is the best guess for
     /// the normal in the next step.
@@ -37,26 +37,27 @@ pub struct GrainContact {
     pub point_a: P3,
     /// Point of B's surface at which the outward normal is `-normal`.
     pub point_b: P3,
-    /// Number of directions for which Newton's method evaluated the support points of both grains.
+    /// Number of directions for which Newton's method evaluated the support points of both grains, apart
+    /// from the refinement of a result of the fallback.
     pub iterations: u32,
-    /// Whether GJK and the expanding polytope algorithm were needed.
+    /// Whether the fallback was used, which is GJK and the expanding polytope algorithm.
     pub fell_back: bool,
     /// Upper bound of the error of the gap (mm), apart from rounding: 0 unless the fallback exhausted
     /// its iterations.
     pub uncertainty: f64,
 }
 
-/// Largest difference between the gap of a direction and the proven upper bound of the true gap,
-/// relative to [`Pair::fine`], about twice the size of the smaller grain. A larger value gives less
-/// exact gaps, a smaller one causes more fallbacks between flat faces.
+/// Largest accepted difference between the gap along a direction and the proven upper bound of the true
+/// gap, relative to [`Pair::fine`]. A larger value gives less exact gaps, a smaller one causes more
+/// fallbacks between flat faces.
 const GAP_TOLERANCE: f64 = 1e-9;
-/// Smallest cosine of the angle between normals at which the fallback and Newton's method found the same
-/// contact. A larger value keeps the digits of the fallback, a smaller one accepts the normal of another
-/// contact.
+/// Smallest cosine of the angle between the normals of the fallback and of Newton's method at which both
+/// found the same contact. A larger value keeps the digits of the fallback, a smaller one accepts the
+/// normal of another contact.
 const SAME_NORMAL_COS: f64 = 0.999;
 
-/// Computes the contact of two grains, or returns `None` if their gap exceeds `reach` (mm), which bounds
-/// prove early.
+/// Computes the contact of two grains. Returns `None` if their gap exceeds `reach` (mm), which is often
+/// proven before the gap is computed exactly.
 ///
 /// `warm` is the normal of the previous step, or any guess; without it the search starts along the line
 /// of centres. The result depends on `warm` only by rounding. Exchanging A and B gives the same contact
@@ -94,8 +95,8 @@ pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> 
     }
 }
 
-/// Upper bound of the difference (mm) between the true gap and the gap along the direction of `at`,
-/// given [`Pair::ball_gap`] of that direction.
+/// Upper bound of the difference (mm) between the true gap and the gap along the normal of `at`.
+/// `ball_gap` is the result of [`Pair::ball_gap`] for that normal.
 #[inline]
 fn gap_error(ball_gap: f64, at: &Evaluation) -> f64 {
     let across = at.across();
@@ -106,15 +107,16 @@ fn gap_error(ball_gap: f64, at: &Evaluation) -> f64 {
 }
 
 impl Pair<'_> {
-    /// Largest accepted error of a gap (mm).
+    /// Largest error (mm) at which the gap along a normal is accepted as the gap of the grains.
     fn tolerance(&self) -> f64 {
         GAP_TOLERANCE * self.fine
     }
 
-    /// Distance (mm) along the normal between the centres of two balls, which touch the grains from
-    /// within at the support points: the sum of their radii plus the gap. `None` if it is negative,
-    /// because another normal may then have a larger gap. Returns the gap itself, which is a lower bound
-    /// of that distance, if it suffices as a proof.
+    /// Computes a distance (mm) from which [`gap_error`] bounds the error of the gap along the normal of
+    /// `at`. It is the distance along the normal between the centres of two balls that touch the grains
+    /// from within at the support points: the sum of the radii plus the gap. If the gap alone, which is
+    /// a lower bound of that distance, proves an error within the tolerance, the gap is returned. `None`
+    /// if the distance is negative, because another normal may then have a larger gap.
     #[inline]
     fn ball_gap(&self, at: &Evaluation) -> Option<f64> {
         if at.gap > 0.0 && gap_error(at.gap, at) <= self.tolerance() {
@@ -126,9 +128,9 @@ impl Pair<'_> {
         (ball_gap > -f64::EPSILON * self.size).then_some(ball_gap.max(0.0))
     }
 
-    /// Maximum length (mm) of the component across the normal of d, the vector between the support
-    /// points, with which the direction of `at` is proven to be the best. `None` if the component is
-    /// short enough already, or if no length suffices.
+    /// Returns the length (mm) to which the component of d across the normal has to be reduced by
+    /// further steps, so that the gap is proven within the tolerance; d is the vector between the
+    /// support points. `None` if it is proven already, or if no length suffices.
     #[inline]
     fn required_across(&self, at: &Evaluation) -> Option<f64> {
         let ball_gap = self.ball_gap(at)?;
@@ -155,8 +157,10 @@ impl Pair<'_> {
         }
     }
 
-    /// Computes the contact by the algorithms that need only support points, then refines it by Newton's
-    /// method. `best` is the result of the search before. `None` if the gap exceeds `reach` (mm).
+    /// Computes the contact by the fallback (the expanding polytope algorithm, or GJK for grains that
+    /// are apart), which needs only support points, and refines it by Newton's method. `best` is the
+    /// result of the previous search by Newton's method, and `iterations` is stored in the contact.
+    /// `None` if the gap exceeds `reach` (mm).
     #[cold]
     fn fall_back(&self, best: &Found, iterations: u32, reach: f64) -> Option<GrainContact> {
         // Relative to A's origin, where coordinates are smallest.

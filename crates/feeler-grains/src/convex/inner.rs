@@ -18,16 +18,17 @@ use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Weight of δᵢ² in the bound of m² by its tangent (see the top of this file), for the norm m with
-/// exponent `p` in which coordinate i has the share `share`.
+/// Weight of δᵢ² in the upper bound of m² (see the top of this file), where m is the norm with exponent
+/// `p` of two coordinates. `share` is the share of coordinate i in the norm at the point of the surface.
 #[inline]
 fn weight(p: f64, share: f64) -> f64 {
     // |u/m|^(p−2) = share^((p−2)/p).
     if p <= 2.0 { powf(share, (p - 2.0) / p) } else { p - 1.0 }
 }
 
-/// Largest wᵢ/rᵢ² over the coordinates i (1/mm²), where wᵢ are the weights `w` for coordinates relative
-/// to the semi-axes. rᵢ is the shorter one of the grain's semi-axes on both sides of axis i.
+/// Largest quotient wᵢ/rᵢ² (1/mm²) over the coordinates i, where `w` are the weights wᵢ of the bound for
+/// coordinates relative to the semi-axes. rᵢ is the shorter one of the grain's semi-axes on both sides
+/// of axis i.
 #[inline]
 fn steepest(grain: &Grain, w: V3) -> f64 {
     let r = grain.positive.inf(&grain.negative);
@@ -35,8 +36,8 @@ fn steepest(grain: &Grain, w: V3) -> f64 {
 }
 
 impl Grain {
-    /// Radius (mm) of a ball inside the shape, without its layer, that touches the shape's surface at
-    /// the support point `s`.
+    /// Radius (mm) of a ball that lies inside the shape, without its layer, and touches the shape's
+    /// surface at the support point `s`; 0 at a tip.
     #[inline]
     pub(super) fn ball_at(&self, s: &SupportDerivative) -> f64 {
         let [p1, p2] = self.power;
@@ -49,9 +50,9 @@ impl Grain {
         1.0 / (s.height * bound)
     }
 
-    /// Lower bound (mm) of the radius of curvature over the whole surface. The bound of the shape,
-    /// without its layer, is 0 if an exponent is above 1, because such shapes have tips or ridges. It is
-    /// exact for balls.
+    /// Lower bound (mm) of the radius of curvature over the whole surface, layer included. If an
+    /// exponent is above 1, the shape has tips or ridges, and the bound is the thickness of the layer.
+    /// The bound is exact for balls.
     #[must_use]
     pub fn min_curvature_radius(&self) -> f64 {
         let [p1, p2] = self.power;

@@ -56,10 +56,9 @@ impl<'g> Placed<'g> {
     }
 
     /// Point of the surface, layer included, whose outward normal is the unit direction `n`, and the
-    /// derivative of the point with respect to the direction. The derivative is the inverse of the
-    /// surface's curvature (mm per rad): a symmetric matrix that maps `n` to 0. Both are in world
-    /// coordinates. POLY (3.36), in the form x̂ = R S(R⁻¹n) + s with the origin s of the grain's
-    /// coordinates.
+    /// derivative of the point with respect to the direction, in world coordinates. The derivative is
+    /// the inverse of the surface's curvature (mm per rad): a symmetric matrix that maps `n` to 0. POLY
+    /// (3.36), in the form x̂ = R S(R⁻¹n) + s with the origin s of the grain's coordinates.
     ///
     /// The derivative is large but finite on the axes of grains with exponents below 1, where the
     /// curvature is 0.
@@ -73,7 +72,8 @@ impl<'g> Placed<'g> {
         (self.origin + self.rotation * s.point + n * layer, bend)
     }
 
-    /// Support point along a world direction and its derivative, in the grain's coordinates.
+    /// Support point of the shape, without its layer, along the world direction `n`, and its derivative,
+    /// both in the grain's coordinates.
     #[inline]
     pub(super) fn support_derivative(&self, n: &V3) -> SupportDerivative {
         self.grain.support_derivative(&self.rotation.tr_mul(n))

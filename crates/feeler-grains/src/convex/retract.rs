@@ -10,18 +10,20 @@ use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Largest change in a step of w, the power of the normal's coordinates (see the top of this file),
-/// relative to the largest coordinate of w. Larger steps reach other maxima of the gap, smaller ones
-/// cost more evaluations.
+/// Largest change of w in one step, relative to the largest coordinate of w, the power of the normal's
+/// coordinates (see the top of this file). Larger steps reach other maxima of the gap, smaller ones cost
+/// more evaluations.
 const MAX_RELATIVE_CHANGE: f64 = 0.7;
 
-/// Largest relative change of the coordinates of a normal in a step.
+/// Effect of a step on the coordinates of a normal: the largest change of a coordinate, relative to the
+/// coordinate itself, over two sets of coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// Maximum over the coordinates in which the grain is flat.
+    /// Maximum over the coordinates in which the grain is flat (exponent below 1); 0 if it is flat in
+    /// none.
     pub flat: f64,
     /// Maximum over the coordinates in which the second derivative of the support function is not
-    /// constant.
+    /// constant; 0 for an ellipsoid.
     pub all: f64,
 }
 
@@ -31,8 +33,8 @@ fn power(x: f64, k: f64) -> f64 {
 }
 
 impl Grain {
-    /// Largest relative changes of the coordinates of the normal `n` by the step `step`, both in the
-    /// grain's coordinates.
+    /// Computes the [`Change`] of the normal `n` by the step `step`, both in the grain's coordinates. It
+    /// is infinite if `n` is 0 in such a coordinate and `step` is not.
     #[inline]
     pub(super) fn change(&self, n: &V3, step: &V3) -> Change {
         let [q1, q2] = self.dual;
@@ -52,7 +54,8 @@ impl Grain {
         out
     }
 
-    /// Unit normal after the step `step` from the normal `n`, all in the grain's coordinates.
+    /// Returns the unit normal after the step `step` from the normal `n`, all in the grain's
+    /// coordinates. The step is made in w, the power of the coordinates.
     pub(super) fn retract(&self, n: &V3, step: &V3) -> V3 {
         let [q1, q2] = self.dual;
         let (k1, k2) = ((q1 - 1.0).min(1.0), (q2 - 1.0).min(1.0));

@@ -17,13 +17,13 @@ use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Support point and its derivative, in the grain's coordinates.
+/// Support point, and its derivative with respect to the direction n, in the grain's coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SupportDerivative {
     pub point: V3,
-    /// Support function (mm): ⟨point, n⟩.
+    /// Value of the support function (mm): ⟨point, n⟩.
     pub height: f64,
-    /// The second derivative of the support function at a unit direction is `v vᵀ + k kᵀ`.
+    /// Vector v of the derivative of the support point, which is the matrix `v vᵀ + k kᵀ`.
     pub v: V3,
     pub k: V3,
     /// Shares of the first two coordinates in the norm ρ, and shares of ρ and of the third coordinate in
@@ -31,13 +31,14 @@ pub(super) struct SupportDerivative {
     pub shares: [[f64; 2]; 2],
 }
 
-/// Smallest coordinate of ν, the direction multiplied by the semi-axes, relative to the norm that it is
-/// part of, at which the second derivative of the support function is evaluated. Below it, the
+/// Smallest ratio of a coordinate of ν, the direction multiplied by the semi-axes, to the norm that
+/// contains it, at which the second derivative of the support function is evaluated. Below it, the
 /// derivative at this ratio is used, because on the axes of flat grains the derivative is infinite. A
 /// larger value slows convergence to the axes, a smaller one overflows.
 pub(super) const MIN_COORDINATE_RATIO: f64 = 1e-13;
 
-/// Norm ‖(a, b)‖ of exponent `q` for a, b ≥ 0, and the shares of a and b in it.
+/// Returns the norm ‖(a, b)‖ = (a^q + b^q)^(1/q) of exponent `q` for a, b ≥ 0, and the shares a^q and
+/// b^q of the sum, which add up to 1.
 #[inline]
 fn norm(a: f64, b: f64, q: f64) -> (f64, [f64; 2]) {
     let (large, small) = if a < b { (b, a) } else { (a, b) };

@@ -20,8 +20,8 @@ pub struct Grain {
     pub(super) power: [f64; 2],
     /// Thickness of the layer (mm).
     pub(super) dilation: f64,
-    /// Upper bound of the distance (mm) of points of the shape, without the layer, from the origin of
-    /// its coordinates.
+    /// Radius (mm) of a ball around the origin of the shape's coordinates that contains the shape,
+    /// without the layer.
     pub(super) far: f64,
 }
 
@@ -95,7 +95,8 @@ impl Grain {
         self.far + self.dilation
     }
 
-    /// Semi-axes (mm) of the octant that the direction `toward` lies in.
+    /// Semi-axes (mm), along x, y and z, on the sides of the origin to which the direction `toward`
+    /// points.
     #[inline]
     pub(super) fn semi(&self, toward: &V3) -> V3 {
         let side = |i: usize| if toward[i] < 0.0 { self.negative[i] } else { self.positive[i] };

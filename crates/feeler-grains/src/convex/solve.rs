@@ -20,53 +20,54 @@ use super::second::SupportDerivative;
 use feeler_geom::V3;
 use feeler_geom::frame::complete_basis;
 
-/// Predicted increase of the gap in a step (gain) below which the search ends, relative to
-/// [`Pair::fine`]. A larger value gives less exact gaps, a smaller one wastes evaluations.
+/// Predicted increase of the gap by the next step (the gain), relative to [`Pair::fine`], below which a
+/// search has converged. A larger value gives less exact gaps, a smaller one wastes evaluations.
 const MIN_GAIN: f64 = 1e-14;
-/// Predicted gain below which the search ends, like [`MIN_GAIN`], but after [`EARLY_EVALUATIONS`]
-/// evaluations and where rounding prevents a step: between flat faces, rounding of the normal alone
-/// moves the points. A larger value gives less exact gaps, a smaller one causes fallbacks between flat
-/// faces.
+/// Predicted gain, relative to [`Pair::fine`], below which a search has converged after
+/// [`EARLY_EVALUATIONS`] evaluations, or if a step decreases the gap: between flat faces, rounding of
+/// the normal alone moves the points. A larger value gives less exact gaps, a smaller one causes
+/// fallbacks between flat faces.
 const MIN_GAIN_LATE: f64 = 1e-11;
-/// Number of evaluations after which [`MIN_GAIN_LATE`] replaces [`MIN_GAIN`] and the vector d between
-/// the support points need not be aligned with the normal.
+/// Number of evaluations from which on [`MIN_GAIN_LATE`] replaces [`MIN_GAIN`], and a search may
+/// converge although d, the vector between the support points, is not aligned with the normal.
 const EARLY_EVALUATIONS: u32 = 6;
-/// Largest predicted increase of the gap in the final step of a search at which that step is taken
-/// without an evaluation, relative to [`Pair::fine`]. A larger value gives less exact points, a smaller
+/// Largest predicted gain of the final step of a search, relative to [`Pair::fine`], at which the result
+/// of that step is extrapolated instead of evaluated. A larger value gives less exact points, a smaller
 /// one costs an evaluation more.
 const MAX_UNVERIFIED_GAIN: f64 = 1e-9;
-/// Largest relative change, in a step on the sphere, of a coordinate of the normal in which the grain is
-/// flat. Larger changes are made in a power of the coordinate (`retract.rs`). A larger value steps over
-/// axes, a smaller one computes powers needlessly.
+/// Largest change of a coordinate of the normal, relative to the coordinate itself, in a step on the
+/// sphere, if the grain is flat in that coordinate. Larger changes are made in a power of the coordinate
+/// (`retract.rs`). A larger value steps over axes, a smaller one computes powers needlessly.
 const MAX_FLAT_CHANGE: f64 = 0.1;
-/// Smallest value of [`Pair::fine`] relative to the sum of the sizes of both grains: it limits the
-/// accuracy for a small grain in contact with a much larger one. A larger value gives less exact gaps,
-/// with a smaller one rounding decides.
+/// Smallest ratio of [`Pair::fine`] to [`Pair::size`]: it limits the accuracy for a small grain in
+/// contact with a much larger one. A larger value gives less exact gaps, with a smaller one rounding
+/// decides.
 const MIN_SIZE_RATIO: f64 = 0.02;
-/// Maximum number of evaluations in a search. A search that needs more is given up, and the fallback is
-/// used.
+/// Maximum number of evaluations in a search. A search that needs more ends as not converged, and the
+/// caller searches again or uses the fallback.
 const MAX_EVALUATIONS: u32 = 40;
 /// Longest step of a normal (rad). Longer steps reach other maxima, shorter ones cost more evaluations.
 const MAX_STEP: f64 = 0.7;
-/// Rounding of the gap g, relative to the sum of the sizes of both grains. A larger value accepts steps
-/// that decrease the gap, a smaller one rejects steps that decrease it only by rounding.
+/// Rounding of the gap g, relative to [`Pair::size`]. A larger value accepts steps that decrease the
+/// gap, a smaller one rejects steps that decrease it only by rounding.
 const GAP_ROUNDING: f64 = 8.0 * f64::EPSILON;
-/// Smallest eigenvalue after Marquardt's shift of H + g I, the negative second derivative of the gap,
-/// relative to the sum of the sizes of both grains. A larger value is slow at tips, a smaller one gives
-/// erratic steps.
+/// Smallest eigenvalue of H + g I, the negative second derivative of the gap, after Marquardt's shift,
+/// relative to [`Pair::size`]. A larger value is slow at tips, a smaller one gives erratic steps.
 const MIN_EIGENVALUE: f64 = 1e-10;
 
 /// Gap, support points and derivatives of two grains A and B at a normal `n` from A to B.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evaluation {
     pub n: V3,
-    /// Gap between the shapes of the grains, without their layers (mm).
+    /// Gap along `n` between the shapes of the grains, without their layers (mm).
     pub gap: f64,
-    /// Support points relative to their grains' origins, in world axes (mm).
+    /// Support points of A along `n` and of B along `-n`, relative to their grains' origins, in world
+    /// axes (mm).
     pub points: [V3; 2],
     pub seconds: [SupportDerivative; 2],
-    /// Two unit vectors perpendicular to `n`, in which `bend` (entries ee, ef, ff of the derivative of
-    /// each support point) and `slope` (the gradient of the gap) are given.
+    /// Two unit vectors e and f perpendicular to `n`. `bend` contains the components ee, ef and ff of
+    /// the derivatives of both support points. `slope` contains the components along e and f of the
+    /// gradient of the gap, which is the part of d across the normal.
     basis: [V3; 2],
     bend: [[f64; 3]; 2],
     slope: [f64; 2],
@@ -78,7 +79,7 @@ pub(super) enum End {
     Converged,
     /// The gap is proven to exceed the reach.
     BeyondReach,
-    /// The maximum number of evaluations was reached.
+    /// The maximum number of evaluations ([`MAX_EVALUATIONS`]) was reached.
     NotConverged,
 }
 
@@ -92,11 +93,12 @@ pub(super) struct Found {
 pub(super) struct Pair<'p> {
     pub a: &'p Placed<'p>,
     pub b: &'p Placed<'p>,
-    /// Vector from A's origin to B's (mm).
+    /// Vector from A's origin to B's origin (mm, world).
     pub offset: V3,
     pub size: f64,
-    /// Length (mm) that accuracies are relative to: twice the size of the smaller grain, but at least
-    /// [`MIN_SIZE_RATIO`] of `size` because of the rounding of the larger one.
+    /// Length (mm) to which accuracies are relative: twice the radius ([`Grain::far`](super::Grain)) of
+    /// the smaller grain, but at least [`MIN_SIZE_RATIO`] of `size`, because of the rounding of the
+    /// larger one.
     pub fine: f64,
 }
 
@@ -135,10 +137,10 @@ impl<'p> Pair<'p> {
         }
     }
 
-    /// Unit normal after a step with the components `x` and `y` along the basis of `at`, and the relative
-    /// change of the second derivatives in the step. If a coordinate in which a grain is flat changes by
-    /// more than [`MAX_FLAT_CHANGE`], the step is made in powers of the normal's coordinates
-    /// (`retract.rs`), and the returned change is infinite.
+    /// Returns the unit normal after a step from the normal of `at` with the components `x` and `y`
+    /// along `basis`, and the relative change of the second derivatives in the step. If a coordinate in
+    /// which a grain is flat changes by more than [`MAX_FLAT_CHANGE`], the step is made in powers of the
+    /// normal's coordinates (`retract.rs`), and the returned change is infinite.
     #[inline]
     fn apply_step(&self, at: &Evaluation, x: f64, y: f64) -> (V3, f64) {
         let step = at.basis[0] * x + at.basis[1] * y;
@@ -165,10 +167,11 @@ impl<'p> Pair<'p> {
         ((at.n + step).normalize(), length.max(change_a.all).max(change_b.all))
     }
 
-    /// Increases the gap by Newton's steps from the unit direction `start`, until the predicted gain of
-    /// a step is negligible and the component across the normal of d, the vector between the support
-    /// points, is at most `across` (mm). Ends early if the gap without layers is proven to exceed
-    /// `reach` (mm).
+    /// Searches for the normal with the largest gap by Newton's method from the unit normal `start`. The
+    /// search has converged when the predicted gain of the next step is negligible and the component of
+    /// d across the normal is at most `across` (mm); the second condition is dropped after
+    /// [`EARLY_EVALUATIONS`] evaluations. It ends early if a gap, without layers, exceeds `reach` (mm),
+    /// and after [`MAX_EVALUATIONS`] evaluations.
     pub(super) fn climb(&self, start: V3, reach: f64, across: f64) -> Found {
         let mut at = self.evaluate(start);
         let mut evaluations = 1;
@@ -213,7 +216,7 @@ impl<'p> Pair<'p> {
 }
 
 impl Evaluation {
-    /// Length (mm) of the component across the normal of d, the vector between the support points.
+    /// Length (mm) of the component of d, the vector between the support points, across the normal.
     #[inline]
     pub(super) fn across(&self) -> f64 {
         (self.slope[0] * self.slope[0] + self.slope[1] * self.slope[1]).sqrt()
@@ -232,16 +235,17 @@ impl Evaluation {
         Self { n, gap: self.gap + gain, points, slope: [0.0; 2], ..*self }
     }
 
-    /// Increase of the gap (mm) that the gradient predicts for a step to the normal `to`.
+    /// Magnitude of half the increase of the gap (mm) that the gradient predicts for a step to the
+    /// normal `to`: the gain if `to` were the maximum of the quadratic model.
     #[inline]
     fn predicted_gain(&self, to: &V3) -> f64 {
         let step = to - self.n;
         0.5 * (step.dot(&self.basis[0]) * self.slope[0] + step.dot(&self.basis[1]) * self.slope[1]).abs()
     }
 
-    /// Step to the maximum of the quadratic model of the gap, at most [`MAX_STEP`] long: its components
-    /// along `basis` (rad), and the predicted gain (mm), which is infinite if the model has no maximum.
-    /// `size` is [`Pair::size`].
+    /// Computes the step to the maximum of the quadratic model of the gap, shortened to [`MAX_STEP`].
+    /// Returns its components along `basis` (rad) and the predicted gain (mm), which is infinite if the
+    /// model has no maximum. `size` is [`Pair::size`].
     #[inline]
     fn step(&self, size: f64) -> (f64, f64, f64) {
         let [a, b] = &self.bend;

@@ -11,9 +11,10 @@ use feeler_geom::V3;
 use feeler_geom::math::{exp, ln, powf};
 use nalgebra::{Matrix3, UnitQuaternion};
 
-/// Residuals of points. The 14 variables are the logarithms of the semi-axes +x, +y, +z, −x, −y, −z, an
-/// unbounded variable for each of the two exponents ([`variable_of`]), the centre, and the vector of a
-/// rotation that is applied after the rotation `base` of the start.
+/// Residuals of a fit: the approximate distances of `points` from the surface of a shape that 14
+/// variables describe. These are the logarithms of the semi-axes +x, +y, +z, −x, −y, −z, an unbounded
+/// variable for each of the two exponents ([`variable_of`]), the centre, and the vector of a rotation
+/// that is applied after the rotation `base` of the start.
 #[derive(Clone, Debug)]
 pub(super) struct Gauge<'p> {
     pub points: &'p [V3],
@@ -27,7 +28,7 @@ const MIN_EXPONENT: f64 = 0.1;
 /// a smaller one.
 const MAX_EXPONENT: f64 = 1.9;
 
-/// Shape and its pose, in the coordinates of the points.
+/// Shape and its pose: `center` and `rotation` map coordinates of the shape to those of the points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posed {
     /// Semi-axes: +x, +y, +z, −x, −y, −z.
@@ -61,12 +62,13 @@ impl Gauge<'_> {
     }
 }
 
-/// x ln x, which is 0 at 0.
+/// Returns x ln x for x > 0, and 0 otherwise.
 fn entropy(x: f64) -> f64 {
     if x > 0.0 { x * ln(x) } else { 0.0 }
 }
 
-/// Norm (a^p + b^p)^(1/p) of two non-negative numbers, and their shares in it.
+/// Returns the norm (a^p + b^p)^(1/p) of two non-negative numbers, and the shares of a^p and b^p in the
+/// sum.
 fn norm(a: f64, b: f64, p: f64) -> (f64, [f64; 2]) {
     let large = a.max(b);
     if large <= 0.0 {
@@ -76,8 +78,9 @@ fn norm(a: f64, b: f64, p: f64) -> (f64, [f64; 2]) {
     (large * powf(s + t, 1.0 / p), [s / (s + t), t / (s + t)])
 }
 
-/// M (see the top of this file) at a point, the gradient of M by the point in the shape's axes, the
-/// shares X, Y, O, Z, and for each axis the index of the semi-axis on whose side the point is.
+/// Value of M (see the top of this file) at a point, with its derivatives. `gradient` is the gradient of
+/// M by the point, in the shape's axes; `shares` are X, Y, O and Z. `sides` is, for each axis, the index
+/// in [`Posed::semi`] of the semi-axis on whose side the point is.
 pub(super) struct Value {
     pub m: f64,
     pub gradient: V3,
@@ -138,8 +141,8 @@ impl Residuals for Gauge<'_> {
     }
 }
 
-/// Derivative of the rotation given by the rotation vector `w` with respect to `w`: maps a change of `w`
-/// to a rotation vector in the axes of the points.
+/// Returns the matrix that maps a small change of the rotation vector `w` to the additional rotation, as
+/// a rotation vector in the axes of the points, which is applied after the rotation of `w`.
 fn left_jacobian(w: &V3) -> Matrix3<f64> {
     let angle = w.norm();
     let cross = w.cross_matrix();

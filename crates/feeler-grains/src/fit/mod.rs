@@ -61,11 +61,11 @@ impl ShapeFit {
     }
 }
 
-/// Minimum number of points: one for each variable.
+/// Minimum number of points of a fit: the number of its variables.
 pub const FEWEST_POINTS: usize = VARIABLES;
 
-/// Maximum number of points that the fits from different starts use. A larger value is slower, a smaller
-/// one may select a worse start.
+/// Maximum number of points to which a shape is fitted from each of the different starts; the final fit
+/// uses all points. A larger value is slower, a smaller one may select a worse start.
 const MAX_START_POINTS: usize = 240;
 /// Root mean square of the residuals, for points scaled to a bounding box with the diagonal 2, below
 /// which a fit counts as exact and no other start is tried. A larger value gives worse fits, a smaller
@@ -154,7 +154,8 @@ pub fn fit(points: &[[f64; 3]]) -> Result<ShapeFit, GrainError> {
     })
 }
 
-/// Best fit to `points` from all starts. `axes` are the principal axes of the points.
+/// Fits a shape to some of the points from all starts, and then to all `points` from the best result.
+/// `axes` are the principal axes of the points.
 fn best_of(points: &[V3], axes: &Matrix3<f64>) -> Posed {
     let step = points.len().div_ceil(MAX_START_POINTS);
     let some: Vec<V3> = points.iter().step_by(step).copied().collect();
@@ -181,8 +182,8 @@ fn best_of(points: &[V3], axes: &Matrix3<f64>) -> Posed {
     gauge.posed(&least_squares(&gauge, &v, PATIENCE).0)
 }
 
-/// Rotations of the frames to start from: the principal axes of the points with each of them as z, then
-/// the same frames rotated by 45° about z, then evenly spread frames.
+/// Rotations of the shapes from which fits start: the principal axes of the points with each of them as
+/// z, then the same frames rotated by 45° about z, then evenly spread frames.
 fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
     let column = |i: usize| -> V3 { axes.column(i).into_owned() };
     let by_moments = [(0, 1), (1, 2), (2, 0)].map(|(x, y)| {
@@ -205,8 +206,8 @@ fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
     by_moments.into_iter().chain(diagonal).chain(over)
 }
 
-/// Variables of the ellipsoid whose extents along the axes of the frame `base` are those of the points,
-/// as the start of a fit.
+/// Variables of the start of a fit: the ellipsoid with the axes of the frame `base` whose extents along
+/// these axes, from the origin to either side, are those of the points.
 fn start(points: &[V3], base: &UnitQuaternion<f64>) -> [f64; VARIABLES] {
     let mut extents = [0.0_f64; 6];
     for p in points {

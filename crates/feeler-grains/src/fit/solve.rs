@@ -10,8 +10,8 @@ pub(super) const VARIABLES: usize = 14;
 /// Residuals as functions of the variables, with their derivatives.
 pub(super) trait Residuals {
     fn count(&self) -> usize;
-    /// Computes all residuals at `variables`, and passes each one to `write` with its index, before it,
-    /// and its derivatives by the variables, after it.
+    /// Computes all residuals at `variables`. Calls `write` for each of them, with its index, its value
+    /// and its derivatives by the variables.
     fn evaluate(&self, variables: &[f64; VARIABLES], write: &mut dyn FnMut(usize, f64, &[f64; VARIABLES]));
 }
 
@@ -49,7 +49,7 @@ impl<R: Residuals> LeastSquaresProblem<f64, Dyn, U14> for Problem<'_, R> {
 }
 
 /// Minimises the sum of squared residuals locally from `start`, with at most `patience` times (number of
-/// variables + 1) evaluations. Returns the variables and half the sum.
+/// variables + 1) evaluations. Returns the variables at the end and half the sum of squares there.
 pub(super) fn least_squares(
     residuals: &impl Residuals,
     start: &[f64; VARIABLES],

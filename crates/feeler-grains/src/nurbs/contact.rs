@@ -19,9 +19,10 @@ pub struct GrainContact {
     pub point_a: P3,
     /// Footpoint on B (mm).
     pub point_b: P3,
-    /// Outward unit normal of A: the mean of A's normal and the opposite of B's.
+    /// Unit normal from A to B: the mean of A's outward normal and the opposite of B's, normalised.
     pub normal: V3,
-    /// Signed gap along the normal (mm).
+    /// Signed gap (mm): the component along the normal of the vector from `point_a` to `point_b`,
+    /// negative for an overlap.
     pub gap: f64,
 }
 
@@ -31,8 +32,9 @@ pub type GrainPlace<'a> = (&'a NurbsGrain, &'a Pose, P2);
 /// Maximum number of steps of Newton's method, which converges quadratically from the results of
 /// queries.
 const MAX_STEPS: u32 = 6;
-/// Largest distance of a refined footpoint from its start, relative to the size of the larger grain. A
-/// larger value reaches another minimum, a smaller one rejects contacts in flat valleys.
+/// Largest distance between a footpoint after refinement and the point at the given parameters, relative
+/// to the size of the larger grain. A larger value reaches another minimum, a smaller one rejects
+/// contacts in flat valleys.
 const MAX_DISPLACEMENT: f64 = 1e-5;
 
 /// Refines the contact near the given parameters of two grains to rounding. For faces that are splines,
@@ -61,8 +63,9 @@ fn placed(grain: &NurbsGrain, pose: &Pose, uv: P2) -> SurfaceDerivs {
     }
 }
 
-/// Footpoints on A and B, and the outward unit normal of A (world). `None` if Newton's method moves a
-/// footpoint too far from the given parameters or does not converge.
+/// Solves for the footpoints by Newton's method from the given parameters. Returns the footpoints on A
+/// and B and A's outward unit normal (world). `None` if the footpoint on A moves more than
+/// [`MAX_DISPLACEMENT`], if the equations are singular, or if the method does not converge.
 fn solved(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<(P3, P3, V3)> {
     let mut x = Vector4::new(a.2.x, a.2.y, b.2.x, b.2.y);
     let size = a.0.size().max(b.0.size());

@@ -3,12 +3,12 @@
 use feeler_geom::P3;
 use feeler_geom::nurbs::NurbsError;
 
-/// Direction in the parameters of a surface or in its control net.
+/// Direction in the parameter plane of a surface, or in its control net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Along u: across the rows of a net.
+    /// Direction of u: from row to row of a net.
     U,
-    /// Along v: along a row of a net.
+    /// Direction of v: along each row of a net.
     V,
 }
 
@@ -64,7 +64,7 @@ pub enum NurbsGrainError {
         /// Largest angle between the tangent planes on both sides of the crease (rad).
         angle: f64,
     },
-    /// A pole has no tangent plane.
+    /// The surface has no common tangent plane at a pole, which is a tip.
     #[error(
         "the pole at the {end} of {direction} is a tip: its tangent planes differ by {angle:.3e} rad; put \
          the control points next to the pole into one plane with it"
@@ -74,10 +74,11 @@ pub enum NurbsGrainError {
         direction: Direction,
         /// End of the direction at which the pole is: `start` or `end`.
         end: &'static str,
-        /// Largest angle between tangent planes (rad).
+        /// Largest angle (rad) between the limits of the tangent plane as the pole is approached along
+        /// different lines.
         angle: f64,
     },
-    /// The surface folds or collapses.
+    /// The surface has no normal at a point, because it folds or collapses there.
     #[error(
         "the surface has no normal at u = {u}, v = {v}: it folds or collapses there; move its control \
          points apart"
@@ -122,7 +123,7 @@ pub enum NurbsGrainError {
         /// Value of the dimension.
         value: f64,
     },
-    /// The points do not determine a net.
+    /// The points of a fit are too few, or too unevenly spread, to determine the control net.
     #[error(
         "{points} points do not determine the {unknowns} unknowns of the net; give more points all around \
          the grain, or a coarser net"

@@ -23,11 +23,12 @@ pub struct FitOptions {
     pub around: usize,
     /// Number of rows of control points from pole to pole, both included, at least 6.
     pub rows: usize,
-    /// Weight of the second differences of the net relative to the distances of the points, at least 0:
-    /// 1e-8 has hardly an effect, 1e-3 smooths noise.
+    /// Weight, at least 0, of the squared second differences of the net relative to the squared
+    /// distances of the points: 1e-8 has hardly an effect, 1e-3 smooths noise.
     pub smoothing: f64,
-    /// Maximum number of times that the parameters of the points are moved to those of the nearest
-    /// points of the surface, after which the net is fitted again.
+    /// Maximum number of rounds after the first fit. Each round moves the parameters of the points to
+    /// those of the nearest points of the surface, and fits the net again. The rounds end early if the
+    /// fit does not improve.
     pub rounds: usize,
 }
 
@@ -91,14 +92,15 @@ pub fn fit(points: &[P3], options: &FitOptions) -> Result<NurbsFit, NurbsGrainEr
     best.ok_or_else(undetermined)
 }
 
-/// Bicubic nets with a given number of control points around and of rows: wrapped along u, with smooth
-/// poles at the ends of v.
+/// Layout of the bicubic net of a fit, with `around` control points in a row around the grain and `rows`
+/// rows from pole to pole: wrapped along u, with smooth poles at the ends of v.
 pub(super) struct Spline {
     around: usize,
     rows: usize,
 }
 
-/// Linear combination of the unknowns of the fit, as pairs of the index of an unknown and its weight.
+/// Linear combination of the unknown vectors of the fit, as pairs of the index of an unknown and its
+/// factor.
 type Row = Vec<(usize, f64)>;
 
 impl Spline {
@@ -125,16 +127,17 @@ impl Spline {
         [f64::from(index(self.around)), f64::from(index(self.rows - 3))]
     }
 
-    /// Parameters (u, v) of a point in the direction `d` from the centre of the points, after their
-    /// transformation to a round cloud: u is proportional to the longitude of `d` and v to its latitude.
+    /// Returns the parameters (u, v) that are assigned to a point in the direction `d` from the centre
+    /// of the points, after the points have been mapped linearly to a cloud of equal spread in all
+    /// directions. u is proportional to the longitude of `d` and v to its latitude.
     pub(super) fn parameters_of(&self, d: &V3) -> P2 {
         let [u, v] = self.lengths();
         let latitude = math::atan2(d.z, math::hypot(d.x, d.y));
         P2::new(math::turn(math::atan2(d.y, d.x)) / TAU * u, (latitude + FRAC_PI_2) / PI * v)
     }
 
-    /// Appends control point `i` of row `j`, multiplied by `share`, to `out` as a linear combination of
-    /// the unknowns of the fit.
+    /// Appends to `out` the control point `i` of row `j`, multiplied by `share`, as a linear combination
+    /// of the unknowns of the fit.
     fn control(&self, i: usize, j: usize, share: f64, out: &mut Row) {
         let last = self.unknowns();
         // Longitude of the Greville abscissa of the i-th wrapped control point.
@@ -226,8 +229,9 @@ impl Spline {
     }
 }
 
-/// Index of the first of the four cubic B-splines that are not 0 at `t`, and the values of the four.
-/// Their knots are `knot(0)`, `knot(1)`, …; `last` is the index of the last interval between knots.
+/// Returns the index of the first of the four cubic B-splines that are not 0 at `t`, and the values of
+/// the four. Their knots are `knot(0)`, `knot(1)`, …, which are integers apart from clamped ends; `last`
+/// is the index of the last interval between knots.
 fn cubic(t: f64, knot: impl Fn(f64) -> f64, last: usize) -> (usize, [f64; 4]) {
     let mut span = 0;
     while span < last && f64::from(index(span + 1)) <= t {

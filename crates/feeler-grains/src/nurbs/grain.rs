@@ -27,12 +27,13 @@ pub struct NurbsGrain {
     mass: GrainMass,
 }
 
-/// Largest distance between sides of the surface that coincide, and largest diagonal of the box of a
-/// side that is a pole, relative to the size of the grain. Open surfaces pass with a larger value; nets
-/// with few digits count as open with a smaller one.
+/// Largest distance between two sides of the surface that count as coincident, and largest diagonal of
+/// the box of a side that counts as a pole, relative to the size of the grain. Open surfaces pass with a
+/// larger value; nets with few digits count as open with a smaller one.
 const MAX_SEAM_GAP: f64 = 1e-7;
-/// Largest angle (rad) between tangent planes that coincide at seams and poles. Creases without a
-/// feature pass with a larger value; nets with few digits have creases and tips with a smaller one.
+/// Largest angle (rad) between the tangent planes on both sides of a seam or at a pole that count as
+/// equal. Surfaces with creases pass with a larger value; nets with few digits have creases and tips
+/// with a smaller one.
 const MAX_SEAM_ANGLE: f64 = 1e-5;
 /// Smallest sine of the angle between ∂u and ∂v at which the surface has a normal. A larger value
 /// refuses slanted nets, a smaller one accepts folds.
@@ -40,10 +41,11 @@ const MIN_TANGENT_SINE: f64 = 1e-9;
 /// Smallest volume of a grain relative to its area times its size. A larger value refuses thin grains, a
 /// smaller one accepts rounding as a volume.
 const MIN_RELATIVE_VOLUME: f64 = 1e-9;
-/// Number of samples along each parameter of a patch in the checks of normals and in
-/// [`NurbsGrain::curvature_range`].
+/// Number of samples along each parameter of a patch in the checks of normals and of creases between
+/// patches, and in [`NurbsGrain::curvature_range`].
 const SAMPLES_PER_PARAMETER: u32 = 5;
-/// Maximum number of halvings of a patch in the proof that a grain is star-shaped.
+/// Maximum number of halvings of a patch, alternately in u and v, in the proof that a grain is
+/// star-shaped.
 const MAX_HALVINGS: u32 = 9;
 
 impl NurbsGrain {
@@ -119,9 +121,9 @@ impl NurbsGrain {
         (self.grid.derivs(uv).p, self.grid.normal(uv))
     }
 
-    /// Whether each ray from `center` (mm) is proven to intersect the surface once, which excludes
-    /// self-intersections. The proof is based on control points, not on samples. Returns `false` if
-    /// there is no such proof within a maximum number of halvings, and for tori.
+    /// Whether each ray from `center` (mm) is proven to intersect the surface exactly once, which
+    /// excludes self-intersections. The proof is based on control points, not on samples. Returns
+    /// `false` if the maximum number of halvings does not suffice for a proof, and for tori.
     #[must_use]
     pub fn is_star_shaped(&self, center: &P3) -> bool {
         let surface = Surface::Bezier(self.grid.clone());
@@ -145,8 +147,9 @@ impl NurbsGrain {
     }
 }
 
-/// Whether all normals over the rectangle `rect` of parameters are proven to point away from `center`.
-/// `depth` is the number of halvings so far.
+/// Whether the outward normals at all points of the surface over the parameter rectangle `rect` are
+/// proven to form angles below 90° with the direction from `center` to the point. `depth` is the number
+/// of halvings of the patch so far.
 fn faces_away(surface: &Surface, rect: &Rect, center: &P3, depth: u32) -> bool {
     // The products of the generators of the normals and the hull points bound those of all normals and
     // points.
@@ -168,7 +171,7 @@ fn faces_away(surface: &Surface, rect: &Rect, center: &P3, depth: u32) -> bool {
     parts.iter().all(|part| faces_away(surface, part, center, depth + 1))
 }
 
-/// Calls `at` with parameters spread evenly over the interiors of all patches.
+/// Calls `at` with parameters (u, v) that are evenly spread over the interior of each patch.
 fn sample_interiors(grid: &BezierSurface, mut at: impl FnMut(P2)) {
     let (n_u, n_v) = grid.n_patches();
     let share = |k: u32| (f64::from(k) + 0.5) / f64::from(SAMPLES_PER_PARAMETER);
@@ -184,7 +187,7 @@ fn sample_interiors(grid: &BezierSurface, mut at: impl FnMut(P2)) {
     }
 }
 
-/// Checks that the surface has a normal at all samples.
+/// Checks that the surface has a normal at all samples of [`sample_interiors`].
 fn check_normals(grid: &BezierSurface) -> Result<(), NurbsGrainError> {
     let mut wrong = None;
     sample_interiors(grid, |uv| {
@@ -253,8 +256,8 @@ fn topology(grid: &BezierSurface) -> Result<Topology, NurbsGrainError> {
     }
 }
 
-/// Parameters at both ends of the domain along `direction`, where the other parameter is at the fraction
-/// `share` of its range.
+/// Returns the parameters (u, v) of two points, at the start and at the end of the domain along
+/// `direction`. Their other parameter is at the fraction `share` of its range.
 fn at_ends(grid: &BezierSurface, direction: Direction, share: f64) -> [P2; 2] {
     let d = grid.domain();
     match direction {
@@ -271,8 +274,8 @@ fn side_samples() -> impl Iterator<Item = f64> {
     (0..SAMPLES_PER_SIDE).map(|k| (f64::from(k) + 0.5) / f64::from(SAMPLES_PER_SIDE))
 }
 
-/// Whether the surface's sides at both ends of a direction each collapse to a point, which is then a
-/// pole.
+/// Whether both sides of the surface, at the start and at the end of `direction`, collapse to points,
+/// which are then poles.
 fn is_collapsed(grid: &BezierSurface, direction: Direction) -> bool {
     let size = Aabb::of_points(&grid.points()).diagonal();
     (0..2).all(|end| {
@@ -282,8 +285,8 @@ fn is_collapsed(grid: &BezierSurface, direction: Direction) -> bool {
     })
 }
 
-/// Largest distance (mm) between the points, and angle (rad) between the tangent planes, of the two
-/// sides at the ends of a direction.
+/// Compares the two sides of the surface at the ends of a direction: returns the largest distance (mm)
+/// between corresponding points, and the largest angle (rad) between the tangent planes there.
 fn seam(grid: &BezierSurface, direction: Direction) -> (f64, f64) {
     side_samples().fold((0.0, 0.0), |(gap, angle): (f64, f64), s| {
         let [a, b] = at_ends(grid, direction, s);
@@ -297,7 +300,8 @@ fn angle_between(a: &V3, b: &V3) -> f64 {
     math::atan2(a.cross(b).norm(), a.dot(b))
 }
 
-/// Checks that the poles at both ends of a direction have tangent planes.
+/// Checks that the tangent planes at each of the two poles, at the ends of a direction, agree for all
+/// lines to the pole.
 fn check_poles(grid: &BezierSurface, direction: Direction) -> Result<(), NurbsGrainError> {
     for (end, name) in ["start", "end"].into_iter().enumerate() {
         let normals: Vec<V3> =
@@ -310,7 +314,8 @@ fn check_poles(grid: &BezierSurface, direction: Direction) -> Result<(), NurbsGr
     Ok(())
 }
 
-/// Returns the same surface with the direction of u reversed, which reverses its natural normal.
+/// Returns the same surface with the opposite direction of u (knots negated, rows in reverse order),
+/// which reverses its natural normal.
 fn reversed(s: &NurbsSurface) -> NurbsSurface {
     let rows = |n: usize| (0..n / s.n_v).rev().flat_map(|i| i * s.n_v..(i + 1) * s.n_v);
     NurbsSurface {

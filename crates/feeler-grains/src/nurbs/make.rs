@@ -8,9 +8,10 @@ use super::{NurbsGrain, NurbsGrainError};
 use feeler_geom::P3;
 use feeler_geom::nurbs::NurbsSurface;
 
-/// Weight of the corners of a square whose rational quadratic curve is a circle: cos 45°.
+/// Weight of the control points at the corners of a square whose rational quadratic curve is a circle:
+/// cos 45°.
 const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
-/// Control points of Table 3.1: x, y and weight.
+/// Control points of the unit circle in Table 3.1 of NURBS: x, y and weight.
 pub(super) const CIRCLE: [(f64, f64, f64); 9] = [
     (1.0, 0.0, 1.0),
     (1.0, 1.0, HALF),
@@ -22,7 +23,7 @@ pub(super) const CIRCLE: [(f64, f64, f64); 9] = [
     (1.0, -1.0, HALF),
     (1.0, 0.0, 1.0),
 ];
-/// Knots of the circle, (3.8).
+/// Knots of the quadratic circle with the control points [`CIRCLE`], NURBS (3.8).
 pub(super) const CIRCLE_KNOTS: &[f64] = &[0., 0., 0., 1., 1., 2., 2., 3., 3., 4., 4., 4.];
 
 impl NurbsGrain {
@@ -76,9 +77,10 @@ fn dimension(name: &'static str, value: f64) -> Result<(), NurbsGrainError> {
     if value.is_finite() && value > 0.0 { Ok(()) } else { Err(NurbsGrainError::Dimension { name, value }) }
 }
 
-/// Surface of revolution about z of a profile, whose control points are given by radius, height and
-/// weight. u runs around the axis, v along the profile with the knots `knots`. `place` maps the
-/// coordinates of each control point.
+/// Builds the surface of revolution about z of a quadratic profile, whose control points are given by
+/// radius, height and weight. u runs around the axis, v along the profile with the knots `knots`.
+/// `place` receives a point of the circle (x, y; radius 1) multiplied by the radius, and the height, and
+/// returns the control point.
 fn revolved(profile: &[(f64, f64, f64)], knots: &[f64], place: impl Fn(f64, f64, f64) -> P3) -> NurbsSurface {
     let net =
         CIRCLE.iter().flat_map(|(c, s, w)| profile.iter().map(move |(r, z, h)| (r * c, r * s, *z, w * h)));

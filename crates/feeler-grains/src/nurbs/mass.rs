@@ -26,14 +26,15 @@ pub struct GrainMass {
     pub tensor: Matrix3<f64>,
 }
 
-/// Largest change of the sums by halving a patch, relative to its area times the size of the grain (for
-/// moments times the size once or twice more), at which halving stops. A larger value gives inexact
-/// masses of rational grains, a smaller one halves patches without effect.
+/// Largest change of a sum when a patch is halved, at which halving stops. It is relative to the patch's
+/// area times the size of the grain; for moments, times the size once or twice more. A larger value
+/// gives inexact masses of rational grains, a smaller one halves patches without effect.
 const MAX_RELATIVE_CHANGE: f64 = 1e-13;
 /// Maximum number of halvings of a patch.
 const MAX_HALVINGS: u32 = 5;
 
-/// Integrals over one patch or all patches: area, flux d·N, flux times d, and flux times d dᵀ.
+/// Surface integrals over one patch or all patches: area, flux d·N (`flux`), flux times d (`first`), and
+/// flux times d dᵀ (`second`), with d and N as at the top of this file.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     area: f64,

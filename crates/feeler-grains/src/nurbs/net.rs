@@ -14,7 +14,7 @@ use feeler_geom::P3;
 use feeler_geom::count::index;
 use feeler_geom::nurbs::{NurbsCurve, NurbsSurface};
 
-/// Kind of the knots of a net along one of its directions, with the degree.
+/// Kind of the knots of a net along one of its directions. The number is the degree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     /// Uniform knots, the first points repeated after the last one: closed with `degree - 1` continuous
@@ -47,8 +47,8 @@ impl Along {
         }
     }
 
-    /// Knots for `n` given points, and for each control point of the surface the index of the given
-    /// point that it is.
+    /// Returns the knots for `n` given points, and the indices of the given points that the control
+    /// points of the surface equal, in the order of the control points.
     fn closed(self, n: usize) -> (Vec<f64>, Vec<usize>) {
         let p = self.degree() as usize;
         match self {

@@ -6,7 +6,7 @@ use crate::Random;
 use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Number of bumps and dents together of a grain.
+/// Total number of bumps and dents of a random grain.
 const BUMPS: usize = 8;
 /// Largest height of a bump or depth of a dent at roughness 1, relative to the radius of the grain.
 const HEIGHT: f64 = 0.45;

@@ -13,8 +13,8 @@ use std::f64::consts::TAU;
 /// Number of cells of the mesh along each parameter. A larger value is slower, a smaller one needs
 /// thicker grains.
 const MESH_CELLS: u32 = 48;
-/// Number of cells of the mesh from one tested point to the next. A larger value misses more, a smaller
-/// one is slower.
+/// Distance between neighbouring tested points, in cells of the mesh. A larger value misses more, a
+/// smaller one is slower.
 const SAMPLE_STRIDE: u32 = 2;
 /// Distance of the tested points from the surface, relative to the deviation of the mesh from the
 /// surface. Thin grains count as self-intersecting with a larger value; the deviation of the mesh
@@ -34,8 +34,9 @@ impl NurbsGrain {
     }
 }
 
-/// Point of the surface next to which a winding number is wrong, and the distance (mm) of the tested
-/// points from the surface; `None` if all winding numbers are right.
+/// Searches for a point of the surface next to which a winding number is wrong. Returns the point, and
+/// the distance (mm) of the tested points from the surface, inwards and outwards. `None` if all winding
+/// numbers are right.
 fn crossing(grain: &NurbsGrain) -> Option<(P3, f64)> {
     let domain = grain.grid().domain();
     let at = |i: f64, j: f64| {
@@ -71,7 +72,8 @@ fn crossing(grain: &NurbsGrain) -> Option<(P3, f64)> {
     None
 }
 
-/// Winding number of a closed mesh of triangles around the point `x`.
+/// Winding number of a closed mesh of triangles around the point `x`: 1 inside and 0 outside, up to
+/// rounding, if the mesh does not intersect itself.
 fn winding(triangles: &[[P3; 3]], x: &P3) -> f64 {
     let angle = |t: &[P3; 3]| {
         let [a, b, c]: [V3; 3] = t.map(|p| p - x);

@@ -25,9 +25,10 @@ pub(crate) struct Batch {
     pub places: Vec<u32>,
     pub contacts: Vec<WallContact>,
     pub shapes: super::superellipsoid::Scratch,
-    /// Index in `contacts` after the last contact of each particle of the task.
+    /// For each particle of the task, the index in `contacts` after its last contact.
     ends: Vec<u32>,
-    /// Index of the first particle of the task whose contacts could not be computed.
+    /// Index, among all particles, of the first particle of the task whose contacts could not be
+    /// computed.
     refused: Option<usize>,
 }
 
@@ -38,7 +39,7 @@ impl WallContacts {
         Self::default()
     }
 
-    /// Index in [`contacts`](Self::contacts) of the first contact of each particle, followed by the
+    /// Indices in [`contacts`](Self::contacts) of the first contact of each particle, followed by the
     /// number of all contacts.
     #[must_use]
     pub fn offsets(&self) -> &[u32] {
@@ -60,8 +61,10 @@ impl WallContacts {
         &self.contacts[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]
     }
 
-    /// Calls `find` for each particle, with its index, its cache and the batch that it appends contacts
-    /// to. The error is the index of the first particle for which `find` fails; the list is then empty.
+    /// Replaces the contacts by those of `particles`, in parallel. Calls `find` for each particle, with
+    /// its index, the particle, its cache in `caches` and the batch to which it appends contacts. The
+    /// error is the index of the first particle for which `find` fails; the list of contacts is then
+    /// empty.
     #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 contacts")]
     pub(crate) fn run<T: Sync>(
         &mut self,

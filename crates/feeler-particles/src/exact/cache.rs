@@ -3,11 +3,11 @@
 use super::distance;
 use feeler_geom::P3;
 
-/// Maximum number of places that one cache lists. More places are near a particle only in corners of
-/// many small faces.
+/// Maximum number of places (see [`ProximityCache`]) that one cache lists. More places are near a
+/// particle only in corners of many small faces.
 const MAX_PLACES: usize = 8;
 
-/// Marks the end of a list of places.
+/// Entry that marks the end of a list of places.
 const NO_PLACE: u32 = u32::MAX;
 
 /// Proximity cache: places of the wall near one particle at its last query, in the wall's frame. A
@@ -19,7 +19,7 @@ const NO_PLACE: u32 = u32::MAX;
 pub struct ProximityCache {
     /// Point (wall's frame) of the last query that changed the cache; the centre of the two radii below.
     at: [f64; 3],
-    /// Distance (mm) from `at` within which the wall has no point.
+    /// Distance (mm) from `at` within which the wall has no point; negative if none is proven.
     clear: f32,
     /// Distance (mm) from `at` within which all places are listed; negative if no list exists.
     listed: f32,
@@ -34,8 +34,8 @@ impl Default for ProximityCache {
     }
 }
 
-/// Lower bound of the distance `x` (mm) as an `f32`, with a margin for the rounding of the distances
-/// that it is compared with.
+/// Returns a lower bound of the distance `x` (mm) as an `f32`, with a margin for the rounding of the
+/// distances that are compared with it.
 #[expect(clippy::cast_possible_truncation, reason = "the result is rounded down")]
 fn below(x: f64) -> f32 {
     ((x * (1.0 - 1e-6)) as f32).next_down()
@@ -48,8 +48,8 @@ impl ProximityCache {
         distance(p, &self.at) + near < f64::from(self.clear)
     }
 
-    /// Returns the radius (mm) around the point `p` within which the cache lists all places; negative if
-    /// the cache has no list or `p` is too far from the position of the list.
+    /// Returns the radius (mm) around the point `p` (wall's frame) within which the cache lists all
+    /// places; negative if the cache has no list or `p` is too far from `at`.
     pub(crate) fn listed_radius(&self, p: &P3) -> f64 {
         if self.listed < 0.0 { -1.0 } else { f64::from(self.listed) - distance(p, &self.at) }
     }

@@ -165,8 +165,8 @@ impl ExactWall {
         Self { boundary: Arc::clone(&self.boundary), pose: *pose }
     }
 
-    /// Computes the contacts of one sphere (world) whose gaps are at most 0. The sphere's centre must be
-    /// finite.
+    /// Computes the contacts of one sphere (world) whose gaps are at most 0, that is, where it touches
+    /// or overlaps the wall. The sphere's centre must be finite.
     pub(crate) fn sphere_contacts<'b>(
         &self,
         sphere: &Sphere,
@@ -178,7 +178,8 @@ impl ExactWall {
         Ok(&batch.contacts)
     }
 
-    /// Computes the contacts of one grain whose gaps are at most 0.
+    /// Computes the contacts of one grain (world) whose gaps are at most 0, that is, where it touches or
+    /// overlaps the wall.
     pub(crate) fn grain_contacts<'b>(
         &self,
         grain: &grains::Placed<'_>,
@@ -256,9 +257,9 @@ impl ExactWall {
     }
 
     /// Computes the local minima, up to `near` (mm), of the distance of the point `p` (wall's frame)
-    /// from the boundary and stores them in `batch.query`. Returns the position of `p`. Uses the places
-    /// in the cache alone if the cache lists all that are near enough. Otherwise it searches the
-    /// boundary for them and stores the new list in the cache.
+    /// from the boundary and stores them in `batch.query`. Returns the position of `p` relative to the
+    /// wall. Uses the places in the cache alone if the cache lists all that are near enough. Otherwise
+    /// searches the boundary for places and stores the new list in the cache.
     fn minima(&self, p: &P3, near: f64, cache: &mut ProximityCache, batch: &mut Batch) -> PointPosition {
         let boundary = &*self.boundary;
         let least = PointMinima::required_radius(boundary, near);
@@ -293,9 +294,9 @@ fn check_reach(reach: f64) -> Result<(), WallError> {
     if reach.is_finite() && reach >= 0.0 { Ok(()) } else { Err(WallError::Reach { value: reach }) }
 }
 
-/// Additional distance up to which places are listed, as a part of the sum of the particle's radius and
-/// the reach: the distance that the particle can move before the list is built anew. With a larger value
-/// lists contain places that are not needed; with a smaller one they are built more often.
+/// Additional distance up to which places are listed, as a multiple of the sum of the particle's radius
+/// and the reach: the distance that the particle can move before the list is built anew. With a larger
+/// value lists contain places that are not needed; with a smaller one they are built more often.
 const LIST_MARGIN: f64 = 0.25;
 
 /// Distance (mm) between two points given in the same frame.

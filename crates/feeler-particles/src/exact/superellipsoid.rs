@@ -61,47 +61,51 @@ struct Found {
     id: u64,
 }
 
-/// Maximum residual of the equations of a contact, as a part of the particle's size. With a larger value
-/// contacts are inexact; with a smaller one contacts of box-like particles are lost.
+/// Maximum residual of the equations of a contact. For a contact with an edge or a vertex it is a length
+/// divided by the particle's radius; for a contact with a face it is the distance between two unit
+/// normals. With a larger value contacts are inexact; with a smaller one contacts of box-like particles
+/// are lost.
 const CONVERGED: f64 = 1e-9;
 
 /// Maximum number of steps of a solve by Newton's method or regula falsi. A contact whose solve needs
 /// more is not found.
 const MAX_STEPS: usize = 60;
 
-/// Step of a direction (rad) for difference quotients. Larger steps make Newton steps inexact; smaller ones
-/// make them noisy.
+/// Rotation (rad) of a direction in difference quotients, by which support points are differentiated.
+/// Larger steps make Newton steps inexact; smaller ones make them noisy.
 const DIFFERENCE_STEP: f64 = 1e-6;
 
-/// Number of intervals of a curved edge in each of which a contact is bracketed. With more intervals the
-/// search is slower; with fewer ones contacts that are close to each other are missed.
+/// Number of equal intervals of a curved edge's parameter; each is searched for one contact. With more
+/// intervals the search is slower; with fewer ones contacts that are close to each other are missed.
 const EDGE_SAMPLES: u32 = 16;
 
-/// Number of intervals of the angle around an edge in each of which the direction of a contact is
-/// bracketed. With more intervals the search is slower; with fewer ones a direction may be missed.
+/// Number of equal intervals of the angle around an edge; each is searched for one direction of a
+/// contact. With more intervals the search is slower; with fewer ones a direction may be missed.
 const ANGLE_SAMPLES: u32 = 8;
 
-/// Angle (rad) beyond the polar of an edge up to which directions are searched. A larger value takes
-/// more time; with a smaller one contacts at the ends of the polar are lost.
+/// Angle (rad) by which the range of directions that is searched extends beyond the polar of an edge on
+/// both sides. A larger value takes more time; with a smaller one contacts at the ends of the polar are
+/// lost.
 const POLAR_MARGIN: f64 = 0.2;
 
-/// Minimum cosine of the angle between sampled directions that are neighbours. With a larger value more
-/// samples are local minima, from each of which a search starts; with a smaller one contacts are lost.
+/// Minimum cosine of the angle between two sampled directions at which they count as neighbours. With a
+/// larger value more samples are local minima, from each of which a search starts; with a smaller one
+/// contacts are lost.
 const NEIGHBOUR_COS: f64 = 0.55;
 
-/// Distance between the points of two contacts with equal normals up to which they count as one contact,
-/// as a part of the particle's radius. A larger value merges contacts of small features; with a smaller
-/// one contacts are reported twice.
+/// Distance between the points of two contacts with almost equal normals up to which they count as one
+/// contact, as a multiple of the particle's radius. A larger value merges contacts of small features;
+/// with a smaller one contacts are reported twice.
 const SAME_CONTACT: f64 = 1e-5;
 
 /// A superellipsoid or poly-superellipsoid in the frame of the wall.
 #[derive(Debug)]
 pub(super) struct LocalSuperellipsoid {
     shape: PolySuperellipsoid,
-    /// Thickness (mm) of a layer around `shape`, which belongs to the particle.
+    /// Thickness (mm) of the particle's layer around `shape`; 0 without a layer.
     layer: f64,
     rotation: Matrix3<f64>,
-    /// Origin of the shape's coordinates, a point inside the shape.
+    /// Origin of the shape's coordinates (wall's frame), a point inside the shape.
     center: P3,
     /// Maximum distance (mm) of a point of the particle, layer included, from `center`.
     radius: f64,
@@ -185,14 +189,15 @@ impl LocalSuperellipsoid {
         self.radius
     }
 
-    /// Support point: the point of the particle that is farthest along the unit direction `m`.
+    /// Support point: the point of the particle (wall's frame), layer included, that is farthest along
+    /// the unit direction `m`.
     fn support(&self, m: &V3) -> P3 {
         let point = self.center + self.rotation * self.shape.support(&self.rotation.tr_mul(m)).point.coords;
         if self.layer > 0.0 { point + m.normalize() * self.layer } else { point }
     }
 
-    /// Derivatives of the support point as the direction `m` moves along two unit tangents perpendicular
-    /// to it.
+    /// Derivatives of the support point (mm per rad) as the direction `m` rotates towards either of two
+    /// unit vectors `e` and `f` perpendicular to it, by difference quotients.
     fn support_derivatives(&self, m: &V3, (e, f): &(V3, V3)) -> [V3; 2] {
         [e, f].map(|t| {
             let [ahead, behind] =
@@ -201,8 +206,8 @@ impl LocalSuperellipsoid {
         })
     }
 
-    /// Computes the contacts with the listed places of the wall whose gaps are at most `reach` (mm),
-    /// sorted by increasing gap.
+    /// Computes the contacts with the places of the wall with the numbers `places` whose gaps are at
+    /// most `reach` (mm), sorted by increasing gap.
     pub(super) fn contacts(
         &self,
         boundary: &Boundary,
@@ -254,16 +259,16 @@ impl LocalSuperellipsoid {
         found.iter().map(contact)
     }
 
-    /// Contact at the point `m` of the boundary nearest to the centre, for a particle whose centre is
-    /// inside the material.
+    /// Contact of a particle whose centre is inside the material, at the point `m` of the boundary
+    /// nearest to the centre. Its gap is that along the boundary's normal at `m`.
     pub(super) fn way_out(&self, m: &feeler_runtime::PointMinimum) -> WallContact {
         let x = self.support(&-m.normal);
         let gap = (x - m.point).dot(&m.normal);
         WallContact { id: m.id, point: m.point, normal: m.normal, gap, curvatures: m.curvatures }
     }
 
-    /// Start directions of solves: the sampled directions at which `value` has a minimum among
-    /// neighbouring samples. Directions at which `value` is `None` are excluded.
+    /// Start directions of solves: the sampled [`DIRECTIONS`] at which `value` is smaller than at all
+    /// neighbouring ones. Directions at which `value` is `None` are excluded.
     fn starts(&self, value: impl Fn(&V3) -> Option<f64>) -> ArrayVec<V3, 26> {
         let sampled = DIRECTIONS.map(|d| self.rotation * V3::from(d).normalize());
         let values = sampled.map(|m| value(&m).unwrap_or(f64::INFINITY));
@@ -277,8 +282,8 @@ impl LocalSuperellipsoid {
         (0..26).filter(|i| is_minimum(*i)).map(|i| sampled[i]).collect()
     }
 
-    /// Appends the contacts with the face `feature`, of which `place` is the part near the particle, to
-    /// `found`.
+    /// Appends to `found` the contacts with the face `feature`; `place` is the part of the face near the
+    /// particle.
     fn find_on_face(&self, boundary: &Boundary, place: NearPart, feature: Feature, found: &mut Vec<Found>) {
         let distance = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.distance);
         let first = found.len();
@@ -307,8 +312,8 @@ impl LocalSuperellipsoid {
         }
     }
 
-    /// Whether `value` (mm) in eight directions around `m` is at least `distance`, its value at `m`, up
-    /// to rounding.
+    /// Whether `value` (mm) has a local minimum at the direction `m`: in eight directions next to `m` it
+    /// is at least `distance`, its value at `m`, up to rounding. Directions without a value are skipped.
     fn is_minimum(&self, m: &V3, distance: f64, value: &impl Fn(&V3) -> Option<f64>) -> bool {
         let (e, f) = complete_basis(m);
         let h = 1e-3;
@@ -523,10 +528,11 @@ impl LocalSuperellipsoid {
         Some(((self.support(&m) - q).dot(&tangent), m))
     }
 
-    /// Parameter of an edge at which the particle's support point lies in the plane perpendicular to the
-    /// edge, and the particle's outward normal at that point. The solve is by regula falsi (Illinois)
-    /// between `a` and `b`, which are parameters of the edge with their results of
-    /// [`offset_along_edge`](Self::offset_along_edge) (mm).
+    /// Solves for the parameter of an edge at which the particle's support point lies in the plane
+    /// perpendicular to the edge, and for the particle's outward normal at that point. The solve is by
+    /// regula falsi (Illinois) between `a` and `b`, each a parameter of the edge with its offset of
+    /// [`offset_along_edge`](Self::offset_along_edge) (mm). `None` if a parameter between them has no
+    /// offset.
     fn solve_edge(
         &self,
         boundary: &Boundary,

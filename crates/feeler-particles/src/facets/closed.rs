@@ -5,7 +5,7 @@ use super::wall::FacetWall;
 use feeler_geom::{Aabb, P3};
 
 impl FacetWall {
-    /// Number of edges of facets that no other facet has in the opposite direction; 0 if the wall is
+    /// Number of sides of facets that no other facet has in the opposite direction; 0 if the wall is
     /// closed.
     #[must_use]
     pub fn open_sides(&self) -> usize {
@@ -64,9 +64,9 @@ impl FacetWall {
         Aabb::of_points(&placed)
     }
 
-    /// Whether a facet is above a point, along z (both in the wall's coordinates). An edge that two
-    /// facets share is tested with the same rounding for both, so that a vertical line through the edge
-    /// crosses exactly one of them.
+    /// Whether a facet crosses the ray from the point `x` along +z (both in the wall's coordinates). An
+    /// edge that two facets share is tested with the same rounding for both, so that a vertical line
+    /// through the edge crosses exactly one of them.
     fn is_above(&self, facet: u32, x: &P3) -> bool {
         let corners = self.mesh.corners(facet as usize);
         let crossed = |k: usize| {

@@ -19,21 +19,23 @@ pub enum FacetRegion {
     Vertex(u32),
 }
 
-/// Point of a facet nearest to the centre of a shape (wall's coordinates).
+/// Point of a facet nearest to the centre of a sphere, or contact point of a facet with a grain (wall's
+/// coordinates).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Closest {
     pub(super) point: P3,
     pub(super) distance: f64,
-    /// Unit normal from the point to the centre; `None` if the centre is on the facet.
+    /// Unit normal from the point to the centre of a sphere, or direction in which a grain is separated
+    /// from the facet; `None` if the centre of a sphere is on the facet.
     pub(super) normal: Option<V3>,
-    /// Part of the facet that the point is on, as computed.
+    /// Part of the facet on which the point lies, without a tolerance.
     pub(super) region: FacetRegion,
     /// Part of the facet through which its contact can be linked with contacts of other facets: an edge
-    /// or a vertex if `point` is within rounding of one, else as `region`.
+    /// or a vertex if `point` is within `same_point` of one, else the same as `region`.
     pub(super) linked: FacetRegion,
     /// Signed distance (mm) of the centre from the facet's plane, positive in front.
     pub(super) signed: f64,
-    /// Distance (mm) up to which the nearest points of two facets count as equal.
+    /// Distance (mm) up to which the contact points of this and another facet count as equal.
     pub(super) same_point: f64,
 }
 
@@ -88,8 +90,9 @@ impl Mesh {
         Closest { point, distance, normal, region, linked, signed, same_point }
     }
 
-    /// Edge or vertex of a facet that a point of its plane is within `same_point` (mm) of, else the
-    /// interior. `inwards` are the distances (mm) of the point from the three edges, positive inwards.
+    /// Vertex or, else, edge of a facet from which a point of the facet's plane is at most `same_point`
+    /// (mm) away; the interior if there are none. `inwards` are the distances (mm) of the point from the
+    /// three edges, positive inwards.
     pub(super) fn snapped(&self, facet: u32, inwards: &[f64; 3], same_point: f64) -> FacetRegion {
         let near: [bool; 3] = inwards.map(|s| s <= same_point);
         let vertices = self.facets[facet as usize];
@@ -152,7 +155,7 @@ impl Mesh {
     }
 }
 
-/// Distance up to which nearest points count as equal, or as on an edge, as a part of the sum of the
+/// Distance up to which nearest points count as equal, or as on an edge, as a multiple of the sum of the
 /// facet's longest side and the distance of its nearest point from the shape's centre. It is some
 /// thousand times the rounding of coordinates. With a larger value the contacts of flat hollows become
 /// one; with a smaller one a flat wall has two contacts, and twice the force, above an edge.

@@ -12,7 +12,7 @@ pub enum FacetError {
     /// More points or facets than can be numbered.
     #[error("more than 2³¹ points or facets; make several walls of them")]
     TooMany,
-    /// A coordinate is NaN, infinite or beyond 1e100 mm.
+    /// A coordinate of the point with this number is NaN, infinite or beyond 1e100 mm.
     #[error("point {0} is not finite; every coordinate must be a number of mm")]
     NotFinite(usize),
     /// The number of a corner of a facet is not that of a point.
@@ -25,13 +25,13 @@ pub enum FacetError {
         /// Number of points that there are.
         points: usize,
     },
-    /// The three different corners of the facet lie on a line.
+    /// The three different corners of the facet with this number lie on a line.
     #[error("the corners of facet {0} are on one line; repair the mesh, or export it with other tolerances")]
     NoArea(usize),
-    /// The two facets share an edge, but have opposite orientations.
+    /// The two facets with these numbers share an edge, but have opposite orientations.
     #[error("facets {} and {} look to opposite sides; orient all facets of the mesh alike", .0[0], .0[1])]
     Orientation([usize; 2]),
-    /// The motion has moved the corners of a facet onto one line.
+    /// The motion has moved the corners of the facet with this number onto one line.
     #[error("the motion of its vertices leaves facet {0} without an area; give velocities that keep it open")]
     Collapsed(usize),
     /// A setting of the wall is out of range, as the text states.

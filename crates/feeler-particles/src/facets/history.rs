@@ -30,8 +30,8 @@ use serde::{Deserialize, Serialize};
 /// Contact of a sphere or a grain with a wall of facets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FacetContact {
-    /// The contact. Its identity persists as long as the contact does: on one facet in reduced mode, also
-    /// from facet to facet in the other modes.
+    /// The contact (world). Its identity persists as long as the contact does. A contact ends when the
+    /// shape moves to another facet in reduced mode; it moves from facet to facet in the other modes.
     pub contact: WallContact,
     /// Number of the facet; for a proximity contact, the number of the facet with the largest overlap.
     pub facet: u32,
@@ -63,7 +63,7 @@ struct KnownContact {
     facet: u32,
     point: P3,
     normal: V3,
-    /// Range of the contact's facets in [`FacetRecord::members`].
+    /// Half-open range of the contact's facets in [`FacetRecord::members`].
     members: (u32, u32),
 }
 
@@ -73,12 +73,12 @@ pub struct FacetHistory {
     persistent: FacetRecord,
     contacts: Vec<FacetContact>,
     merged: Vec<(u64, u64)>,
-    /// Numbers of the facets near the shape.
+    /// Numbers of the facets near the shape, which include all that it can overlap.
     near: Vec<u32>,
     /// Centre of a sphere (wall's coordinates), its radius (mm), and the wall's version. `near` lists
-    /// all facets of that version that intersect the sphere.
+    /// all facets of that version whose boxes intersect the sphere. `None` without a list.
     near_at: Option<(P3, f64, u64)>,
-    /// Number of times that [`LIST_MARGIN`] is halved for this shape.
+    /// Number of times that [`LIST_MARGIN`] is currently halved for this shape.
     halvings: u32,
     resolved: ResolvedContacts,
     claimed: Vec<bool>,
@@ -91,11 +91,11 @@ pub(crate) struct FacetRecord {
     /// Identity that the next new contact gets.
     next: u64,
     known: Vec<KnownContact>,
-    /// Facets of the contacts in `known`, one contact after the other.
+    /// Numbers of the facets of the contacts in `known`, one contact after the other.
     members: Vec<u32>,
 }
 
-/// Identity of a contact that has not got one yet.
+/// Placeholder for the identity of a contact that has not received one yet.
 const NO_ID: u64 = u64::MAX;
 
 impl FacetHistory {
@@ -160,9 +160,10 @@ impl FacetWall {
         self.contacts_of(history, &LocalSphere { center, radius })
     }
 
-    /// Computes the contacts of a grain (world). As for a sphere, the overlap with a facet is the
-    /// smallest displacement that separates them and keeps the grain's origin on its side of the facet.
-    /// `radius` (mm) is that of a sphere about the grain's origin that contains the grain.
+    /// Computes the contacts of a grain (world). The overlap with a facet is, as with a sphere, the
+    /// smallest displacement that separates the two and keeps the grain's origin on its side of the
+    /// facet. `radius` (mm) is that of a sphere about the grain's origin that contains the grain.
+    /// `history` belongs to this grain and this wall, and has the contacts of the previous step.
     pub fn grain_contacts<'h>(
         &self,
         history: &'h mut FacetHistory,
@@ -214,8 +215,9 @@ impl FacetWall {
             .collect()
     }
 
-    /// Lists the facets near a shape with the centre `x` (wall's coordinates) and the radius `radius`
-    /// (mm), unless the list of the previous step is still complete.
+    /// Updates `history.near`, the list of the facets near a shape with the centre `x` (wall's
+    /// coordinates) and the radius `radius` (mm). The list of the previous step is kept if it is still
+    /// complete.
     fn list_near(&self, history: &mut FacetHistory, x: &P3, radius: f64) {
         #[cfg(test)]
         if self.search_all {
@@ -240,8 +242,9 @@ impl FacetWall {
         }
     }
 
-    /// Assigns identities to the active contacts: those of the previous step's contacts that they
-    /// continue, or new ones.
+    /// Assigns identities to the active contacts in `history.resolved` and replaces the contacts of the
+    /// previous step by them. Each gets the identity of the previous contact that it continues, or a new
+    /// one.
     fn identify(&self, history: &mut FacetHistory) {
         let FacetHistory { persistent, resolved, merged, claimed, visited, .. } = history;
         let FacetRecord { next, known, members } = persistent;
@@ -314,10 +317,10 @@ impl FacetWall {
     }
 
     /// Follows the links of `resolved` from the contact at position `at` of its overlaps to an active
-    /// contact. The contact at `at` is that of the facet `from`, which was active in the previous step.
-    /// Returns the number of links and the facet of the active contact. `None` if the normal of a facet
-    /// on the way differs by more than `cutoff` (rad) from that of `from`, or if a contact on the way is
-    /// hidden.
+    /// contact or a member of one. The contact at `at` is that of the facet `from`, which was active in
+    /// the previous step. Returns the number of links and the facet of the contact at the end. `None` if
+    /// the normal of a facet on the way differs by more than `cutoff` (rad) from that of `from`, or if a
+    /// contact on the way is hidden.
     fn follow(&self, resolved: &ResolvedContacts, at: usize, from: u32, cutoff: f64) -> Option<(u32, u32)> {
         let (mut at, mut steps) = (at, 0);
         loop {
@@ -334,8 +337,9 @@ impl FacetWall {
         }
     }
 
-    /// Principal curvatures (1/mm) of the wall at a contact's point. They are 0 if the contact's normal
-    /// is that of the facet, also on an edge.
+    /// Principal curvatures (1/mm) of the wall at a contact's point: infinite across an edge and at a
+    /// vertex, else 0. They are 0 at an edge or a vertex, too, if the contact's normal is that of the
+    /// facet.
     fn curvatures(&self, active: &ActiveContact) -> [f64; 2] {
         let n = &self.mesh.normals[active.facet as usize];
         let is_flat = active.normal.cross(n).norm() <= FLAT_ANGLE;
@@ -374,8 +378,9 @@ fn join(known: &mut [KnownContact], merged: &mut Vec<(u64, u64)>, old: usize, ne
     known[new].id = kept;
 }
 
-/// Whether a path of adjacent facets leads from an old contact to a new one, as WALL defines it (see the
-/// top of this file).
+/// Whether a path of adjacent facets leads from the contact `from` of the previous step to the contact
+/// `to` of this step, as WALL defines it (see the top of this file). The normals of all facets of the
+/// path differ by at most `cutoff` (rad) from that of the first. `visited` is a scratch buffer.
 fn is_connected(
     mesh: &Mesh,
     from: &KnownContact,
@@ -424,21 +429,21 @@ fn is_connected(
     false
 }
 
-/// Distance beyond a shape's surface up to which facets are listed, as a part of its radius. The list is
-/// complete until the shape has moved by this distance. With a larger value lists are longer; with a
-/// smaller one the tree is searched more often.
+/// Distance beyond a shape's bounding sphere up to which facets are listed, as a multiple of the
+/// sphere's radius. The list is complete until the shape has moved by this distance. With a larger value
+/// lists are longer; with a smaller one the tree is searched more often.
 const LIST_MARGIN: f64 = 0.25;
 
-/// Maximum number of listed facets beyond twice the number of those that the shape overlaps; for longer
-/// lists [`LIST_MARGIN`] is halved. With a larger value each step checks more facets; with a smaller one
-/// the tree is searched more often.
+/// Number of listed facets, beyond twice the number of those that the shape overlaps, above which
+/// [`LIST_MARGIN`] is halved for the next list. With a larger value each step checks more facets; with a
+/// smaller one the tree is searched more often.
 const LONG_LIST: usize = 48;
 
 /// Maximum number of times that [`LIST_MARGIN`] is halved. It is then a thousandth of its value.
 const MAX_HALVINGS: u32 = 10;
 
-/// Rounding of distances, as a part of the reach, by which a list is taken to be shorter. It exceeds the
-/// rounding of the tree's distances by far, and no list becomes noticeably shorter by it.
+/// Relative amount by which the radius of a list is reduced because of the rounding of distances. It
+/// exceeds the rounding of the tree's distances by far, and no list becomes noticeably shorter by it.
 const DISTANCE_ROUNDING: f64 = 1e-12;
 
 /// Maximum angle (rad) between the normal of a contact on an edge and that of its facet at which the

@@ -21,21 +21,21 @@ pub(super) struct Mesh {
     pub(super) normals: Vec<V3>,
     /// Length (mm) of the longest side of each facet.
     pub(super) lengths: Vec<f64>,
-    /// Edges of each facet; edge `k` leads from corner `k` to the next corner.
+    /// Numbers of the edges of each facet; edge `k` leads from corner `k` to the next corner.
     pub(super) facet_edges: Vec<[u32; 3]>,
-    /// Vertices at the ends of each edge, the smaller number first.
+    /// Numbers of the vertices at the ends of each edge, the smaller number first.
     pub(super) edges: Vec<[u32; 2]>,
     edge_facets: Lists,
     vertex_facets: Lists,
-    /// Vertex of each point of the input.
+    /// Number of the vertex that each point of the input became.
     pub(super) vertex_of: Vec<u32>,
-    /// Facet of each triangle of the input, or `NONE`.
+    /// Number of the facet that each triangle of the input became, or `NONE` if it was skipped.
     pub(super) facet_of: Vec<u32>,
-    /// First triangle of the input that became each facet.
+    /// Index of the first triangle of the input that became each facet.
     pub(super) source: Vec<u32>,
 }
 
-/// Lists of numbers in one array.
+/// Several lists of numbers, stored in one array: list `k` is `items[start[k]..start[k + 1]]`.
 #[derive(Clone, Debug, Default)]
 struct Lists {
     start: Vec<u32>,
@@ -43,7 +43,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// Builds `n` lists from pairs of the number of a list and an item, sorted by list.
+    /// Builds `n` lists from pairs of the number of a list and an item. The pairs are sorted by the
+    /// number of the list.
     fn new(n: usize, pairs: &[(u32, u32)]) -> Self {
         let mut start = vec![0; n + 1];
         for (list, _) in pairs {
@@ -60,7 +61,7 @@ impl Lists {
     }
 }
 
-/// Order by x, then y, then z.
+/// Compares two points by x, then by y, then by z.
 fn by_position(a: &P3, b: &P3) -> Ordering {
     a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z))
 }
@@ -134,7 +135,7 @@ impl Mesh {
     /// Computes the normals and longest sides of all facets from the positions of the vertices.
     ///
     /// # Errors
-    /// The number of a facet without an area.
+    /// Returns the number of the first facet without an area.
     pub(super) fn measure(&mut self) -> Result<(), usize> {
         for k in 0..self.facets.len() {
             let [a, b, c] = self.corners(k);
@@ -250,7 +251,7 @@ const MAX_ELEMENTS: usize = 1 << 31;
 /// Maximum coordinate (mm). Squares of larger numbers could overflow, which would make distances infinite.
 const MAX_COORDINATE: f64 = 1e100;
 
-/// Minimum height of a facet over its longest side, as a part of the length of that side. With a larger
+/// Minimum height of a facet over its longest side, divided by the length of that side. With a larger
 /// value thin triangles are refused; with a smaller one the rounding of coordinates decides about
 /// normals.
 const MIN_RELATIVE_HEIGHT: f64 = 1e-12;

@@ -21,16 +21,16 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Shape that can have contacts with facets (wall's coordinates).
 pub(super) trait FacetShape {
-    /// Centre of the shape. A facet hides another one if it is between the centre and the other's
-    /// contact point.
+    /// Centre of the shape (a grain's origin). A facet hides the contact of another one if it is between
+    /// the centre and the contact point.
     fn center(&self) -> &P3;
     /// Maximum distance (mm) of a point of the shape from its centre.
     fn radius(&self) -> f64;
-    /// Nearest point of a facet and the overlap (mm) of the shape with the facet; `None` if they do not
-    /// overlap.
+    /// Contact point of the shape with a facet, and the overlap (mm) of the two, above 0; `None` if they
+    /// do not overlap.
     fn overlap(&self, mesh: &Mesh, facet: u32) -> Option<(Closest, f64)>;
-    /// Contact point on a plane with the unit normal `normal`, which points to the shape, if the shape
-    /// overlaps the plane by `overlap` (mm).
+    /// Contact point on a plane that the shape overlaps by `overlap` (mm). `normal` is the unit normal
+    /// of the plane, which points to the shape.
     fn wall_point(&self, normal: &V3, overlap: f64) -> P3;
 }
 
@@ -76,9 +76,9 @@ pub(super) struct LocalGrain<'g> {
 /// Smallest displacement of a grain, along one direction, that separates it from a facet.
 #[derive(Clone, Copy, Debug)]
 struct Separation {
-    /// Unit direction of the displacement.
+    /// Unit direction of the displacement, from the facet to the grain.
     normal: V3,
-    /// Gap (mm) along the direction, negative for an overlap.
+    /// Gap (mm) between the facet and the grain along `normal`, negative for an overlap.
     gap: f64,
     /// Contact point of the facet (wall's coordinates).
     point: P3,
@@ -138,15 +138,16 @@ impl FacetShape for LocalGrain<'_> {
 }
 
 impl LocalGrain<'_> {
-    /// Point of the grain's surface that is lowest along the unit direction `m`.
+    /// Point of the grain's surface at which the coordinate along the unit direction `m` is smallest.
     fn lowest_point(&self, m: &V3) -> P3 {
         self.placed.surface(&-m).0
     }
 
-    /// Smallest separation of the grain from a facet at whose edges or vertices it has its contact
-    /// point, because its lowest point is not above the facet's interior. `None` if the grain and the
-    /// facet do not overlap. `outwards` are the unit vectors in the facet's plane across its edges,
-    /// `inwards` the distances (mm) of the lowest point from the edges, positive inwards.
+    /// Smallest separation of the grain from a facet if the contact point is on the facet's border,
+    /// because the grain's lowest point along `normal` is not above the facet's interior. `normal` is
+    /// the facet's normal on the side of the grain's centre. `outwards` are the unit vectors in the
+    /// facet's plane across its edges, `inwards` the distances (mm) of the lowest point from the edges,
+    /// positive inwards. `None` if the grain and the facet do not overlap.
     fn separate_at_border(
         &self,
         mesh: &Mesh,
@@ -207,10 +208,11 @@ impl LocalGrain<'_> {
         best.or_else(|| self.separate_by_polytope(mesh, facet))
     }
 
-    /// Direction perpendicular to the line of an edge through `a` in which the gap between the line and
-    /// the grain is maximum. It is searched from the facet's normal `normal` over `out`, the outward
-    /// normal of the edge in the facet's plane, to the opposite of `normal`, as a zero of the gap's
-    /// slope, by Newton's method between two bounds. `None` if no zero exists.
+    /// Unit direction, perpendicular to the line of an edge through `a`, in which the gap between the
+    /// line and the grain is maximum. It is searched among the directions from `normal`, the facet's
+    /// normal on the side of the grain's centre, over `out`, the outward normal of the edge in the
+    /// facet's plane, to the opposite of `normal`. The solve for a zero of the gap's slope is by
+    /// Newton's method between two bounds. `None` if no zero exists.
     fn separate_from_edge(&self, normal: &V3, out: &V3, a: &P3) -> Option<V3> {
         let at = |angle: f64| {
             let (s, c) = math::sin_cos(angle);
@@ -253,8 +255,9 @@ impl LocalGrain<'_> {
         found
     }
 
-    /// Direction near `start` in which the gap between the point `q` and the grain is maximum, and that
-    /// gap (mm), which is negative for a point inside the grain. `None` if the solve does not converge.
+    /// Unit direction near `start` in which the gap between the point `q` and the grain is maximum, and
+    /// that gap (mm), which is negative for a point inside the grain. `None` if the solve does not
+    /// converge.
     fn separate_from_point(&self, q: &P3, start: &V3) -> Option<(V3, f64)> {
         let gap = |m: &V3| m.dot(&(self.lowest_point(m) - q));
         let to_center = (self.center - q).try_normalize(0.0).unwrap_or(*start);
@@ -323,17 +326,18 @@ const MAX_STEPS: usize = 60;
 /// Maximum number of times that a step of Newton's method is halved.
 const MAX_HALVINGS: usize = 20;
 
-/// Residual at which a solve ends, as a part of the grain's radius, and width (rad) of the interval of
-/// angles at which it ends. It is the rounding of the equations: a larger value makes contacts noisy,
-/// with a smaller one the last steps gain nothing.
+/// Residual at which a solve ends, as a multiple of the grain's radius; also the width (rad) of the
+/// interval of angles at which it ends. It is the rounding of the equations: a larger value makes
+/// contacts noisy, with a smaller one the last steps gain nothing.
 const CONVERGED: f64 = 1e-15;
 
-/// Maximum residual of a solution, as a part of the grain's size; otherwise the expanding polytope is used.
-/// With a larger value contacts are inexact; a smaller one uses the slow method more often.
+/// Maximum residual of a solution, as a multiple of the radius of the grain's bounding sphere, at which
+/// it is accepted; otherwise the expanding polytope is used. With a larger value contacts are inexact; a
+/// smaller one uses the slow method more often.
 const MAX_RESIDUAL: f64 = 1e-9;
 
 /// Slack of the test that a facet lies behind the plane through one of its vertices across the contact
-/// direction, as a part of the sum of the facet's longest side and the grain's radius. A larger value
-/// accepts wrong vertices; with a smaller one rounding rejects right ones, and the expanding polytope is
-/// used.
+/// direction, as a multiple of the sum of the facet's longest side and the grain's radius. A larger
+/// value accepts wrong vertices; with a smaller one rounding rejects right ones, and the expanding
+/// polytope is used.
 const VERTEX_SLACK: f64 = 1e-9;

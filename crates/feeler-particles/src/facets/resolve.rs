@@ -33,9 +33,10 @@ pub enum FacetRole {
     /// The contact is linked to the contact with the facet of this number, which acts instead or is
     /// itself linked.
     Linked(u32),
-    /// Another facet is between the contact point and the centre of the shape.
+    /// The contact exerts no force, because another overlapped facet is between the contact point and
+    /// the centre of the shape.
     Hidden,
-    /// The contact is part of the proximity contact of the facet with this number.
+    /// The contact is part of a proximity contact, which has the number of this facet.
     Member(u32),
 }
 
@@ -61,14 +62,14 @@ pub(super) struct ActiveContact {
     /// Overlap (mm).
     pub(super) depth: f64,
     pub(super) region: FacetRegion,
-    /// Range of the contact's facets in [`ResolvedContacts::members`].
+    /// Half-open range of the contact's facets in [`ResolvedContacts::members`].
     pub(super) members: (u32, u32),
 }
 
 /// Result of the resolution, with scratch buffers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResolvedContacts {
-    /// Contacts with all overlapped facets, by number of the facet.
+    /// Contacts with all overlapped facets whose side is active, by increasing number of the facet.
     pub(super) overlaps: Vec<Overlap>,
     /// Positions in `overlaps` by decreasing overlap.
     pub(super) order: Vec<u32>,
@@ -94,8 +95,9 @@ impl ResolvedContacts {
         (link != NONE).then_some(link as usize)
     }
 
-    /// Resolves the contacts of a shape (wall's coordinates). `facets` are sorted and include all that the
-    /// shape overlaps; `previous` are the facets that were active in the previous step.
+    /// Computes all results for a shape (wall's coordinates). `facets` are the numbers of facets,
+    /// sorted, which include all that the shape overlaps; `previous` are the facets that were active in
+    /// the previous step.
     pub(super) fn resolve(
         &mut self,
         wall: &FacetWall,
@@ -135,7 +137,9 @@ impl ResolvedContacts {
         self.gather(wall, shape);
     }
 
-    /// Links contacts through shared edges and vertices, and deactivates those with less overlap.
+    /// Links each contact whose point is on an edge or a vertex to a contact of another facet there that
+    /// acts instead of it, mostly the one with the larger overlap (see the top of this file). Linked
+    /// contacts get the role [`FacetRole::Linked`].
     fn link_up(&mut self, wall: &FacetWall, previous: &[u32]) {
         self.links.clear();
         for at in 0..self.overlaps.len() {
@@ -216,7 +220,8 @@ impl ResolvedContacts {
         }
     }
 
-    /// Deactivates contacts that another facet hides from the centre `x` of the shape (Figure 8).
+    /// Sets the role of active contacts to [`FacetRole::Hidden`] if a facet with a larger overlap is
+    /// between the contact point and the centre `x` of the shape (Figure 8).
     fn hide(&mut self, wall: &FacetWall, x: &P3) {
         for k in 1..self.order.len() {
             let at = self.order[k] as usize;
@@ -234,7 +239,8 @@ impl ResolvedContacts {
         }
     }
 
-    /// Lists the active contacts; in proximity mode those of facets with similar normals are combined.
+    /// Writes the active contacts and their facets to `active` and `members`. Proximity mode combines
+    /// the contacts of facets with similar normals.
     fn gather(&mut self, wall: &FacetWall, shape: &impl FacetShape) {
         self.active.clear();
         self.members.clear();
@@ -266,9 +272,10 @@ impl ResolvedContacts {
         }
     }
 
-    /// Collects in `queue` the members of the proximity contact of the active contact at position `at`:
-    /// facets whose normals differ by at most `cutoff` (rad). Returns false if the contact is not
-    /// combined with another active one.
+    /// Collects in `queue` the contacts that belong to the proximity contact of the active contact at
+    /// position `at` of `overlaps`: other active ones, and overlapped facets beside them, whose normals
+    /// differ by at most `cutoff` (rad) from that of a contact in the queue. Returns `false` if no other
+    /// active contact belongs to it, or if the normals cancel.
     fn collect(&mut self, wall: &FacetWall, at: usize, cutoff: f64) -> bool {
         self.queue.clear();
         self.queue.push(id(at));
@@ -318,10 +325,10 @@ impl ResolvedContacts {
         sum.norm() > MIN_NORMAL_SUM * all
     }
 
-    /// Combines the contacts in `queue` into one proximity contact of the facet at position `at`, and
-    /// lists it as active. Its normal is the mean of the contacts' normals weighted by overlap, its
-    /// overlap the mean of their overlaps. Its facets begin at position `from` of `members`, where this
-    /// function appends them.
+    /// Combines the contacts in `queue` into one proximity contact of the facet at position `at` of
+    /// `overlaps`, and appends it to `active`. Its normal is the mean of the contacts' normals weighted
+    /// by overlap, its overlap the mean of their overlaps. `from` is the length of `members`, to which
+    /// this function appends the facets of the contact.
     fn combine(&mut self, at: usize, from: u32, shape: &impl FacetShape) {
         // The order by number makes sums independent of the order in which members were found.
         self.queue.sort_unstable();
@@ -345,12 +352,12 @@ impl ResolvedContacts {
     }
 }
 
-/// Rounding of angles (rad) between normals, by which cutoff angles are widened. The normals of coplanar
-/// facets are parallel to rounding only; with a smaller value a cutoff of 0 would lose the shear state on
-/// flat walls. A larger value widens the cutoff noticeably.
+/// Amount (rad) by which cutoff angles between normals are increased because of rounding. The normals of
+/// coplanar facets are parallel to rounding only; with a smaller value a cutoff of 0 would lose the
+/// shear state on flat walls. A larger value widens the cutoff noticeably.
 pub(super) const ANGLE_ROUNDING: f64 = 1e-9;
 
-/// Minimum length of the sum of normals weighted by overlap, as a part of the sum of the overlaps, for
+/// Minimum length of the sum of normals weighted by overlap, divided by the sum of the overlaps, for
 /// contacts to be combined. With a smaller value the direction of a proximity contact could be rounding;
 /// with a larger one contacts with almost opposite normals remain separate.
 const MIN_NORMAL_SUM: f64 = 1e-6;

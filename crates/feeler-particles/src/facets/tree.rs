@@ -31,9 +31,9 @@ impl Tree {
         tree
     }
 
-    /// Builds the subtree of the facets at positions `from..to` of `order`. They are halved along the
-    /// longest side of the box around their centres, so the depth is the base-2 logarithm of their
-    /// number.
+    /// Appends the nodes of the subtree of the facets at positions `from..to` of `order`, without boxes,
+    /// and sorts these positions. Facets are halved along the longest side of the box around their
+    /// centres, so the depth is the base-2 logarithm of their number.
     fn build(&mut self, centers: &[P3], from: usize, to: usize) {
         let at = self.nodes.len();
         let is_leaf = to - from <= LEAF_SIZE;
@@ -67,19 +67,21 @@ impl Tree {
         }
     }
 
-    /// Lists the facets whose boxes are within `reach` (mm) of the point `x`, sorted by number.
+    /// Replaces `out` by the numbers of the facets whose boxes are within `reach` (mm) of the point `x`,
+    /// increasing.
     pub(super) fn near(&self, mesh: &Mesh, x: &P3, reach: f64, out: &mut Vec<u32>) {
         self.search(mesh, out, |b| b.distance_sq(x) <= reach * reach);
     }
 
-    /// Lists the facets whose boxes intersect the ray from the point `x` along +z, sorted by number.
+    /// Replaces `out` by the numbers of the facets whose boxes intersect the ray from the point `x`
+    /// along +z, increasing.
     pub(super) fn above(&self, mesh: &Mesh, x: &P3, out: &mut Vec<u32>) {
         let is_over = |b: &Aabb, k: usize| b.min[k] <= x[k] && x[k] <= b.max[k];
         self.search(mesh, out, |b| is_over(b, 0) && is_over(b, 1) && b.max.z >= x.z);
     }
 
-    /// Lists the facets whose boxes satisfy `is_accepted`, sorted by number. A box that contains an
-    /// accepted box must be accepted, too.
+    /// Replaces `out` by the numbers of the facets whose boxes satisfy `is_accepted`, increasing. A box
+    /// that contains an accepted box must be accepted, too.
     fn search(&self, mesh: &Mesh, out: &mut Vec<u32>, is_accepted: impl Fn(&Aabb) -> bool) {
         out.clear();
         let mut stack = [0_u32; MAX_STACK];

@@ -86,11 +86,11 @@ pub struct FacetWall {
     pub(super) tree: Tree,
     pub(super) sides: Vec<ActiveSides>,
     pub(super) resolution: Resolution,
-    /// From the wall's coordinates to the world's.
+    /// Pose that maps the wall's coordinates to the world.
     pose: Pose,
     motion: WallMotion,
-    /// Number of times that the vertices or active sides have changed, which invalidates lists of near
-    /// facets.
+    /// Number of times that the vertices or the active sides have changed; a change invalidates lists of
+    /// near facets.
     pub(super) version: u64,
     /// Whether all facets are listed as near every shape, without the tree (tests only).
     #[cfg(test)]
@@ -192,7 +192,8 @@ impl FacetWall {
         is_there.then(|| self.mesh.corners(facet as usize))
     }
 
-    /// Unit normal of a facet (wall's coordinates); `None` if no such facet exists.
+    /// Unit normal of a facet (wall's coordinates), which points to its front; `None` if no such facet
+    /// exists.
     #[must_use]
     pub fn normal(&self, facet: u32) -> Option<V3> {
         self.mesh.normals.get(facet as usize).copied()
@@ -216,7 +217,7 @@ impl FacetWall {
         &self.pose
     }
 
-    /// Sets the pose of the wall without a motion: contacts see no velocity from the change.
+    /// Sets the pose of the wall. The change is not a motion: contacts receive no velocity from it.
     pub fn set_pose(&mut self, pose: Pose) {
         self.pose = pose;
     }
@@ -227,7 +228,7 @@ impl FacetWall {
         &self.motion
     }
 
-    /// Sets the motion of the wall from now on.
+    /// Sets the motion that later calls of [`advance`](Self::advance) make.
     ///
     /// # Errors
     /// A velocity is not finite, or the number of velocities is not that of the vertices.

@@ -114,8 +114,8 @@ fn drawn(sizes: &Distribution, amount: Amount, random: &mut Random) -> Result<Ve
     }
 }
 
-/// Placed spheres, by the cell of a grid that contains their centres. Cells are cubes as wide as the
-/// largest diameter.
+/// Spheres placed so far, grouped by the cell of a cubic grid that contains their centres. Cells are as
+/// wide as the largest diameter (`size`, mm).
 struct Grid {
     size: f64,
     cells: HashMap<[i64; 3], Vec<Sphere>>,
@@ -151,8 +151,8 @@ const SIZES: u64 = 1;
 /// Purpose given to [`Random::new`] for the random numbers that positions are drawn from.
 const POSITIONS: u64 = 2;
 
-/// Maximum number of positions at which one sphere is tried before the region counts as full. With a
-/// larger value denser fillings are found, slowly; with a smaller one regions with space left are
+/// Maximum number of random positions that are tried for one sphere before the region counts as full.
+/// With a larger value denser fillings are found, slowly; with a smaller one regions with space left are
 /// refused.
 const MAX_TRIES: u32 = 10_000;
 

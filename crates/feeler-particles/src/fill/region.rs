@@ -39,7 +39,7 @@ pub enum FillRegion<'a> {
 
 impl FillRegion<'_> {
     /// Draws a random position for a sphere of a radius (mm). `None` if the sphere is not completely in
-    /// the region there; the caller may try again.
+    /// the region there; the caller may try again with the next random numbers.
     pub fn place(&self, radius: f64, random: &mut Random) -> Option<Sphere> {
         let sphere = Sphere { center: self.random(radius, random)?, radius };
         self.contains(&sphere).then_some(sphere)
@@ -83,8 +83,9 @@ impl FillRegion<'_> {
         Ok(())
     }
 
-    /// Draws a position for the centre of a sphere of a radius (mm). The sphere is in the region, or for
-    /// `Inside` only in the bounding box of the region. `None` if the sphere is larger than the region.
+    /// Draws a random position for the centre of a sphere of a radius (mm). At this position the sphere
+    /// is in the region, or, for `Inside`, at least in the bounding box of the region. `None` if the
+    /// sphere is larger than the region or that box.
     pub(super) fn random(&self, radius: f64, random: &mut Random) -> Option<P3> {
         match self {
             Self::Box { min, max } => within(&Aabb { min: *min, max: *max }, radius, random),

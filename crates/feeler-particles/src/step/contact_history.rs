@@ -10,15 +10,17 @@ use feeler_runtime::ContactFollower;
 /// Contact history of one collider with one wall.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WallHistory {
-    /// History of contacts with facets. It is boxed because most walls have no facets.
+    /// History of contacts with facets; `None` if the wall has no facets or no contact has been searched
+    /// for. It is boxed because most walls have no facets.
     pub(super) facets: Option<Box<FacetHistory>>,
-    /// Shear states by identity of the contact.
+    /// Shear states of the contacts of the last step, each with the identity of its contact.
     pub(super) shear: Vec<(u64, ShearState)>,
     /// Points of the contacts with an exact wall (wall's coordinates), in the order of `shear`.
     pub(super) points: Vec<P3>,
-    /// Tracked contacts of a solid with an exact wall or a plane.
+    /// Tracked contacts of a solid with an exact wall or a plane; `None` for other shapes and walls.
     pub(super) tracked: Option<Box<ContactFollower>>,
-    /// Load of this collider on the wall in the last step, about the wall's reference point.
+    /// Load of this collider on the wall in the last step, with the moment about the wall's reference
+    /// point.
     pub(super) load: Load,
 }
 
@@ -26,8 +28,8 @@ pub(super) struct WallHistory {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ColliderHistory {
     pub(super) walls: Vec<WallHistory>,
-    /// Load of all walls on the particle through this collider in the last step, about the particle's
-    /// centre of mass.
+    /// Load of all walls on the particle through this collider in the last step, with the moment about
+    /// the particle's centre of mass.
     pub(super) load: Load,
     pub(super) scratch: ContactScratch,
 }
@@ -39,7 +41,7 @@ pub(super) struct ContactScratch {
     pub(super) previous: PreviousContacts,
 }
 
-/// Contacts of a collider with a wall in the previous step.
+/// Contacts of a collider with a wall in the previous step: `shear` and `points` of its [`WallHistory`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct PreviousContacts {
     shear: Vec<(u64, ShearState)>,
@@ -55,8 +57,8 @@ impl ColliderHistory {
         self.walls.push(WallHistory::default());
     }
 
-    /// Ends the contacts with the wall of the index `wall`, or with all walls if `wall` is `None`, but
-    /// keeps buffers.
+    /// Ends all contacts with the wall of the index `wall`, or with all walls if `wall` is `None`: their
+    /// history is lost, but allocated buffers remain.
     pub(super) fn clear(&mut self, wall: Option<usize>) {
         for (k, history) in self.walls.iter_mut().enumerate() {
             if wall.is_none_or(|w| w == k) {
@@ -79,7 +81,7 @@ impl ColliderHistory {
 }
 
 impl WallHistory {
-    /// Moves the contacts of the previous step to `previous` and begins a list of new ones.
+    /// Moves the contacts of the previous step to `previous` and empties the lists for new ones.
     #[inline]
     pub(super) fn begin_step(&mut self, wall: &Wall, previous: &mut PreviousContacts) {
         std::mem::swap(&mut self.shear, &mut previous.shear);
@@ -90,8 +92,9 @@ impl WallHistory {
         }
     }
 
-    /// Shear state at the beginning of this step for a contact: the state of the previous step, with the
-    /// states of contacts that have become part of this one, or a new state.
+    /// Returns the shear state of a contact at the beginning of this step: that of the previous step,
+    /// plus the states of contacts that have become part of this one. A new contact has a state without
+    /// force.
     #[inline]
     pub(super) fn shear_state(&self, previous: &PreviousContacts, contact: &MovingWallContact) -> ShearState {
         let contact = &contact.contact;
@@ -117,7 +120,8 @@ impl WallHistory {
     }
 }
 
-/// Shear state of the contact with the identity `id`; `None` if it is not in the list.
+/// Returns the shear state of the contact with the identity `id`; `None` if `states` has no such
+/// contact.
 #[inline]
 pub(super) fn state_of(states: &[(u64, ShearState)], id: u64) -> Option<ShearState> {
     states.iter().find(|(known, _)| *known == id).map(|(_, state)| *state)
@@ -162,6 +166,6 @@ impl PreviousContacts {
 const SAME_CONTACT_COS: f64 = 0.9;
 
 /// Maximum distance between the points of a contact before and after it has moved to another face of an
-/// exact wall, as a part of the radius of the bounding sphere. With a larger value a contact may inherit
-/// the friction of another; with a smaller one friction begins anew at edges.
+/// exact wall, as a multiple of the radius of the bounding sphere. With a larger value a contact may
+/// inherit the friction of another; with a smaller one friction begins anew at edges.
 const SAME_CONTACT_DISTANCE: f64 = 0.5;

@@ -37,10 +37,10 @@ pub enum SimulationError {
         /// Reason why the motion cannot continue.
         error: FacetError,
     },
-    /// Two spheres have this tag.
+    /// Two spheres of a call of [`WallForces`](crate::WallForces) have this tag.
     #[error("tag {0} occurs twice; each sphere needs its own")]
     Tag(i64),
-    /// There are more spheres than can be numbered.
+    /// More spheres than can be numbered.
     #[error("more than 2³¹ spheres")]
     TooMany,
     /// The bytes are not a saved state of this simulation; the text states the reason.

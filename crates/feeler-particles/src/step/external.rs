@@ -34,9 +34,10 @@ impl Simulation {
         Ok(())
     }
 
-    /// Computes the load of all contacts on each particle at its present position, and updates shear
-    /// states over a step of `time` (s) that led there. With a time of 0 the loads of the same step are
-    /// computed again. Gravity is not included, and particles and walls do not move.
+    /// Computes the load of all contacts on each particle at its present position, by number of the
+    /// particle, and updates shear states over the step of `time` (s) that led there. With a time of 0
+    /// the loads of the same step are computed again. Gravity is not included, and particles and walls
+    /// do not move.
     ///
     /// # Errors
     /// The time is negative or not finite, or a particle has left all finite positions.

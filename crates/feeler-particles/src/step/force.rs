@@ -21,8 +21,8 @@ pub(super) struct BodyKinematics {
 }
 
 impl BodyKinematics {
-    /// Computes the force (mN) of a wall on the body at a contact of `shape`, and updates `state` over a
-    /// step of `time` (s).
+    /// Computes the force (mN) of a wall on the particle at a contact of its collider `shape`, and
+    /// updates `state` over a step of `time` (s).
     #[inline]
     pub(super) fn wall_force(
         &self,
@@ -57,11 +57,12 @@ pub(super) struct PairContact {
     pub(super) normal: V3,
     /// Point (mm, world) at which the force of the contact acts.
     pub(super) acts_at: P3,
-    /// Effective radius (mm) of the contact.
+    /// Effective radius R* (mm) of the contact in Hertz's law.
     pub(super) radius: f64,
 }
 
-/// State of all particles, on which the forces of pairs depend.
+/// References to the state of all particles, from which the forces of pairs are computed. `colliders` is
+/// indexed by collider; the other lists are indexed by particle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ParticleStates<'a> {
     pub(super) colliders: &'a [Collider],
@@ -72,7 +73,7 @@ pub(super) struct ParticleStates<'a> {
 }
 
 impl<'a> ParticleStates<'a> {
-    /// Shape of the collider with an index, in its pose (world).
+    /// Returns the shape of the collider with the index `collider`, in its pose (world).
     #[inline]
     pub(super) fn posed(&self, collider: u32) -> PosedShape<'a> {
         let collider = &self.colliders[collider as usize];
@@ -81,8 +82,8 @@ impl<'a> ParticleStates<'a> {
         collider.posed(collider.posed_sphere(motion), &self.particles[particle], motion)
     }
 
-    /// Computes the force (mN) on the first of two colliders at a contact, and updates `state` over a
-    /// step of `time` (s).
+    /// Computes the force (mN) on the first of two colliders at their contact, and updates `state` over
+    /// a step of `time` (s). The mass of a driven particle counts as infinite.
     #[inline]
     pub(super) fn pair_force(
         &self,

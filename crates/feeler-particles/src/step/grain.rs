@@ -25,7 +25,8 @@ pub(super) struct GrainShape {
     grain: Grain,
     /// Rotation from the coordinates of the semi-axes to the axes of inertia.
     rotation: UnitQuaternion<f64>,
-    /// Radius (mm) of the sphere of equal volume.
+    /// Radius (mm) of the sphere whose volume is that of the grain's shape, plus the thickness of the
+    /// layer.
     equal_radius: f64,
 }
 
@@ -33,7 +34,8 @@ pub(super) struct GrainShape {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PosedGrain<'g> {
     pub(super) placed: Placed<'g>,
-    /// Radius (mm) of the sphere of equal volume.
+    /// Radius (mm) of the sphere whose volume is that of the grain's shape, plus the thickness of the
+    /// layer.
     equal_radius: f64,
 }
 
@@ -46,8 +48,8 @@ impl GrainShape {
         Some(Self { grain: *grain, rotation: *rotation, equal_radius })
     }
 
-    /// Places the grain at the centre of its bounding sphere (world), with the particle's rotation.
-    /// `None` if that pose is not finite.
+    /// Places the grain so that its bounding sphere is centred at `center` (world) and its axes of
+    /// inertia have the rotation of the particle's `motion`. `None` if that pose is not finite.
     pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> Option<PosedGrain<'_>> {
         let pose = Pose::from_parts(Translation3::from(center.coords), motion.rotation * self.rotation);
         let placed = Placed::new(&self.grain, &pose).ok()?;
@@ -57,7 +59,7 @@ impl GrainShape {
 
 impl PosedGrain<'_> {
     /// Radius (mm) for Hertz's law at the point of the grain's surface with outward unit normal `n`: the
-    /// geometric mean of the radii of curvature there.
+    /// geometric mean of the radii of curvature there, clamped as [`MAX_RADIUS_RATIO`] requires.
     pub(super) fn radius_at(&self, n: &V3) -> f64 {
         let (_, bend) = self.placed.surface(n);
         // One eigenvalue is 0, so the product of the other two is the sum of the minors.
@@ -67,7 +69,7 @@ impl PosedGrain<'_> {
     }
 }
 
-/// Maximum ratio of a radius of curvature in Hertz's law to the radius of the sphere of equal volume, and
-/// of the latter to the former. A larger ratio makes flat faces almost rigid and tips almost without force;
+/// Maximum ratio of the larger to the smaller of two radii: the radius in Hertz's law and that of the
+/// sphere of equal volume. A larger ratio makes flat faces almost rigid and tips almost without force;
 /// with a ratio near 1 all grains are spheres to Hertz's law.
 pub(super) const MAX_RADIUS_RATIO: f64 = 10.0;

@@ -12,7 +12,7 @@ pub struct ParticleId(u32);
 pub struct WallId(u32);
 
 impl ParticleId {
-    /// Id of the particle with a number. For numbers from 2³² on there is no particle with the id.
+    /// Id of the particle with the number `number`. No particle has the id of a number from 2³² on.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self(u32::try_from(number).unwrap_or(u32::MAX))
@@ -26,7 +26,7 @@ impl ParticleId {
 }
 
 impl WallId {
-    /// Id of the wall with a number. For numbers from 2³² on there is no wall with the id.
+    /// Id of the wall with the number `number`. No wall has the id of a number from 2³² on.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self(u32::try_from(number).unwrap_or(u32::MAX))

@@ -33,11 +33,12 @@ impl Simulation {
         self.step_with(time, |_, _| {})
     }
 
-    /// Advances the simulation by one step of `time` (s) in which other forces act, too: `add` receives
-    /// the particles' motions in the middle of the step and their loads, and adds to these.
+    /// Advances the simulation by one step of `time` (s) in which other forces act, too. `add` is called
+    /// in the middle of the step with the motions of all particles and the loads of their contacts, by
+    /// number of the particle, and adds its forces and moments to the loads.
     ///
     /// # Errors
-    /// As [`Simulation::step`].
+    /// Those of [`Simulation::step`].
     pub fn step_with(
         &mut self,
         time: f64,
@@ -61,7 +62,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Moves particles with their present momenta, and walls with their motions, over a time (s).
+    /// Moves particles that have not been removed with their present velocities and angular momenta, and
+    /// walls with their motions, over a time (s).
     fn drift(&mut self, time: f64) -> Result<(), SimulationError> {
         for (k, (motion, particle)) in self.motions.iter_mut().zip(&self.particles).enumerate() {
             if self.removed[k] {
@@ -147,7 +149,8 @@ impl Simulation {
         }
     }
 
-    /// Adds up the loads on particles and walls, in the order of colliders and pairs.
+    /// Computes the total loads on particles and walls from the loads of all contacts, which are added
+    /// in the order of colliders and pairs.
     fn add_up_loads(&mut self) {
         self.loads.fill(Load::default());
         for (collider, history) in self.colliders.iter().zip(&self.histories) {
@@ -167,8 +170,8 @@ pub(super) fn spin(motion: &ParticleMotion, particle: &Particle) -> V3 {
     motion.rotation * local.component_div(&particle.inertia)
 }
 
-/// Rotation of a body after it has moved freely for a time (s). `inertia` are its principal moments
-/// (kg·mm²).
+/// Returns the rotation (axes of inertia to world) of a body that has rotated without a moment for a
+/// time (s) from `motion`. `inertia` are its principal moments (kg·mm²).
 #[inline]
 fn rotated(motion: &ParticleMotion, inertia: &V3, time: f64) -> UnitQuaternion<f64> {
     let mut rotation = motion.rotation;
@@ -186,7 +189,8 @@ fn rotated(motion: &ParticleMotion, inertia: &V3, time: f64) -> UnitQuaternion<f
     UnitQuaternion::new_normalize(rotation.into_inner())
 }
 
-/// Maximum relative difference of the moments of inertia of a body that is rotated like a sphere, about
-/// a constant axis. It covers the rounding of moments; a larger value makes bodies that are almost
-/// spheres precess wrongly, with a smaller one spheres take five rotations a step instead of one.
+/// Maximum difference of the largest and the smallest principal moment of inertia, relative to the
+/// largest one, of a body that is rotated like a sphere, about a constant axis. It covers the rounding
+/// of moments; a larger value makes bodies that are almost spheres precess wrongly, with a smaller one
+/// spheres take five rotations a step instead of one.
 const SPHERICAL_INERTIA: f64 = 1e-12;

@@ -137,7 +137,8 @@ impl Simulation {
         self.walls.enabled.get(wall.index()).is_some_and(|enabled| *enabled)
     }
 
-    /// Lists in `present` the colliders of particles that have not been removed.
+    /// Replaces the list `present` by the indices of the colliders of particles that have not been
+    /// removed.
     pub(super) fn list_present(&mut self) {
         let Self { present, colliders, removed, .. } = self;
         present.clear();
@@ -147,8 +148,9 @@ impl Simulation {
 }
 
 impl Wall {
-    /// Whether a sphere (world) overlaps the wall in its present pose. A wall of triangles is overlapped from
-    /// either side; a sphere inside what the triangles enclose does not overlap them.
+    /// Whether a sphere (world) overlaps the wall in its present pose. A wall of triangles is overlapped
+    /// from either side; a sphere that the triangles enclose without touching it does not overlap the
+    /// wall. `false` if the position of the sphere is out of range.
     #[must_use]
     pub fn touches(&self, sphere: &Sphere) -> bool {
         match self {

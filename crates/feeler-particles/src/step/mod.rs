@@ -64,7 +64,7 @@ use walls::Walls;
 /// Settings of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimulationSettings {
-    /// Acceleration (mm/s²) of all particles.
+    /// Acceleration of gravity (mm/s², world), which acts on all particles that are not driven.
     pub gravity: V3,
     /// Law of contacts between particles. If it is `None`, particles pass through each other.
     pub between: Option<Law>,
@@ -84,7 +84,7 @@ pub struct Load {
 pub struct ParticleMotion {
     /// Centre of mass (mm).
     pub center: P3,
-    /// From the particle's axes of inertia to the world's.
+    /// Rotation from the particle's axes of inertia to the world's axes.
     pub(crate) rotation: UnitQuaternion<f64>,
     /// Velocity of the centre of mass (mm/s).
     pub velocity: V3,
@@ -104,9 +104,9 @@ impl ParticleMotion {
 #[derive(Clone, Copy, Debug)]
 struct Collider {
     particle: u32,
-    /// Whether the sphere only bounds the particle's shape.
+    /// Whether the sphere is the bounding sphere of a grain or a solid; `false` for a sphere of a clump.
     is_bounding: bool,
-    /// The sphere in the axes of inertia about the centre of mass.
+    /// The sphere in coordinates along the axes of inertia with the centre of mass as origin.
     sphere: Sphere,
 }
 
@@ -148,10 +148,14 @@ impl Collider {
 /// floor.set_resolution(Resolution::Full { cutoff: 0.5 })?;
 ///
 /// let law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 0.5, friction: 0.3 };
-/// let mut simulation = Simulation::new(SimulationSettings { gravity: V3::z() * -9_810.0, between:
-/// Some(law) })?; let floor = simulation.add_wall(floor.into(), law)?; let sphere = Particle::sphere(2.0,
-/// 2_600.0)?; let weight = sphere.mass() * 9_810.0; let sphere = simulation.add(sphere,
-/// &Pose::translation(45.0, 45.0, 3.0), V3::zeros(), V3::zeros())?; for _ in 0..50_000 {
+/// let settings = SimulationSettings { gravity: V3::z() * -9_810.0, between: Some(law) };
+/// let mut simulation = Simulation::new(settings)?;
+/// let floor = simulation.add_wall(floor.into(), law)?;
+/// let sphere = Particle::sphere(2.0, 2_600.0)?;
+/// let weight = sphere.mass() * 9_810.0;
+/// let pose = Pose::translation(45.0, 45.0, 3.0);
+/// let sphere = simulation.add(sphere, &pose, V3::zeros(), V3::zeros())?;
+/// for _ in 0..50_000 {
 ///     simulation.step(1e-5)?;
 /// }
 /// let on_floor = simulation.wall_load(floor).ok_or("no such wall")?;
@@ -164,23 +168,26 @@ pub struct Simulation {
     settings: SimulationSettings,
     particles: Vec<Particle>,
     motions: Vec<ParticleMotion>,
-    /// Particles whose velocities are prescribed.
+    /// For each particle, whether it is driven, that is, whether its velocities are prescribed.
     driven: Vec<bool>,
-    /// Particles that have been removed.
+    /// For each particle, whether it has been removed.
     removed: Vec<bool>,
     walls: Walls,
     /// Colliders in the order of their particles.
     colliders: Vec<Collider>,
-    /// Contact history of each collider with walls.
+    /// Contact history of each collider with all walls, in the order of `colliders`.
     histories: Vec<ColliderHistory>,
-    /// Pairs of spheres and grains in contact.
+    /// Pairs of colliders that are spheres or grains and were in contact in the last step, in increasing
+    /// order of their indices.
     pairs: Vec<ConvexPair>,
-    /// Pairs of near colliders at least one of which is a solid.
+    /// Pairs of colliders whose bounding spheres overlap and at least one of which is a solid, in
+    /// increasing order of their indices.
     solid_pairs: Vec<SolidPair>,
     steps: u64,
     time: f64,
     loads: Vec<Load>,
-    /// Colliders of particles that have not been removed; walls and the broad phase receive these alone.
+    /// Indices of the colliders of particles that have not been removed. Walls and the broad phase
+    /// receive only these.
     present: Vec<u32>,
     has_solids: bool,
     // Scratch data.
@@ -193,7 +200,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A simulation without particles and walls.
+    /// Creates a simulation without particles and walls.
     ///
     /// # Errors
     /// The law has invalid parameters.
@@ -287,27 +294,27 @@ impl Simulation {
         self.particles.get(particle.index()).map(|p| p.mass)
     }
 
-    /// Maximum distance (mm) of a particle's points from its centre of mass; `None` if there is no such
-    /// particle.
+    /// Maximum distance (mm) of the points of a particle, or of its bounding sphere, from its centre of
+    /// mass; `None` if no such particle exists.
     #[must_use]
     pub fn radius(&self, particle: ParticleId) -> Option<f64> {
         let spheres = &self.particles.get(particle.index())?.spheres;
         Some(spheres.iter().map(|s| s.center.coords.norm() + s.radius).fold(0.0, f64::max))
     }
 
-    /// Returns the wall with this id; `None` without such a wall.
+    /// Returns the wall with this id; `None` if no such wall exists.
     #[must_use]
     pub fn wall(&self, wall: WallId) -> Option<&Wall> {
         self.walls.list.get(wall.index())
     }
 
-    /// The wall with this id, for changes of its pose or motion; `None` without such a wall.
+    /// Wall with this id, for changes of its pose or motion; `None` if no such wall exists.
     pub fn wall_mut(&mut self, wall: WallId) -> Option<&mut Wall> {
         self.walls.list.get_mut(wall.index())
     }
 
     /// Load of all particles on a wall in the last step, with the moment about the wall's reference
-    /// point; `None` without such a wall.
+    /// point; `None` if no such wall exists.
     #[must_use]
     pub fn wall_load(&self, wall: WallId) -> Option<&Load> {
         self.walls.loads.get(wall.index())
@@ -320,9 +327,9 @@ impl Simulation {
         self.loads.get(particle.index())
     }
 
-    /// Shear states of the contacts of a particle's collider with a wall, with the identities of the
-    /// contacts. `collider` is its index within the particle. The list is empty if there is no such
-    /// particle, collider or wall.
+    /// Shear states of the contacts of a particle's collider with a wall, each with the identity of its
+    /// contact. `collider` is the index of the collider within the particle. The list is empty if no
+    /// such particle, collider or wall exists.
     #[must_use]
     pub fn shear_states(&self, particle: ParticleId, collider: usize, wall: WallId) -> &[(u64, ShearState)] {
         let first = self.colliders.partition_point(|c| (c.particle as usize) < particle.index());

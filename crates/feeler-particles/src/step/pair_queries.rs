@@ -5,7 +5,7 @@ use feeler_geom::Pose;
 use feeler_runtime::{Body, ContactFollower, ContactPair, FollowOptions, QueryError};
 use std::sync::Arc;
 
-/// Scratch data of queries, one for each thread.
+/// Scratch data of the queries of one thread.
 #[derive(Debug, Default)]
 pub(super) struct PairQueries {
     pairs: Vec<ContactPair>,
@@ -40,18 +40,18 @@ impl PairQueries {
     }
 }
 
-/// Distance, as a part of the smaller solid's size, that two solids move before their contacts are
-/// searched for anew. With a larger distance, contacts that arise as one contact splits into two are
-/// found later; a smaller one takes more queries.
+/// Distance, as a multiple of the smaller solid's size, that two solids move relative to each other
+/// before their contacts are searched for anew. With a larger distance, contacts that arise as one
+/// contact splits into two are found later; a smaller one takes more queries.
 const TRACKING_STRIDE: f64 = 0.02;
 
-/// Maximum depth of contacts, as a part of the smaller solid's size. A larger depth slows queries; overlaps
-/// beyond the depth are not pushed apart.
+/// Maximum depth of contacts, as a multiple of the smaller solid's size. A larger depth slows queries;
+/// overlaps beyond the depth are not pushed apart.
 const MAX_DEPTH: f64 = 0.05;
 
-/// Maximum depth of contacts, as a part of the sum of both solids' minimum thicknesses. At 0.5 the point
-/// of deepest contact is as near to the far side of the material as to the near side, and the query
-/// refuses a larger depth; with a smaller value deeper overlaps have no force.
+/// Maximum depth of contacts, as a multiple of the sum of both solids' minimum thicknesses. At 0.5 the
+/// point of deepest contact is as near to the far side of the material as to the near side, and the
+/// query refuses a larger depth; with a smaller value deeper overlaps have no force.
 const MAX_THICKNESS_FRACTION: f64 = 0.4;
 
 fn options(a: &Body, b: &Body) -> FollowOptions {

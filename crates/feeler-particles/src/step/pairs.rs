@@ -14,13 +14,14 @@ use feeler_grains::convex::{Grain, GrainContact, Placed, contact};
 use nalgebra::{Translation3, UnitQuaternion};
 use rayon::prelude::*;
 
-/// A pair of spheres or grains, with the contact history that persists from step to step.
+/// Pair of colliders that are spheres or grains, with the contact history that persists from step to
+/// step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConvexPair {
     pub(super) colliders: (u32, u32),
     pub(super) status: PairStatus,
-    /// Shear state of the contact. In the next step its normal is the start of the search for the
-    /// contact of grains.
+    /// Shear state of the contact. The search for the contact of grains in the next step starts from its
+    /// normal.
     pub(super) state: ShearState,
     /// Force (mN) on the first collider.
     pub(super) force: V3,
@@ -32,7 +33,7 @@ pub(super) struct ConvexPair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PairStatus {
     Touching,
-    /// The contact of the shapes has not been computed yet.
+    /// At least one shape is a grain, and the contact has not been computed yet in this step.
     Unresolved {
         /// Whether the pair was touching in the previous step.
         was_touching: bool,
@@ -41,7 +42,8 @@ pub(super) enum PairStatus {
 }
 
 impl ConvexPair {
-    /// Computes the contact of the pair and updates its status. `None` if the shapes do not overlap.
+    /// Computes the contact of the pair; `None` if the shapes do not overlap. The status of an
+    /// unresolved pair becomes `Touching` or `Apart`.
     fn contact(&mut self, states: &ParticleStates<'_>) -> Option<PairContact> {
         let PairStatus::Unresolved { was_touching } = self.status else {
             let [a, b] = [self.colliders.0, self.colliders.1].map(|k| &states.colliders[k as usize]);
@@ -67,16 +69,17 @@ impl ConvexPair {
     }
 }
 
-/// Distance (mm) of two centres, and the unit normal from the second to the first, which is z if they
-/// coincide.
+/// Returns the distance (mm) of the centres `x` and `y`, and the unit normal from `y` to `x`, which is
+/// the z axis if they coincide.
 fn distance_and_normal(x: &P3, y: &P3) -> (f64, V3) {
     let difference = x - y;
     let distance = difference.norm();
     (distance, if distance > 0.0 { difference / distance } else { V3::z() })
 }
 
-/// The contact of two spheres or grains; `None` if they do not overlap. `previous_normal` is that of the
-/// previous step, from the second shape to the first.
+/// Computes the contact of two spheres or grains; `None` if they do not overlap. `previous_normal` is
+/// the contact normal of the previous step, from the second shape to the first; the normal of the result
+/// leads from the first to the second.
 fn convex_contact(
     a: &PosedShape<'_>,
     b: &PosedShape<'_>,
@@ -139,8 +142,9 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lists the pairs whose bounding spheres overlap, with their contact histories. Returns whether there
-    /// are grains among them, and whether there are solids.
+    /// Replaces `pairs` and `solid_pairs` by the pairs of colliders of different particles whose spheres
+    /// or bounding spheres overlap, with their contact histories. Returns whether there are grains among
+    /// the pairs, and whether there are solids.
     fn list_pairs(&mut self) -> Result<(bool, bool), SimulationError> {
         let Self { poses, colliders, motions, present, .. } = self;
         poses.clear();
@@ -227,7 +231,7 @@ impl Simulation {
     }
 }
 
-/// Distance beyond contact up to which the broad phase lists pairs in advance, as a part of the largest
-/// radius. With a larger margin it lists more pairs in vain; with a smaller one it computes more
-/// distances.
+/// Distance between bounding spheres up to which the broad phase lists pairs in advance, as a multiple
+/// of the largest radius. With a larger margin it lists more pairs in vain; with a smaller one it
+/// computes more distances.
 const BROAD_PHASE_MARGIN: f64 = 0.1;

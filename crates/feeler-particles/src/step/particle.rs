@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// Rigid particle: its spheres or another shape, its mass and inertia.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Particle {
-    /// Spheres in the axes of inertia about the centre of mass; of a grain or a solid the bounding sphere.
+    /// Spheres of the particle, or the bounding sphere of a grain or a solid, in coordinates along the
+    /// axes of inertia with the centre of mass as origin.
     pub(super) spheres: Vec<Sphere>,
     /// The shape that the sphere bounds; `None` if the particle is made of spheres.
     pub(super) shape: Option<Box<ParticleShape>>,
@@ -24,8 +25,8 @@ pub struct Particle {
     pub(super) mass: f64,
     /// Principal moments of inertia (kg·mm²).
     pub(super) inertia: V3,
-    /// Pose of the axes of inertia, about the centre of mass: it maps them to the particle's
-    /// coordinates.
+    /// Pose that maps coordinates along the axes of inertia, with the centre of mass as origin, to the
+    /// particle's coordinates.
     pub(super) axes: Pose,
 }
 

@@ -11,33 +11,33 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Square of a plane, with material behind it.
+/// Square of a plane, with material behind it, that represents the plane in queries of a solid.
 #[derive(Clone, Debug)]
 pub(super) struct PlanePatch {
     body: Arc<Body>,
-    /// Side (mm) of a cell of the grid.
+    /// Side (mm) of a cell of the plane's grid.
     cell: f64,
 }
 
-/// Half of a patch's side, as a multiple of the radius of the solid's bounding sphere, rounded up to a
-/// power of two. A bounding sphere whose centre is above a cell is above the patch, with half a radius
-/// to spare. A larger patch means larger tolerances of queries, because these depend on the larger body;
-/// solids could reach beyond a smaller one.
+/// Half of a patch's side, as a multiple of R, which is the radius of the solid's bounding sphere
+/// rounded up to a power of two. A bounding sphere whose centre is above a cell is above the patch, with
+/// half a radius to spare. A larger patch means larger tolerances of queries, because these depend on
+/// the larger body; solids could reach beyond a smaller one.
 const HALF_SIDE: f64 = 2.0;
 
-/// Side of a cell of the grid, as a multiple of the radius of the solid's bounding sphere, rounded up to
-/// a power of two. With larger cells solids could reach beyond the patch; with smaller ones the patch
-/// moves, and contacts are searched for anew, more often.
+/// Side of a cell of the grid, as a multiple of R, which is the radius of the solid's bounding sphere
+/// rounded up to a power of two. With larger cells solids could reach beyond the patch; with smaller
+/// ones the patch moves, and contacts are searched for anew, more often.
 const CELL_SIZE: f64 = 1.0;
 
-/// Offset of the grid from the origin of the plane's frame, in cells. It differs from simple fractions,
-/// so that solids set up at round coordinates are not on the border of a cell; the value itself does not
-/// matter.
+/// Distance of cell centres from the origin of the plane's frame, in cells, apart from whole cells. It
+/// differs from simple fractions, so that solids set up at round coordinates are not on the border of a
+/// cell; the value itself does not matter.
 const GRID_OFFSET: f64 = 0.381_966;
 
-/// Bodies of all existing patches, by the base-2 exponent of the bounding sphere's radius, rounded up to
-/// a power of two. Solids of about equal size share a patch, and with it the scratch data of their
-/// queries.
+/// Bodies of all patches that exist in this process. The key is the base-2 exponent of the radius of the
+/// solid's bounding sphere, rounded up to a power of two. Solids of about equal size share a patch, and
+/// with it the scratch data of their queries.
 static PATCHES: Mutex<BTreeMap<i32, Arc<Body>>> = Mutex::new(BTreeMap::new());
 
 impl PlanePatch {
@@ -71,17 +71,17 @@ impl PlanePatch {
         &self.body
     }
 
-    /// Pose of the patch (world) in the grid cell below the point `point` (world), for the plane z = 0
-    /// of `frame`, which maps its coordinates to the world.
+    /// Returns the pose of the patch (world) if it is centred in the grid cell below the point `point`
+    /// (world). The plane is z = 0 in the coordinates that `frame` maps to the world.
     pub(super) fn pose_below(&self, frame: &Pose, point: &P3) -> Pose {
         let at = frame.inverse_transform_point(point);
         let on_grid = |x: f64| ((x / self.cell - GRID_OFFSET).round() + GRID_OFFSET) * self.cell;
         frame * Pose::translation(on_grid(at.x), on_grid(at.y), 0.0)
     }
 
-    /// Moves tracked contacts to the patch's present grid cell if the patch was in another cell at their
-    /// last search; the plane is the same in both cells. `pose` is that of the solid, in the coordinates
-    /// of the patch.
+    /// If the patch was in another grid cell at the last search, transforms the tracked contacts to the
+    /// coordinates of the patch in its present cell; the plane is the same in both cells. `pose` is the
+    /// present pose of the solid in the coordinates of the patch.
     pub(super) fn shift_contacts(&self, tracked: &mut ContactFollower, pose: &Pose) {
         let (Some(last), contacts, next) = tracked.parts() else { return };
         let displacement = pose.translation.vector - last.pose.translation.vector;
@@ -99,7 +99,8 @@ impl PlanePatch {
     }
 }
 
-/// Frame with its origin at `point` and its z axis along the unit normal `normal`.
+/// Pose that maps coordinates with the origin `point` and the z axis along the unit normal `normal` to
+/// the coordinates in which these two are given.
 pub(super) fn frame(point: &P3, normal: &V3) -> Pose {
     let (x, y) = complete_basis(normal);
     let axes = Rotation3::from_matrix_unchecked(Matrix3::from_columns(&[x, y, *normal]));

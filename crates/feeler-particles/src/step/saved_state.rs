@@ -35,7 +35,7 @@ struct SavedSimulation {
     walls: Vec<SavedWall>,
     /// Whether each wall is enabled.
     enabled: Vec<bool>,
-    /// Contact history of each collider with each wall.
+    /// Contact histories of the colliders, each with one entry for each wall.
     histories: Vec<Vec<SavedHistory>>,
     pairs: Vec<SavedPair>,
     solid_pairs: Vec<SavedSolidPair>,
@@ -62,7 +62,7 @@ struct SavedParticle {
 enum SavedWall {
     /// A wall of triangles, whose vertices may have moved.
     Facets { pose: Pose, motion: WallMotion, vertices: Vec<P3> },
-    /// A wall that is a solid or a plane.
+    /// A wall that is a solid or a plane; `motion` is `None` if it is at rest.
     Rigid { pose: Pose, motion: Option<RigidMotion> },
 }
 
@@ -91,8 +91,9 @@ struct SavedSolidPair {
 /// Tracked contacts of two solids.
 #[derive(Serialize, Deserialize)]
 struct SavedTracking {
-    /// Pose of the second solid relative to the first at the last search, and the distance (mm) up to
-    /// which the result of that search is valid.
+    /// Pose of the second solid in the coordinates of the first at the last search, and the displacement
+    /// (mm) of points of the second solid from this pose up to which the contacts suffice; it is
+    /// negative if each pose requires a search. `None` if no search has been made.
     search: Option<(Pose, f64)>,
     contacts: Vec<SavedContact>,
     /// Identity that the next new contact of the two solids gets.
@@ -220,7 +221,8 @@ impl WallForces {
         )
     }
 
-    /// Restores a saved state. The same walls must have been added in the same order.
+    /// Restores a saved state. The walls must be the same as those of the saved object, added in the
+    /// same order.
     ///
     /// # Errors
     /// The bytes are not a state, are damaged or truncated, or belong to another version or to other walls.

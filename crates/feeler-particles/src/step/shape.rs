@@ -22,8 +22,8 @@ pub(super) enum PosedShape<'g> {
 }
 
 impl ParticleShape {
-    /// Places the shape with its bounding sphere at `center` (world) and the particle's rotation. `None`
-    /// if that pose is not finite.
+    /// Places the shape so that its bounding sphere is centred at `center` (world) and its axes of
+    /// inertia have the rotation of the particle's `motion`. `None` if that pose is not finite.
     pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> Option<PosedShape<'_>> {
         match self {
             Self::Grain(grain) => grain.posed(center, motion).map(PosedShape::Grain),
@@ -37,7 +37,8 @@ impl ParticleShape {
 }
 
 impl PosedShape<'_> {
-    /// Radius (mm) for Hertz's law at the point of the shape's surface with outward unit normal `n`.
+    /// Radius (mm) for Hertz's law at the point of the shape's surface with outward unit normal `n`; for
+    /// a solid, it is that of the sphere of equal volume.
     #[inline]
     pub(super) fn radius_at(&self, n: &V3) -> f64 {
         match self {

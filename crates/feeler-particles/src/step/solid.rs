@@ -29,7 +29,7 @@ pub(super) struct SolidShape {
     center: V3,
     /// Rotation from the solid's own coordinates to the axes of inertia.
     rotation: UnitQuaternion<f64>,
-    /// Radius (mm) of the sphere of equal volume.
+    /// Radius (mm) of the sphere with the volume of the solid.
     equal_radius: f64,
     /// Patch that represents a plane in queries of this solid.
     plane_patch: PlanePatch,
@@ -49,7 +49,7 @@ pub(super) struct PosedSolid<'s> {
     shape: &'s SolidShape,
     /// Pose that maps the solid's own coordinates to the world.
     pub(super) pose: Pose,
-    /// Radius (mm) of the sphere of equal volume.
+    /// Radius (mm) of the sphere with the volume of the solid.
     pub(super) equal_radius: f64,
 }
 
@@ -98,8 +98,9 @@ impl<'s> PosedSolid<'s> {
     }
 }
 
-/// Effective radius (mm) of a contact whose gap has the given curvatures (1/mm), kept within the factor of
-/// [`MAX_RADIUS_RATIO`] of `of_spheres`, the effective radius of spheres of equal volume.
+/// Effective radius (mm) of a contact: the geometric mean of the inverse curvatures (1/mm) of the gap,
+/// kept within the factor [`MAX_RADIUS_RATIO`] of `of_spheres`, the effective radius of spheres of equal
+/// volume.
 pub(super) fn effective_radius(curvatures: [f64; 2], of_spheres: f64) -> f64 {
     let product = curvatures[0].max(0.0) * curvatures[1].max(0.0);
     (1.0 / product.sqrt()).clamp(of_spheres / MAX_RADIUS_RATIO, of_spheres * MAX_RADIUS_RATIO)

@@ -15,15 +15,16 @@ use feeler_runtime::{ContactFollower, FollowedContact, QueryError};
 #[derive(Clone, Debug)]
 pub(super) struct SolidPair {
     pub(super) colliders: (u32, u32),
-    /// Tracked contacts of two solids.
+    /// Tracked contacts if both colliders are solids; empty otherwise.
     pub(super) tracked: ContactFollower,
-    /// Cache for the contacts of a solid with a sphere or a grain.
+    /// Proximity cache of the sphere or grain, if one of the colliders is one.
     cache: ProximityCache,
-    /// Shear states of the pair's contacts, with the identities of the contacts.
+    /// Shear states of the pair's contacts, each with the identity of its contact.
     pub(super) shear: Vec<(u64, ShearState)>,
-    /// Forces (mN) on the first collider, with the points at which they act.
+    /// Forces (mN) on the first collider, one for each contact, with the points (mm, world) at which
+    /// they act.
     pub(super) forces: Vec<(V3, P3)>,
-    /// Scratch buffer.
+    /// Scratch buffer for the shear states of the previous step.
     previous_shear: Vec<(u64, ShearState)>,
 }
 
@@ -78,8 +79,8 @@ impl SolidPair {
     }
 }
 
-/// Converts a tracked contact of two solids with poses (world) to a contact of their colliders.
-/// `of_spheres` is the effective radius (mm) of spheres of equal volume.
+/// Converts a tracked contact of the solids A and B with poses (world) to a contact of their colliders.
+/// `of_spheres` is the effective radius (mm) of the contact of spheres of equal volume.
 fn pair_contact(c: &FollowedContact, pose_a: &Pose, pose_b: &Pose, of_spheres: f64) -> PairContact {
     PairContact {
         overlap: -c.distance,
@@ -89,8 +90,8 @@ fn pair_contact(c: &FollowedContact, pose_a: &Pose, pose_b: &Pose, of_spheres: f
     }
 }
 
-/// Computes the contacts of a solid with a sphere or a grain, with their identities. Normals point to
-/// the solid.
+/// Computes the contacts of a solid with a sphere or a grain, each with its identity. Normals point from
+/// the sphere or grain to the solid.
 fn contacts<'t>(
     solid: &PosedSolid<'_>,
     other: &'t PosedShape<'_>,

@@ -31,21 +31,21 @@ impl RigidMotion {
     }
 }
 
-/// Velocity (mm/s) of the point `point` of a wall, and the wall's angular velocity (rad/s), all in the
-/// world.
+/// Returns the velocity (mm/s) of the point `point` of a wall, and the wall's angular velocity (rad/s),
+/// all in the world; 0 for a wall without a motion.
 #[inline]
 pub(super) fn velocity_at(motion: &Option<RigidMotion>, point: &P3) -> (V3, V3) {
     motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(point))
 }
 
-/// Half-space: the material is behind a plane.
+/// Wall that fills a half-space: its material is behind a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneWall {
     /// Point of the plane and its unit normal, in the wall's coordinates.
     local: (P3, V3),
     /// Pose that maps coordinates in which the plane is z = 0 to those of the wall.
     local_frame: Pose,
-    /// Point of the plane and its unit normal, in the world.
+    /// Point of the plane (world); its unit normal (world) is `normal`.
     point: P3,
     normal: V3,
     pose: Pose,
@@ -74,7 +74,7 @@ impl PlaneWall {
         self.pose * self.local_frame
     }
 
-    /// Signed distance (mm) of a point, positive in front of the plane.
+    /// Signed distance (mm) of a point (world) from the plane, positive in front.
     #[inline]
     pub(super) fn height(&self, point: &P3) -> f64 {
         self.normal.dot(&(point - self.point))
@@ -93,7 +93,7 @@ impl PlaneWall {
     }
 }
 
-/// An exact solid, without triangles, that moves as a rigid body.
+/// Wall that is an exact solid and moves as a rigid body; `None` in `motion` means that it is at rest.
 #[derive(Clone, Debug)]
 pub struct SolidWall {
     pub(super) exact: ExactWall,
@@ -111,7 +111,7 @@ pub enum Wall {
     Plane(Box<PlaneWall>),
 }
 
-/// A contact with a wall, with the velocity of the wall there.
+/// Contact of a collider with a wall (world), with the motion of the wall there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MovingWallContact {
     pub(super) contact: WallContact,
@@ -121,14 +121,14 @@ pub(super) struct MovingWallContact {
     pub(super) velocity: V3,
     /// Angular velocity (rad/s) of the wall.
     pub(super) spin: V3,
-    /// Effective radius (mm) for Hertz's law; `None` if it follows from the shape's radius and the wall's
-    /// curvatures.
+    /// Effective radius (mm) for Hertz's law; `None` if it has to be computed from the shape's radius
+    /// and the wall's curvatures.
     pub(super) effective_radius: Option<f64>,
 }
 
 impl MovingWallContact {
-    /// Creates a contact whose effective radius follows from the shape. `velocity_at` returns the
-    /// velocity (mm/s) and the angular velocity (rad/s) of the wall at a point (world).
+    /// Creates a contact with `effective_radius` `None`. `velocity_at` returns the velocity (mm/s) and
+    /// the angular velocity (rad/s) of the wall at a point (world).
     #[inline]
     pub(super) fn new(contact: WallContact, velocity_at: impl FnOnce(&P3) -> (V3, V3)) -> Self {
         let acts_at = contact.point + contact.normal * (0.5 * contact.gap);
@@ -166,7 +166,7 @@ impl Wall {
         }
     }
 
-    /// Sets the pose of the wall without a motion: contacts see no velocity from the change.
+    /// Sets the pose of the wall. The change is not a motion: contacts receive no velocity from it.
     ///
     /// # Errors
     /// A number is not finite.

@@ -13,11 +13,11 @@ use feeler_geom::{P3, Pose};
 use feeler_runtime::{Body, ContactFollower, QueryError};
 use std::sync::Arc;
 
-/// Appends the contacts of a shape with a wall to `out`.
+/// Appends the contacts of a shape with a wall to `out`; only overlaps are contacts.
 ///
 /// `bounding` is the bounding sphere of the shape, or the sphere itself. If the wall is exact, `exact`
-/// are its contacts with the sphere, the grain, or the solid's bounding sphere, which are computed for
-/// all colliders before this call.
+/// are its contacts with the sphere, the grain, or the solid's bounding sphere, which have been computed
+/// for all colliders before this call; for a solid they decide only whether it can touch the wall.
 ///
 /// # Errors
 /// The position of a solid is out of range.
@@ -103,7 +103,7 @@ fn grain_on_plane(grain: &PosedGrain<'_>, radius: f64, plane: &PlaneWall) -> Opt
     on_plane(plane, gap, lowest - plane.normal() * gap)
 }
 
-/// Contact at the point `point` of the plane (world) with the gap `gap` (mm); `None` if the gap is not
+/// Contact with a plane at its point `point` (world) with the gap `gap` (mm); `None` if the gap is not
 /// negative.
 fn on_plane(plane: &PlaneWall, gap: f64, point: P3) -> Option<MovingWallContact> {
     if gap >= 0.0 {
@@ -113,7 +113,8 @@ fn on_plane(plane: &PlaneWall, gap: f64, point: P3) -> Option<MovingWallContact>
     Some(MovingWallContact::new(contact, |point| velocity_at(plane.motion(), point)))
 }
 
-/// Appends all contacts of a solid with a wall, given by its body, pose and motion, to `out`.
+/// Updates the tracked contacts of a solid with a wall, given by its body, pose and motion, and appends
+/// those that overlap to `out`.
 fn tracked_contacts(
     solid: &PosedSolid<'_>,
     (wall, pose, motion): (&Arc<Body>, &Pose, &Option<RigidMotion>),

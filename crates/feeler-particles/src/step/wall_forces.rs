@@ -64,9 +64,9 @@ pub struct WallForces {
     pub(super) walls: Walls,
     /// Tags of the spheres of the last call, in the order of that call.
     pub(super) tags: Vec<i64>,
-    /// Contact histories of the spheres, in the order of `tags`.
+    /// Contact histories of the spheres of the last call with all walls, in the order of `tags`.
     pub(super) histories: Vec<ColliderHistory>,
-    /// Positions in `tags`, sorted by increasing tag.
+    /// Indices in `tags`, in the order of increasing tags.
     pub(super) by_tag: Vec<u32>,
     loads: Vec<Load>,
 }
@@ -167,8 +167,8 @@ impl WallForces {
         Ok(loads)
     }
 
-    /// Brings the contact histories into the order of `tags`; a sphere that is new in this call gets an
-    /// empty history.
+    /// Brings the contact histories and caches into the order of `tags`; a sphere that is new in this
+    /// call gets an empty history, and histories of missing spheres are dropped.
     fn follow_order(&mut self, tags: &[i64]) -> Result<(), SimulationError> {
         if self.tags == tags {
             return Ok(());

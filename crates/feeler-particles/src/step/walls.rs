@@ -21,7 +21,7 @@ use feeler_runtime::QueryError;
 pub(super) struct Walls {
     pub(super) list: Vec<Wall>,
     laws: Vec<Law>,
-    /// Walls that particles have contacts with; particles pass through the others.
+    /// For each wall, whether it is enabled; particles pass through disabled walls.
     pub(super) enabled: Vec<bool>,
     /// Load on each wall in the last step.
     pub(super) loads: Vec<Load>,
@@ -29,7 +29,8 @@ pub(super) struct Walls {
     spheres: Vec<Sphere>,
 }
 
-/// Contacts of all colliders with one exact wall, and the caches that accelerate their search.
+/// Contacts of all colliders with one exact wall in this step, and the caches of the colliders for it.
+/// It is empty for other walls.
 #[derive(Debug, Default)]
 struct ExactContacts {
     caches: Vec<ProximityCache>,
@@ -55,11 +56,12 @@ impl Walls {
         Ok(())
     }
 
-    /// Computes the contacts of all enabled exact walls with all spheres (world). For an index at which
-    /// `grain` returns a grain, the contacts are those of that grain, which the sphere bounds.
+    /// Computes the contacts of all enabled exact walls with all spheres (world) and stores them by
+    /// wall. For an index at which `grain` returns a grain, the contacts are those of that grain, which
+    /// the sphere bounds.
     ///
     /// # Errors
-    /// Position among `spheres` of a sphere that is not finite or out of range.
+    /// Returns the index among `spheres` of a sphere that is not finite or out of range.
     pub(super) fn find_exact_contacts<'g>(
         &mut self,
         spheres: impl Iterator<Item = Sphere>,
@@ -88,7 +90,7 @@ impl Walls {
         Ok(())
     }
 
-    /// Drops the caches of the sphere at the position `position` among the spheres of
+    /// Removes the caches of the sphere with the index `position` among the spheres of
     /// [`find_exact_contacts`](Self::find_exact_contacts), because the next search will be without that
     /// sphere.
     pub(super) fn remove_sphere(&mut self, position: usize) {
@@ -109,10 +111,11 @@ impl Walls {
         }
     }
 
-    /// Computes the loads between all walls and one collider, and updates the collider's history over a
-    /// step of `time` (s). `position` is that of the collider among the spheres of
-    /// [`find_exact_contacts`](Self::find_exact_contacts), and `bounding` is the sphere at that
-    /// position. `body` is the particle that the collider belongs to.
+    /// Computes the loads of all walls on one collider, and of the collider on each wall, and stores
+    /// them in the collider's history, which is updated over a step of `time` (s). `position` is the
+    /// index of the collider among the spheres of [`find_exact_contacts`](Self::find_exact_contacts),
+    /// and `bounding` is the sphere with that index. `body` is the particle to which the collider
+    /// belongs.
     ///
     /// # Errors
     /// The position of a solid is out of range.
@@ -159,7 +162,7 @@ impl Walls {
         Ok(())
     }
 
-    /// Adds up the loads on each wall over all colliders, in the order of the histories.
+    /// Computes the load on each wall as the sum over all colliders, in the order of the histories.
     pub(super) fn add_up<'m>(&mut self, histories: impl Iterator<Item = &'m ColliderHistory>) {
         self.loads.fill(Load::default());
         for history in histories {

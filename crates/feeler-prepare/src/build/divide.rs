@@ -25,13 +25,14 @@ use crate::bound::Leaf;
 /// leaf.
 const BINS: usize = 32;
 
-/// Constant that is added to the solid angle of a set's cone, in hemispheres (0 to 2), in the cost of the
-/// set. It keeps the cost of leaves with a single direction above zero; with a larger value, cones affect
-/// the division less.
+/// Constant that is added, in the cost of a set of leaves, to the solid angle of the set's cone. The
+/// solid angle is in hemispheres, so that it is 2 for all directions. The constant keeps the cost of
+/// leaves with a single direction above zero; with a larger value, cones affect the division less.
 const FLAT_WEIGHT: f64 = 1.0;
 
-/// Divisor of the number of leaves that gives the minimum size of the smaller part, which bounds the
-/// depth of the tree and the time to build it. Without the bound, 1 % fewer nodes are visited.
+/// Divisor of the number of leaves of a set that gives the minimum number of leaves on either side of a
+/// cut, which bounds the depth of the tree and the time to build it. Without the bound, 1 % fewer nodes
+/// are visited.
 const MIN_SHARE: usize = 8;
 
 /// Data of one leaf that the division uses, in the frame of the solid.
@@ -61,9 +62,9 @@ fn six(a: V3, b: V3) -> [f64; 6] {
     [a.x, a.y, a.z, b.x, b.y, b.z]
 }
 
-/// Bounds of a set of `n` leaves. The first three coordinates are those of a box around the boxes of the
-/// leaves (mm), the last three those of a box around the unit vectors in their cones. Both boxes are
-/// parallel to the axes of the solid's frame.
+/// Bounds of a set of `n` leaves: the smallest (`low`) and the largest (`high`) values of six
+/// coordinates. The first three are those of the boxes of the leaves (mm), the last three those of the
+/// unit vectors in their cones. All are in the frame of the solid.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     low: [f64; 6],
@@ -84,8 +85,8 @@ impl Extent {
         self.n += other.n;
     }
 
-    /// Expected cost of traversals below a node with these bounds: number of leaves times probability of
-    /// a visit, up to a factor that all nodes share.
+    /// Expected cost of traversals below a node with these bounds, up to a factor that all nodes share:
+    /// the number of leaves times the probability that the node is visited.
     fn cost(&self) -> f64 {
         let e: [f64; 6] = std::array::from_fn(|k| self.high[k] - self.low[k]);
         let area = e[0] * e[1] + e[1] * e[2] + e[2] * e[0];

@@ -21,8 +21,9 @@ use divide::{Item, Scratch, divide};
 /// cost grows with the number of leaves while that of a union does not.
 const MAX_DIRECT_LEAVES: usize = 8;
 
-/// Number of levels below a node from which the points for its box are collected. At this depth the
-/// corners of boxes replace the points of leaves.
+/// Number of levels below the children of a node from which the points for the node's box are collected.
+/// The corners of boxes at that depth stand for everything below; leaves above it contribute their own
+/// points.
 const BOX_POINT_LEVELS: u32 = 1;
 
 /// Depth of the tree beyond which sets are halved by number of leaves, so that the tree does not exceed
@@ -119,8 +120,8 @@ impl Builder<'_> {
         &self.leaves[self.order[at] as usize]
     }
 
-    /// Appends points to `out` whose convex hull contains all areas below the node. Boxes `levels`
-    /// levels below the node are replaced by their corners.
+    /// Appends points to `out` whose convex hull contains all areas below the node: the points of leaves
+    /// down to `levels` levels below it, and the corners of the boxes of inner nodes at that level.
     fn gather(&self, node: usize, levels: u32, out: &mut Vec<P3>) {
         let n = &self.nodes[node];
         match (n.area(), n.children()) {

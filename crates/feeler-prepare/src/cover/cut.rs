@@ -71,10 +71,11 @@ pub(super) fn best_cut(
     })
 }
 
-/// Writes candidate positions of cuts to `positions`, in increasing order: one just below and one just
-/// above each corner of the boundary. Because no position is at a corner itself, a straight part of the
-/// boundary along a cut belongs to one half only. `lo` and `len` are the start and the length of the
-/// rectangle along parameter `axis`.
+/// Replaces the content of `positions` by candidate positions of cuts across the parameter `axis`, in
+/// increasing order: one just below and one just above each corner of the boundary, except near the ends
+/// of the rectangle. Because no position is at a corner itself, a straight part of the boundary along a
+/// cut belongs to one half only. `lo` and `len` are the start and the length of the rectangle along
+/// `axis`.
 fn find_positions(axis: usize, (lo, len): (f64, f64), chords: &[Chord], positions: &mut Vec<f64>) {
     positions.clear();
     for c in chords.iter().filter(|c| c.corner) {
@@ -148,9 +149,10 @@ impl Sides {
         Self { axis, low, high }
     }
 
-    /// Returns the sum of the areas of the halves `a` and `b` at position `k` after both have been
-    /// shrunk. `corners_inside` states which corners of the whole rectangle are inside the domain, and
-    /// `[p, q]` states it for the ends of the cut.
+    /// Returns the sum of the areas of the halves `a` and `b`, after both have been shrunk to the
+    /// domain, for the cut at the position with the index `k`. `corners_inside` states which corners of
+    /// the whole rectangle are inside the domain, and `[p, q]` whether the start and the end of the cut
+    /// are.
     fn shrunk(&self, k: usize, (a, b): (&Rect, &Rect), corners_inside: [bool; 4], [p, q]: [bool; 2]) -> f64 {
         let [k00, k10, k01, k11] = corners_inside;
         let (of_low, of_high) = if self.axis == 0 {
@@ -233,7 +235,7 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// Boxes around the parts of chords below and above one position.
+    /// Boxes around the parts of all chords below and above one position, computed chord by chord.
     fn at_one_position(axis: usize, at: f64, clips: &[Chord]) -> [Hull; 2] {
         let [mut low, mut high] = [Hull::EMPTY; 2];
         for c in clips {

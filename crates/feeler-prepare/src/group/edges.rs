@@ -10,9 +10,9 @@ use crate::coincide::{TMap, curve_key, curve_map, key_tolerance};
 use feeler_geom::count::index;
 
 /// Maximum gap (rad) between the normals of the faces of a smooth edge that carries quasi-LMDs only. A
-/// larger gap is also accepted within the measured deviation of the edge, relative to the size of the
-/// solid: the footpoint of a contact whose normal falls into the gap is then within the deviation of a
-/// footpoint that one of the faces accepts. With a larger value minima can fall into the gap; with a
+/// larger gap is also accepted if it, times the size of the solid, is at most the measured deviation of
+/// the edge: the footpoint of a contact whose normal falls into the gap is then within the deviation of
+/// a footpoint that one of the faces accepts. With a larger value minima can fall into the gap; with a
 /// smaller one more edges are solved.
 const MAX_SMOOTH_GAP: f64 = 1e-9;
 
@@ -33,9 +33,9 @@ fn role(edge: &EdgeInfo, size: f64) -> Role {
     }
 }
 
-/// Returns the two sides of a source edge: the index of the supermaximal face and whether it is on the
-/// left of the curve. The side on the left comes first. A missing side is replaced by the other one;
-/// Returns `None` for an edge without sides.
+/// Returns the two sides of a source edge: the index of the supermaximal face of each side (from
+/// `face_of`, by source face), and whether that face is on the left of the curve. The side on the left
+/// comes first. A missing side is replaced by the other one. Returns `None` for an edge without sides.
 fn sides(edge: &EdgeInfo, face_of: &[u32]) -> Option<[(u32, bool); 2]> {
     let side = |k: usize| edge.sides.get(k).map(|s| (face_of[s.face as usize], s.forward));
     let first = side(0)?;
@@ -50,7 +50,9 @@ fn turned([a, b]: [(u32, bool); 2]) -> [(u32, bool); 2] {
     if b.1 && !a.1 { [b, a] } else { [a, b] }
 }
 
-/// Groups all edges except seams. Spans are not joined yet.
+/// Groups the source edges into supermaximal edges, except those that `seam` marks. Each source edge
+/// becomes a span of its own; [`join_spans`] joins them. `face_of` is the index of the supermaximal face
+/// of each source face.
 pub(super) fn group_edges(solid: &Solid, face_of: &[u32], seam: &[bool], scale: &Scale) -> Vec<EdgeGroup> {
     let live: Vec<u32> = (0..index(solid.edges.len())).filter(|&e| !seam[e as usize]).collect();
     let keys: Vec<[f64; 15]> = live
@@ -167,7 +169,9 @@ fn is_followed_by(group: &EdgeGroup, from: usize, to: usize, scale: &Scale) -> b
     gap <= 0.25 * (a.t1 - a.t0).abs().max((b.t1 - b.t0).abs())
 }
 
-/// Replaces each sequence of successive spans by one span. `next` contains the successor of each span.
+/// Replaces each sequence of successive spans of a supermaximal edge by one span, sorts the spans by
+/// parameter, and sets whether the edge is closed. `next` contains the index of the successor of each
+/// span, `None` for the last one of a sequence.
 fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
     let period = group.curve.period();
     let n = group.spans.len();
@@ -217,8 +221,8 @@ fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
     group.spans = out;
 }
 
-/// Number of closed rings of spans, where `next` contains the successor of each span; `usize::MAX` if a
-/// span has no successor.
+/// Number of closed rings of spans, where `next` contains the index of the successor of each span;
+/// `usize::MAX` if a span has no successor.
 fn n_rings(next: &[Option<usize>]) -> usize {
     let mut used = vec![false; next.len()];
     let mut rings = 0;

@@ -157,9 +157,9 @@ fn merged(solid: &Solid, group: &[Member<'_>]) -> Option<FaceGroup> {
     })
 }
 
-/// Creates the domain with boundary `pieces` on the surface of the reference face. It has the same
-/// natural limits, periods and start of the period as the domain of the reference face, because the two
-/// sheets of a spindle torus have different parameter rectangles.
+/// Creates the domain with boundary `pieces` on the surface of the reference face. Its natural limits,
+/// periods and origin of periodic parameters are those of the domain of the reference face, because the
+/// two sheets of a spindle torus have different parameter rectangles.
 fn domain_like(solid: &Solid, reference: u32, pieces: &[TrimPiece]) -> TrimDomain {
     let own = &solid.faces[reference as usize].domain;
     let origin = P2::new(own.rect.u0, own.rect.v0);

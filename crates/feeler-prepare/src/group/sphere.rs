@@ -7,8 +7,8 @@ use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P2, Surface, V2, math};
 use std::f64::consts::TAU;
 
-/// Maximum number of halvings of a boundary piece. Each halving reduces the error of a cubic Hermite
-/// piece by a factor of 16.
+/// Maximum number of halvings of a boundary piece, after which the refit fails. Each halving reduces the
+/// error of a cubic Hermite piece by a factor of 16.
 const MAX_DEPTH: u32 = 12;
 
 /// Fits boundary pieces, given in the parameters of the sphere `from`, in the parameters of the equal
@@ -30,7 +30,8 @@ struct Path<'a> {
     piece: &'a TrimPiece,
 }
 
-/// Parameters on the sphere `to`, and their derivative with respect to the parameter of the piece.
+/// Parameters of a point on the sphere `to`, and their derivative with respect to the parameter of the
+/// piece.
 type Hermite = (P2, V2);
 
 impl Path<'_> {

@@ -40,7 +40,9 @@ pub(super) fn edge_ends(solid: &Solid, groups: &[EdgeGroup]) -> Ends {
     Ends { by_vertex }
 }
 
-/// Returns the vertices that can carry an LMD or a quasi-LMD.
+/// Returns the vertices that can carry an LMD or a quasi-LMD: those with a polar that are not smooth,
+/// not between joined spans, and not inside a supermaximal face. `joined` marks the source vertices at
+/// which spans were joined.
 pub(super) fn pick_vertices(
     solid: &Solid,
     faces: &[FaceGroup],

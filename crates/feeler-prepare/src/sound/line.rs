@@ -21,10 +21,12 @@ const MIN_CROSSING_SINE: f64 = 1e-4;
 /// one Newton's method can diverge.
 const MIN_GRAPH_SINE: f64 = 1e-2;
 
-/// Maximum number of parts of free-form areas that are visited for one line.
+/// Maximum number of parts of free-form areas that are visited for one line; a line that needs more is
+/// inconclusive.
 const MAX_PARTS: u32 = 200;
 
-/// Maximum number of halvings of the rectangle of a free-form area.
+/// Maximum number of halvings of the rectangle of a free-form area; a line that needs more is
+/// inconclusive.
 const MAX_HALVINGS: u32 = 24;
 
 /// Infinite line through `origin` along `dir`, in the frame of the solid.
@@ -49,7 +51,8 @@ pub(super) struct Crossing {
 /// Solid whose boundary is intersected with lines, up to the tolerance `tol` (mm).
 pub(super) struct Target<'a> {
     pub(super) h: &'a Hierarchy,
-    /// Maximum deviation (mm) of the trims of each face.
+    /// For each face, the maximum deviation (mm) of its trims from their edges; crossings nearer to a
+    /// trim are ambiguous.
     deviation: Vec<f64>,
     pub(super) tol: f64,
 }

@@ -16,7 +16,8 @@ use feeler_geom::{Curve, Obb, P3, Rect, Surface, V3, math};
 pub(super) struct Core {
     /// Box around the points o, in the frame of the solid.
     pub(super) centers: Obb,
-    /// Axis of a cylinder, along which the points o may be shifted without changing the thickness.
+    /// Axis of a cylinder, along which the points o may be shifted without changing the thickness;
+    /// `None` for other surfaces.
     pub(super) axis: Option<V3>,
     /// Whether the offset perpendicular to n is zero except along the axis, so that two such points
     /// differ by a multiple of n.

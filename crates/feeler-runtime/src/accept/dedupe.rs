@@ -54,8 +54,9 @@ fn dim(kind: FeatureKind) -> u8 {
     }
 }
 
-/// Sort key of a result; smaller keys are kept first: exact before quasi, higher dimensions before lower
-/// ones, converged before stalled.
+/// Sort key of a result: of two duplicates, the one with the smaller key is kept. Exact minima precede
+/// quasi-minima, features of higher dimension those of lower dimension, converged results stalled ones,
+/// and isolated minima samples of conformal sets.
 fn priority(x: &Accepted) -> (bool, u8, bool, bool) {
     let lost = 4 - dim(x.place_a.kind) - dim(x.place_b.kind);
     (x.kind == ContactKind::Quasi, lost, x.undecided, x.kind == ContactKind::Conformal)
@@ -131,8 +132,8 @@ fn is_same_contact(ctx: &Context<'_>, x: &Accepted, y: &Accepted, min_cos: f64) 
     is_near(ctx, x, y) && x.n.dot(&y.n) > min_cos
 }
 
-/// Whether both footpoints of two minima agree within the tolerance `same` of the query, the deviations of
-/// the trims and edges on which they lie, and the uncertainty of a quasi-minimum `x`.
+/// Whether the footpoints of two minima agree on each solid within the tolerance `same` of the query,
+/// the deviations of the trims and edges on which they lie, and the uncertainty of a quasi-minimum `x`.
 fn is_near(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
     let model_slack_a = if x.feature_a == y.feature_a { 0.0 } else { x.slack_a + y.slack_a };
     let model_slack_b = if x.feature_b == y.feature_b { 0.0 } else { x.slack_b + y.slack_b };

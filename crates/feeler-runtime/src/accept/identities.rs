@@ -50,10 +50,12 @@ pub(crate) struct ContactIds {
     last: Vec<Tracked>,
     /// Scratch buffer: the minima of the current query.
     now: Vec<Tracked>,
-    /// Scratch buffer: sum of the squared distances of both footpoints (mm²), index in `now`, index in
-    /// `last`.
+    /// Scratch buffer: for each minimum of the current query and each possible predecessor, the sum over
+    /// both solids of the squared distance between their footpoints (mm²), the index in `now`, and the
+    /// index in `last`.
     matches: Vec<(f64, u32, u32)>,
-    /// Scratch buffer: whether the branch of each minimum in `last` has been taken over.
+    /// Scratch buffer: for each minimum in `last`, whether a minimum of the current query has taken over
+    /// its branch.
     taken: Vec<bool>,
 }
 
@@ -62,9 +64,9 @@ pub(crate) struct ContactIds {
 /// quadratic time; a smaller one loses identities.
 const MAX_TRACKED: usize = 64;
 
-/// Maximum displacement of a footpoint between two queries, as a multiple of the displacement of B's
-/// points, if a minimum passes on to a neighbouring feature. A larger value continues pressed contacts by
-/// unrelated ones; a smaller one loses them.
+/// Maximum displacement of a footpoint between two queries at which a minimum on other features still
+/// counts as the continuation of a pressed contact, as a multiple of the displacement of B's points. A
+/// larger value continues pressed contacts by unrelated ones; a smaller one loses them.
 const MAX_FOOTPOINT_RUN: f64 = 10.0;
 
 /// Branch of a minimum that has not been assigned one yet.

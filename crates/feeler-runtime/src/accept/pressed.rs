@@ -44,7 +44,8 @@ struct Set {
     sum: V3,
     /// Number of samples of the set that `sum` contains.
     count: f64,
-    /// Whether a point inside both solids was found near a sample of the set.
+    /// Whether a point inside both solids was found near a sample of the set. All samples that continue
+    /// a contact of the last query are then kept.
     is_confirmed: bool,
 }
 
@@ -183,8 +184,8 @@ fn is_common(ctx: &Context<'_>, x: &Accepted, p: &P3, scratch: &mut Scratch) -> 
     if which == Which::A { inside(ctx.b, &(ctx.pose_ba * p)) } else { inside(ctx.a, &p) }
 }
 
-/// Adds to `out` points behind the edge or vertex of the body `own` in a minimum, inside that body (frame
-/// of A).
+/// Adds to `out` points (frame of A) behind the footpoint of a minimum on the edge or vertex of the body
+/// `own`: inside that body, at the fractions [`INWARD_STEPS`] of `depth` (mm).
 fn behind(
     ctx: &Context<'_>,
     own: Which,

@@ -26,9 +26,10 @@ pub(crate) struct Axis {
 /// query.
 pub(crate) const MAX_AXES: usize = 32;
 
-/// Largest [`Axis::radius`], in sizes of the solid, up to which an axis is used. Axes of large cylinders
-/// that a small part is cut from move far when the part tilts, and give looser bounds than regions. A
-/// larger value gives looser margins, a smaller one fewer margins.
+/// Largest [`Axis::radius`], in sizes of the solid, up to which an axis is used. If a small part is cut
+/// from a large cylinder, its axis is far away and moves far when the part tilts, so that regions bound
+/// the motion more tightly. A larger value gives margins that are used up sooner; with a smaller one,
+/// rotations of features about their axes count as motion more often.
 const MAX_AXIS_DISTANCE: f64 = 2.0;
 
 /// Step of the grid to which axes are rounded before they are compared: a fraction of the solid's size
@@ -116,8 +117,8 @@ impl Line {
     }
 }
 
-/// Common axis of features that are inside their boxes up to `deviation` (mm); `None` if no feature has
-/// an axis.
+/// Common axis of features that extend beyond their boxes by at most `deviation` (mm): that of the first
+/// feature whose axis has a known position. `None` if no feature has an axis.
 fn around(members: &[&FeatureData], deviation: f64) -> Option<Axis> {
     let lines = || members.iter().filter_map(|data| line_of(data));
     let Line { origin, direction } = lines().find(|l| l.origin.is_some()).or_else(|| lines().next())?;

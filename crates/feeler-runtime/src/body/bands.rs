@@ -9,20 +9,21 @@ use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{Frame, P2, P3, Surface, V3};
 use feeler_hierarchy::{EdgeId, Hierarchy};
 
-/// Number of intervals between the sampled points of each trimming piece and each span of an edge at the
-/// border of a strip (a face of a thread on a cylinder). More of them bound the strip more tightly and
-/// cost loading time.
+/// Number of equal parameter intervals between the points that are sampled on each trimming piece of a
+/// face and each span of an edge, for the bands of threads. More of them bound the faces more tightly
+/// and cost loading time.
 const BORDER_STEPS: u32 = 24;
 /// Additional deviation of a helix between its tabulated points, as a share of its measured deviation. With
 /// a larger value, flanks in contact are searched cell by cell; with a smaller one, crossings shallower
 /// than ripples are missed.
 const DEVIATION_BETWEEN: f64 = 1.0 / 3.0;
-/// Largest sine of the angle between the plane end of a thread and the plane across its axis. A larger
-/// value gives looser bands; with a smaller one, ends are searched cell by cell.
+/// Largest sine of the angle between the axis of a thread and the normal of the plane face at its end. A
+/// larger value gives looser bands; with a smaller one, ends are searched cell by cell.
 const MAX_END_SINE: f64 = 1e-6;
 
-/// Computes the bands of the faces of threads: of faces that a screw motion maps to themselves, and of parts
-/// of cylinders and planes between helical edges. `face_edges` are the edges of each face.
+/// Sets [`FeatureData::band`] of the faces of threads: of faces that a screw motion maps to themselves,
+/// and of cylinders and planes between their edges. `face_edges` contains the edges of each face, and
+/// `features` must have their helices.
 pub(super) fn bands(hierarchy: &Hierarchy, face_edges: &[Box<[EdgeId]>], features: &mut [FeatureData]) {
     let n_faces = hierarchy.faces.len();
     if features.iter().all(|f| f.helix.is_none()) {

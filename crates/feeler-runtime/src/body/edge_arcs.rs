@@ -90,8 +90,8 @@ pub(crate) struct EdgeArcs {
     of_area: Vec<Range<usize>>,
     /// Balls around arcs, area by area. An arc that may pass through several areas has a ball for each.
     balls: Vec<EdgeArcBall>,
-    /// For each edge, by ascending index ([`TrimPiece::edge`]), the index and the largest distance (mm)
-    /// between the borders of its two faces.
+    /// For each edge, by ascending index ([`TrimPiece::edge`]): that index, and an upper bound of the
+    /// distance (mm) between the borders of its two faces.
     gaps: Vec<(u32, f64)>,
 }
 
@@ -149,8 +149,8 @@ impl EdgeArcs {
         arcs
     }
 
-    /// Largest distance (mm) between the borders of the faces along the edge of a trimming piece; the
-    /// piece's own deviation if it belongs to no edge.
+    /// Upper bound of the distance (mm) between the borders of the two faces along the edge of a
+    /// trimming piece; the piece's own deviation if it belongs to no edge.
     pub(crate) fn gap_beside(&self, piece: &TrimPiece) -> f64 {
         let found = self.gaps.binary_search_by_key(&piece.edge, |(edge, _)| *edge);
         found.map_or(piece.deviation, |i| self.gaps[i].1)
@@ -191,8 +191,8 @@ fn halve(
     halve((body, face), second, halvings - 1, thirds, out);
 }
 
-/// Bounds of the third derivatives (uuu, uuv, uvv, vvv) over the patches of one surface, computed once for
-/// each patch.
+/// Upper bounds of the lengths of the third derivatives (uuu, uuv, uvv, vvv) over each Bézier patch of
+/// one surface, computed at the first use of the patch.
 #[derive(Debug, Default)]
 pub(crate) struct PatchThirds {
     of_patch: BTreeMap<(usize, usize), [f64; 4]>,

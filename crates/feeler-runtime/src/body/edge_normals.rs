@@ -13,7 +13,8 @@ pub(crate) struct EdgeNormals {
     pub normals: [V3; 2],
 }
 
-/// Dihedral angle (rad) above which the sign of the angle is rounding. With a value nearer to π, razor
+/// Absolute dihedral angle (rad) above which rounding determines its sign; a negative angle then counts
+/// as positive, so that the edge is a razor (convex) instead of a slit. With a value nearer to π, razor
 /// edges can count as slits; with one farther from π, slits count as razors.
 const MAX_SIGNED_ANGLE: f64 = std::f64::consts::PI - 1e-6;
 

@@ -60,7 +60,7 @@ impl Placed for FaceNode {
     }
 }
 
-/// Content of a node under construction.
+/// Face or area from which the tree is built; a node under construction contains one or more of them.
 struct Item {
     bounds: Aabb,
     center: P3,

@@ -34,8 +34,8 @@ pub(crate) struct FeatureData {
     /// of a plane. `None` for points, for free-form features, and for axes that few features share or that
     /// are far from the solid.
     pub axis: Option<u8>,
-    /// For a planar face, the range of the distances (mm) of its points from a point of the plane;
-    /// `None` for other features.
+    /// For a planar face whose border contains a circular arc, the range of the distances (mm) of its
+    /// points from the centre of such an arc; `None` for other features.
     pub ring: Option<Ring>,
     /// Directions of the polars of the feature, as a band about the axis of its primitive or of the
     /// canonical feature that it follows.
@@ -125,8 +125,9 @@ pub(crate) struct Near {
     pub curvature: f64,
 }
 
-/// Maximum number of areas of a free-form edge that is solved area by area. With more areas, the hierarchy
-/// excludes them faster.
+/// Maximum number of areas of a free-form edge for which one solve with a canonical feature covers all
+/// areas of the edge. With more areas, each is solved on its own, because the hierarchy excludes them
+/// faster.
 const MAX_EDGE_AREAS: usize = 24;
 
 /// Range (mm) of a canonical face along the line of its primitive, from the face's parameters and the
@@ -212,8 +213,8 @@ pub(super) fn outline(hierarchy: &Hierarchy, area: AreaId) -> impl Iterator<Item
     })
 }
 
-/// Largest normal curvature (1/mm) of a canonical feature away from singular points. It is 0 for free-form
-/// features, which bend little over a deviation unless the file is unusable.
+/// Inverse radius (1/mm) of a sphere or cylinder face, or of the tube of a torus face. It is 0 for all
+/// other features; free-form ones bend little over a deviation unless the file is unusable.
 pub(super) fn curvature_bound(data: &FeatureData) -> f64 {
     let inverse = |r: f64| if r > 0.0 { 1.0 / r } else { 0.0 };
     match (data.feature, data.primitive) {

@@ -6,12 +6,13 @@ use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{Feature, Hierarchy};
 use std::f64::consts::TAU;
 
-/// Largest deviation of a spline from a helical shape, times the size of the solid, the same as for
-/// near-canonical splines. With a larger value, coarse threads are separated only at gaps as large; with
-/// a smaller one, their ripples become minima.
+/// Largest deviation of a spline from a helical shape, relative to the size of the solid; the limit is
+/// the same as for near-canonical splines. With a larger value, coarse threads are separated only at
+/// gaps as large; with a smaller one, their ripples become minima.
 const MAX_DEVIATION: f64 = 1e-5;
-/// Factor by which the slope of a profile between its samples may exceed the sampled slope. With a
-/// larger value, more turns are examined; with a smaller one, the next turn is missed.
+/// Factor that is applied to the steepest sampled slope of a profile, because the profile may be steeper
+/// between its samples. With a larger value, more turns are examined; with a smaller one, the next turn
+/// is missed.
 const SLOPE_MARGIN: f64 = 1.05;
 /// Number of parameters at which the angle is tabulated, for each piece of the spline. More of them
 /// interpolate more accurately and use more memory.
@@ -28,7 +29,7 @@ pub(crate) struct Helix {
     along: Vec<(f64, f64)>,
     /// For a face, points of a curve of the face across the screw motion; empty for an edge.
     section: Vec<Across>,
-    /// Range of the face's parameter across the motion.
+    /// Range of the face's parameter across the motion; [0, 0] for an edge.
     pub across: [f64; 2],
     /// Smallest distance (mm) of the feature's sampled points from the axis of the screw motion.
     pub radius: f64,
@@ -226,8 +227,9 @@ fn angles(
     out.windows(2).all(|w| w[0].0 < w[1].0).then_some(out)
 }
 
-/// Linear interpolation in a table at the value `x`. `of` selects from an entry the value that is looked
-/// up, in which the table must be monotonic, and the value that is interpolated.
+/// Linear interpolation in a table with at least two entries, at `x`. `of` converts an entry to two
+/// numbers: the one that is compared with `x`, in which the table must be monotonic, and the one that is
+/// interpolated. Beyond the ends of the table, the first or last two entries are extrapolated.
 fn interpolated(table: &[(f64, f64)], x: f64, of: impl Fn(&(f64, f64)) -> (f64, f64)) -> f64 {
     let ascends = table.first().zip(table.last()).is_some_and(|(a, b)| of(a).0 <= of(b).0);
     let k = table.partition_point(|k| (of(k).0 <= x) == ascends).clamp(1, table.len() - 1);

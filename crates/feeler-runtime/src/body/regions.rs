@@ -25,9 +25,9 @@ pub(super) fn cut(tree: &[Node], n: usize) -> Vec<NodeId> {
     nodes
 }
 
-/// Divides a tree into at most `n` regions, and appends their centres and radii (mm) to `regions`. Returns
-/// the region number of each node, which is its position in `regions` plus one. Nodes above the regions get
-/// 0, the number of the whole solid.
+/// Divides a tree into at most `n` regions, and appends their centres and radii (mm) to `regions`.
+/// Returns for each node the number of the region that contains it, which is the index of the region in
+/// `regions` plus one. Nodes above the regions get 0, the number of the whole solid.
 pub(super) fn divide(tree: &[Node], n: usize, regions: &mut Vec<(P3, f64)>) -> Vec<u8> {
     let mut of_node = vec![0; tree.len()];
     for root in cut(tree, n) {

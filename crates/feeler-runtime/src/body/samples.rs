@@ -37,9 +37,9 @@ const CURVE_POINTS: usize = CURVE_STEPS + 1;
 /// at the cell's corners, relative to the range. A larger value gives more starting points; with a
 /// smaller one, some are missed.
 const CELL_SLACK: f64 = 0.2;
-/// Amount by which the derivatives of the minimised function around a grid point with a smallest value
-/// may exceed their range at that point and its neighbours, relative to the range. A larger value gives
-/// more starting points; with a smaller one, some are missed.
+/// Amount by which the derivatives of the minimised function around a grid point at which the function
+/// is smaller than at the neighbours may exceed their range at these points, relative to the range. A
+/// larger value gives more starting points; with a smaller one, some are missed.
 const AROUND_SLACK: f64 = 0.5;
 /// Largest error of footpoints computed on grids, in unit-box parameters, including the margin around an
 /// area in which solvers search. A larger value gives more starting points; with a smaller one, some are
@@ -51,15 +51,18 @@ pub(crate) const COLLAPSED: f64 = 1e-9;
 /// Maximum number of grid points of an area.
 pub(crate) const GRID_POINTS: usize = SIDE * SIDE;
 
-/// Points of a free-form area at equal steps of its parameters, row by row, in the frame of the solid.
+/// Points of a free-form area at equal steps of its parameters, in the frame of the solid. A row has one
+/// value of u; with n points along v, index n i + j is for step i along u and step j along v.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     points: [P3; GRID_POINTS],
     /// Tangents by u and v (mm per step of the grid) at the grid points of a patch; zeros for an edge.
     tangents: [[V3; 2]; GRID_POINTS],
-    /// Lengths (mm) of the area along its parameters, through its middle.
+    /// Approximate lengths (mm) of the area along u and along v, from the derivatives in its middle; the
+    /// second one is infinite for an edge.
     pub lengths: [f64; 2],
-    /// Largest length (mm) of a second difference of three adjacent grid points.
+    /// Largest length (mm) of the second difference a − 2 b + c of three consecutive grid points along u
+    /// or v.
     pub bend: f64,
     /// Estimate of the largest curvature (1/mm), which includes changes of speed along the parameters.
     curvature: f64,
@@ -69,7 +72,8 @@ pub(crate) struct Grid {
     pub radius: f64,
     /// Whether a side of the area is a single point; `false` for an edge.
     pub has_pole: bool,
-    /// Sides of the area that are a single point, which its meridians leave in different directions.
+    /// Sides of the area that are a single point, at which the parameter lines that end there have
+    /// different directions.
     pub poles: Vec<Pole>,
 }
 
@@ -79,8 +83,8 @@ pub(crate) struct Grid {
 pub(crate) struct Normals {
     /// Outward unit normals at the grid points; for an edge, the directions in the middle of its polar.
     vectors: [V3; GRID_POINTS],
-    /// Largest angle (rad) between a direction of the polar and the vector at the same point: 0 for a
-    /// face, π if it is unknown.
+    /// Largest angle (rad), over the grid points, between the vector at a point and a direction of the
+    /// polar there: 0 for a face, π if it is unknown.
     pub spread: f64,
 }
 
@@ -125,7 +129,8 @@ pub(crate) struct EdgeSegment {
     pub radius: f64,
     /// Length of the area's interval of the edge parameter.
     pub width: f64,
-    /// Whether the segment begins where the previous area of the edge ends, derivatives included.
+    /// Whether the first sample of the area equals the last one of the previous area of the edge,
+    /// derivatives included.
     pub is_joined: bool,
     /// Middle sample of the area's [`CurveSamples`].
     pub middle: CurveDerivs,
@@ -134,7 +139,8 @@ pub(crate) struct EdgeSegment {
     third: OnceLock<Third>,
 }
 
-/// Bounds of the variation of the third derivative of an edge with respect to its parameter.
+/// Bounds of the variation of the third derivative of an edge with respect to its parameter, over one
+/// area.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Third {
     /// Upper bound of the difference of the third derivative from a constant, over the area and
@@ -534,7 +540,8 @@ impl Grid {
     }
 
     /// Whether a vector field, given at the grid points, may be as short as `length` somewhere between
-    /// `k` and its neighbours. The field is assumed to be linear up to twice its second differences.
+    /// `k` and its neighbours. The field is assumed to deviate from linear interpolation by at most a
+    /// quarter of its second differences, twice as much as a quadratic field.
     pub(crate) fn may_vanish(&self, field: &[V3; GRID_POINTS], k: usize, length: f64) -> bool {
         let v = field[k];
         let size = v.norm();

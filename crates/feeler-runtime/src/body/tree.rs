@@ -119,7 +119,8 @@ impl SolveClass {
 }
 
 impl TreeNode {
-    /// Marks nodes with several features or a free-form face.
+    /// Value of `whole` for nodes with several features below, or with a free-form feature that is
+    /// solved area by area.
     pub(crate) const MIXED: FeatureId = FeatureId(u32::MAX);
 
     pub(crate) fn new(

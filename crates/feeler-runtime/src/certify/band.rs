@@ -33,16 +33,17 @@ use feeler_hierarchy::{AreaId, Feature};
 pub(crate) struct OpenContact {
     /// Features of A and B.
     pub features: [Feature; 2],
-    /// Point near the possible contact of the two features, in the frame of A.
+    /// Point near the possible contact of the two features, in the frame of A: the centre of the box of
+    /// the smaller one of two areas.
     pub p: P3,
 }
 
 /// Scratch buffers and result of [`missed_contacts`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// Pairs of areas that may be in contact.
+    /// Pairs of areas (of A and of B) that may be in contact.
     near: Vec<AreaPair>,
-    /// Critical pairs of two free-form faces.
+    /// Scratch buffer for the critical pairs of one pair of free-form faces.
     of_faces: Solved,
     /// Features between which the last search has not excluded a contact.
     pub open: Vec<OpenContact>,
@@ -86,9 +87,10 @@ pub(crate) fn missed_contacts(
     }
 }
 
-/// Maximum distance, relative to the size of the larger solid, of a minimum between two free-form faces
-/// that replaces the proof. A larger value takes more solves before a proof; a smaller one takes proofs
-/// that are not needed.
+/// Maximum distance, relative to the size of the larger solid, up to which minima of two free-form faces
+/// are searched for. If they exist and all are above the tolerance, the faces count as apart without a
+/// proof. A larger value takes more solves before a proof; a smaller one takes proofs that are not
+/// needed.
 const MAX_MINIMUM_DISTANCE: f64 = 1e-2;
 
 /// Whether both features are faces without a closed form.
@@ -116,8 +118,9 @@ fn has_minimum(ctx: &Context<'_>, pairs: &[AreaPair], known: &[Candidate], solve
     least.is_some_and(|d| d > ctx.tol.tol)
 }
 
-/// Returns the job of a pair of areas, and the only area of its list of partners: that of the canonical
-/// feature. For two free-form areas, the returned area is not used.
+/// Returns the job that certifies a pair of areas, and the only entry of the list of areas to which the
+/// `partners` of the job refer: the area of the canonical feature. For two free-form areas, that entry
+/// is not used.
 fn job_of(ctx: &Context<'_>, (i, j): AreaPair) -> (Job, AreaId) {
     let (fa, fb) = (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let reduced =

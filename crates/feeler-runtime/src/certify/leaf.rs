@@ -46,8 +46,8 @@ pub(super) struct Leaf<'a> {
     pub cap: Cap,
     /// Angle (rad) by which directions in the polars of the area may lie outside `cap`.
     pub cap_slack: f64,
-    /// Distances outside the rectangle of the area, along both parameters scaled to [0, 1] over it, up to
-    /// which minima are searched for.
+    /// Distances outside the rectangle of the area up to which minima are searched for, along u and v,
+    /// in unit-box parameters.
     pub border: [f64; 2],
     /// +1 if the outward normal is `∂u × ∂v`, −1 if it is the opposite; +1 for curves.
     pub outward: f64,
@@ -64,7 +64,7 @@ pub(super) struct Leaf<'a> {
 /// indexed by the number of derivatives by the second parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellBounds {
-    /// Point of the area at the middle of the cell.
+    /// Point of the area at the middle of the cell, in the frame in which the area is evaluated.
     pub p: P3,
     /// Upper bound of the distance (mm) of points of the cell from `p`.
     pub reach: f64,

@@ -155,7 +155,7 @@ struct KnownCandidates<'a> {
     candidates: &'a [Candidate],
     /// Whether each candidate has converged and is a minimum.
     is_minimum: &'a [bool],
-    /// Returns the indices of the candidates of a feature of A and a feature of B.
+    /// Returns the indices, in `candidates`, of those between a feature of A and a feature of B.
     of_features: &'a (dyn Fn(Feature, Feature) -> &'a [usize] + Sync),
 }
 
@@ -181,7 +181,8 @@ impl KnownCandidates<'_> {
 /// Result of a job.
 struct Certificate {
     outcome: Outcome,
-    /// Indices of the candidates of the pair that the solver found.
+    /// Indices of the candidates that the solver found in or near the areas of the job. They become
+    /// undecided if the proof fails.
     known: Vec<usize>,
     /// Minima that the solver missed.
     found: Vec<Candidate>,

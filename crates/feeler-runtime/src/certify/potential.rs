@@ -17,17 +17,20 @@ use nalgebra::Matrix3;
 /// sin² a over all angles a, rounded up.
 const THIRD_OF_RADIUS: f64 = 1.1548;
 
-/// Derivatives of the potential at the centre of a ball, and bounds of them in the ball.
+/// Derivatives of the potential of a primitive (see the module documentation) at the centre of a ball,
+/// and bounds of them in the ball. The potential is a signed distance for planes and cones, otherwise
+/// plus or minus half a squared distance (mm²).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PotentialBounds {
-    /// Unit gradient, at the centre of the ball, of the signed distance from the primitive.
+    /// Unit gradient, at the centre of the ball, of the signed distance from the primitive; zero where
+    /// it is not defined.
     pub normal: V3,
     /// Upper bound of the difference between the unit gradient anywhere in the ball and `normal`; at least
     /// 1 if the direction is not bounded.
     pub spread: f64,
-    /// Gradient of the potential at the centre.
+    /// Gradient of the potential at the centre of the ball.
     pub gradient: V3,
-    /// Hessian of the potential at the centre.
+    /// Hessian of the potential at the centre of the ball.
     pub hessian: Matrix3<f64>,
     /// Upper bound of the norm of the potential's second derivative in the ball.
     pub second: f64,
@@ -55,8 +58,9 @@ pub(super) fn distance(primitive: &Primitive, p: &P3) -> f64 {
     }
 }
 
-/// Returns +1 if minima of the signed distance are minima of the squared distance from the skeleton, −1 if
-/// they are maxima of it. `sigma` is the signed radius or the slope of the primitive.
+/// Returns the sign of the potential: +1 if minima of the signed distance are minima of the squared
+/// distance from the skeleton, −1 if they are maxima of it. `sigma` is the signed radius of the
+/// primitive, or the slope of a cone.
 fn sheet_sign(sigma: f64) -> f64 {
     if sigma < 0.0 { -1.0 } else { 1.0 }
 }

@@ -40,7 +40,8 @@ pub(super) struct Pair<'a, const N: usize> {
     feature: Feature,
     primitive: Primitive,
     objective: Reduced,
-    /// Leaves of the canonical feature that may have a minimum with the area.
+    /// Leaves of the canonical feature that may have a minimum with the area, moved to the frame of the
+    /// area's body.
     partners: SmallVec<[TreeNode; 4]>,
     /// Unit-box parameters of the minima that the solver or this search has found.
     known: Vec<SVector<f64, N>>,
@@ -57,7 +58,7 @@ pub(super) struct Request<'a> {
     pub free: Which,
     /// The free-form area.
     pub leaf: Leaf<'a>,
-    /// The canonical feature.
+    /// The canonical feature, which belongs to the other body.
     pub feature: Feature,
     /// Areas of the canonical feature that may have a minimum with the free-form area.
     pub partners: &'a [AreaId],

@@ -15,13 +15,13 @@
 use arrayvec::ArrayVec;
 use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 
-/// A box in unit-box parameters.
+/// A box of parameters in which zeros are searched for, in unit-box parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell<const N: usize> {
     pub middle: SVector<f64, N>,
     /// Half of the cell's side along each parameter.
     pub radius: SVector<f64, N>,
-    /// Whether the cell is known to contain at most one zero.
+    /// Whether the cell is known to contain at most one zero; `false` does not exclude this.
     pub unique: bool,
 }
 
@@ -30,14 +30,15 @@ pub(super) struct Cell<const N: usize> {
 pub(super) struct Model<const N: usize> {
     /// Values of the equations at the middle of the cell.
     pub value: SVector<f64, N>,
-    /// Upper bounds of the rounding of `value`.
+    /// Upper bounds of the rounding errors of the components of `value`.
     pub noise: SVector<f64, N>,
     /// Jacobian of the equations at the middle of the cell.
     pub jacobian: SMatrix<f64, N, N>,
-    /// Upper bounds of the differences between the Jacobian anywhere in the cell and that at the middle,
-    /// rounding included.
+    /// Upper bounds of the absolute differences between the entries of the Jacobian anywhere in the cell
+    /// and those at the middle, rounding included.
     pub spread: SMatrix<f64, N, N>,
-    /// Indices of two parameters that the first two equations determine when the others are given.
+    /// Indices of two parameters that the first two equations determine when the others are given;
+    /// `None` if the equations have no such structure.
     pub determined: Option<[usize; 2]>,
 }
 
@@ -83,7 +84,8 @@ fn is_near_known<const N: usize>(
     known.iter().any(near)
 }
 
-/// Minima that are the zeros of a system.
+/// The zeros of a system, with the operations that find them by Newton's method and report those that
+/// are minima.
 pub(super) trait Minima<const N: usize> {
     /// Distance (mm) below which two footpoints belong to the same minimum.
     fn same(&self) -> f64;
@@ -157,8 +159,8 @@ pub(super) struct Outcome {
     pub undecided: u64,
 }
 
-/// Maximum number of cells on the stack, on which each halving leaves one cell. If the stack is full, a
-/// cell that has to be halved stays undecided; the budget of cells ends most searches before.
+/// Maximum number of cells on the stack of a search; each halving pushes one of the halves. If the stack
+/// is full, a cell that has to be halved stays undecided; the budget of cells ends most searches before.
 const MAX_STACK: usize = 192;
 
 /// Searches for all zeros in the box from `lo` to `hi` (unit-box parameters). Cells whose sides are all at
@@ -214,8 +216,8 @@ pub(super) fn search<const N: usize>(
     out
 }
 
-/// Reduces the sides (mm) along [`Model::determined`] parameters, so that cells are halved across them
-/// only if they are much longer than the others.
+/// Reduces the sides (mm) along the [`Model::determined`] parameters to a fifth, so that cells are
+/// halved across them only if they are much longer than the others.
 fn weighted<const N: usize>(sides: &SVector<f64, N>, determined: Option<[usize; 2]>) -> SVector<f64, N> {
     let is_determined = |i: usize| determined.is_some_and(|d| d.contains(&i));
     SVector::from_fn(|i, _| if is_determined(i) { 0.2 * sides[i] } else { sides[i] })
@@ -256,7 +258,7 @@ fn narrow<const N: usize>(cell: &mut Cell<N>, m: &Model<N>) -> bool {
     true
 }
 
-/// Range of the parameters that contains all zeros of a cell, relative to the middle of the cell.
+/// Range of each parameter, relative to the middle of a cell, that contains all zeros of the cell.
 struct Span<const N: usize> {
     lo: SVector<f64, N>,
     hi: SVector<f64, N>,
@@ -322,7 +324,7 @@ mod tests {
     use super::*;
     use feeler_geom::math;
 
-    /// sin(a x) = 0, sin(b y) = 0, mixed by a matrix.
+    /// The system of equations sin(a x) = 0, sin(b y) = 0, multiplied by the matrix `mix`.
     struct Waves {
         a: f64,
         b: f64,

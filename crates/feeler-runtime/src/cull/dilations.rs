@@ -12,7 +12,8 @@ use feeler_hierarchy::FeatureType;
 pub(crate) struct Dilations {
     /// Angle (rad) by which polars are dilated, for each [`Kind`] of pair.
     angles: [f64; KINDS],
-    /// Largest displacement (mm) of a footpoint on a curved face in the step.
+    /// Largest displacement (mm) of a footpoint along a curved face in the step, which rotates the
+    /// normal by up to this length times the curvature; 0 for a query of minima.
     slide: f64,
 }
 
@@ -32,8 +33,9 @@ pub(crate) enum Kind {
 /// Number of kinds of pairs.
 pub(crate) const KINDS: usize = 4;
 
-/// Smallest dilation (rad) of a step with motion. With a larger value, more pairs are solved at rest;
-/// with a smaller one, the front of the traversal is recomputed while a motion fades.
+/// Smallest dilation (rad) of an edge or a vertex paired with a face, for a step with motion. With a
+/// larger value, more pairs are solved at rest; with a smaller one, the front of the traversal is
+/// recomputed while a motion fades.
 const MIN_DILATION: f64 = 2.5e-4;
 /// Ratio of successive values to which dilations and slides are rounded up. With a larger value, more pairs
 /// are solved; with a smaller one, the front is recomputed more often.
@@ -106,7 +108,8 @@ impl Dilations {
         &self.angles
     }
 
-    /// The one of two kinds with the larger dilation; the first one if they are equal.
+    /// Returns the one of two kinds that has the larger dilation; the first one if the dilations are
+    /// equal.
     pub(crate) fn larger(&self, first: Kind, second: Kind) -> Kind {
         if self.angle(second) > self.angle(first) { second } else { first }
     }
@@ -135,7 +138,8 @@ fn turn(bend: f64, slide: f64) -> f64 {
     if slide > 0.0 { bend * slide } else { 0.0 }
 }
 
-/// Smallest power of [`GRID_RATIO`] that is at least `x`, limited to `largest`.
+/// Smallest power of [`GRID_RATIO`] that is at least `x`, but at most `largest`; 0 and infinity are not
+/// rounded.
 fn on_grid(x: f64, largest: f64) -> f64 {
     if x <= f64::MIN_POSITIVE || x >= f64::MAX {
         return x.min(largest);

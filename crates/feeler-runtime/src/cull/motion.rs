@@ -111,8 +111,8 @@ impl<'a> MotionChannels<'a> {
     }
 
     /// Returns the channel for a margin that depends on the surface of a feature only: the channel of
-    /// the feature's axis, or `other` if the feature has no axis or its axis has moved more in the last
-    /// step. `motion` is the margin, and `which` is the solid of the feature.
+    /// the feature's axis, or `other` if the feature has no axis, or if its axis has moved more in the
+    /// last step than `other`. `motion` is the margin, and `which` is the solid of the feature.
     #[expect(clippy::cast_possible_truncation, reason = "at most MAX_CHANNELS channels")]
     pub(crate) fn of_form(&self, motion: Motion, which: Which, feature: &FeatureData, other: u8) -> u8 {
         let Some(axis) = feature.axis else { return other };
@@ -200,7 +200,7 @@ impl AccumulatedMotion {
         self.accumulated.as_flattened()
     }
 
-    /// Last step of B as a whole: the combined component, converted to the unit (mm or rad) of the
+    /// Motion of B as a whole in the last step (the combined component), in the unit (mm or rad) of the
     /// component with this number.
     pub(crate) fn step_of_whole(&self, component: usize) -> f64 {
         let sum = self.steps[usize::from(MotionChannels::WHOLE)][COMBINED];
@@ -235,7 +235,7 @@ impl AccumulatedMotion {
         accumulated[COMBINED] = accumulated[DISPLACEMENT] + self.lever * accumulated[ROTATION];
     }
 
-    /// Accumulated motion with one motion per channel.
+    /// Accumulated motion after one step with the given motion of each channel.
     #[cfg(test)]
     pub(crate) fn by_channels(motions: &[Motion]) -> Self {
         let mut moved = Self::new(motions.len(), 1.0);
@@ -330,7 +330,8 @@ mod tests {
         V3::from_fn(|_, _| scale * rng.random_range(-1.0..1.0))
     }
 
-    /// Steps of very different lengths, about the origin and along or about the vertical.
+    /// Random pose close to the identity, with a length of one of several orders of magnitude: a motion
+    /// in any direction, or one along or about the vertical.
     fn step(rng: &mut SmallRng) -> Pose {
         let scale = [1.0, 1e-3, 1e-9][rng.random_range(0..3)];
         let rotation = [vector(rng, 0.02), V3::z() * rng.random_range(-0.5..0.5)][rng.random_range(0..2)];

@@ -49,8 +49,8 @@ const FIRST_BOX_HINT: u8 = 128;
 pub(crate) struct CullContext {
     /// Maps coordinates of B to those of A.
     pub pose: PoseMatrix,
-    /// Distance (mm) between two boxes beyond which they are culled, before the allowances of their
-    /// nodes are added.
+    /// Distance (mm) between the boxes of two nodes above which the pair is culled, before the slack of
+    /// the pair is added: the reach of the query with the uncertainty of footpoints.
     pub reach: f64,
     tol: Tolerances,
     /// Largest distance (mm) beyond concave edges of their faces at which footpoints of pressed minima
@@ -64,8 +64,8 @@ pub(crate) struct CullContext {
     one: [(f64, f64); KINDS],
     /// Whether features that can carry quasi-minima only are included.
     pub with_quasi: bool,
-    /// Whether such features are included only in the kinds of pairs that [`Self::pairs_of`] lists, as
-    /// in a step.
+    /// Whether features that can carry quasi-minima only are included only in the pairs of types that
+    /// [`Self::pairs_of`] lists, as in a step; otherwise in all pairs.
     few_smooth: bool,
     savings: Savings,
 }
@@ -175,8 +175,9 @@ impl CullContext {
             && self.leaves((a, i), (b, j, node_b), &mut { NO_HINT }).is_none()
     }
 
-    /// Slack of a pair of nodes: the sum of the lengths of their allowances, and their angles plus the
-    /// angle of conformal contacts.
+    /// Slack of a pair of nodes: the sum of the lengths of their allowances and the distance beyond
+    /// concave edges at which footpoints are accepted, and for each node the angle of its allowance plus
+    /// that of conformal contacts.
     fn slack(&self, a: &TreeNode, b: &TreeNode) -> Slack {
         let (a, b) = (&a.allowance, &b.allowance);
         let bent = self.tol.bent(f64::from(a.inverse_extent.max(b.inverse_extent)));
@@ -191,15 +192,15 @@ impl CullContext {
         self.reach + self.slack(a, b).length
     }
 
-    /// Motion of B for which two nodes (B's in the frame of A) cannot contain a minimum; `None` if they
-    /// may contain one at this pose.
+    /// Motion of B, from this pose, up to which two nodes (B's in the frame of A) cannot contain a
+    /// minimum; `None` if they may contain one at this pose.
     pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<Motion> {
         self.facing(a, b, || b.cap.axis).or_else(|| self.boxes(a, b, &mut { NO_HINT }))
     }
 
-    /// Motion of B for which the feature types or the cones of revolution of two nodes exclude a minimum;
-    /// `None` if they do not exclude one at this pose. `axis_b` returns the axis of B's cone in the frame
-    /// of A.
+    /// Motion of B up to which the feature types or the cones of revolution of two nodes exclude a
+    /// minimum; `None` if they do not exclude one at this pose. `axis_b` returns the axis of B's cone in
+    /// the frame of A.
     pub(crate) fn facing(&self, a: &TreeNode, b: &TreeNode, axis_b: impl FnOnce() -> V3) -> Option<Motion> {
         let is_compatible = |&(a, b): &(u16, u16)| strict_compatible(a, b) || conformal_compatible(a, b);
         let pairs = self.pairs_of(a.types, b.types);
@@ -214,8 +215,9 @@ impl CullContext {
         self.cannot_face((&a.cap, &Cap { axis: axis_b(), ..b.cap }), kind, angles[0] + angles[1])
     }
 
-    /// Motion of B for which the boxes of two nodes (B's in the frame of A) stay out of reach of each
-    /// other; `None` if they are within reach. If an axis separates them, `hint` receives its number.
+    /// Motion of B up to which the boxes of two nodes (B's in the frame of A) stay out of reach of each
+    /// other; `None` if they are within reach. If an axis separates them, `hint` receives its number
+    /// plus [`FIRST_BOX_HINT`].
     pub(crate) fn boxes(&self, a: &TreeNode, b: &TreeNode, hint: &mut u8) -> Option<Motion> {
         let reach = self.reach_of(a, b);
         let (axis, gap) = gap_in_frame(&a.obb, &b.obb, reach)?;
@@ -223,8 +225,9 @@ impl CullContext {
         Some(Motion::of_displacement(gap - reach))
     }
 
-    /// Motion of B for which the boxes of two nodes stay separated along the axis in `hint`, with B's node
-    /// in B's own frame. `None` if `hint` does not denote an axis or the axis does not separate the boxes.
+    /// Motion of B up to which the boxes of two nodes stay separated along the axis in `hint`, with B's
+    /// node in B's own frame. `None` if `hint` does not denote an axis or the axis does not separate the
+    /// boxes.
     pub(crate) fn boxes_along(&self, a: &TreeNode, b: &TreeNode, hint: u8) -> Option<Motion> {
         let axis = hint.checked_sub(FIRST_BOX_HINT).filter(|axis| *axis < SAT_AXES)?;
         let reach = self.reach_of(a, b);
@@ -232,10 +235,10 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_displacement(spare))
     }
 
-    /// Motion of B for which the box of one node stays out of reach of the primitive of the other node.
-    /// The features below the other node are on the primitive up to `off` (mm). `a` and `b` are the two
-    /// nodes, for their allowances, and `other` is the box. Primitive and box are in one frame. Returns
-    /// `None` if the box is within reach.
+    /// Motion of B up to which the box of one node stays out of reach of the primitive of the other
+    /// node. The features below that other node are at most `off` (mm) from the primitive. `a` and `b`
+    /// are the two nodes, whose allowances are added, and `other` is the box. Primitive and box are in
+    /// one frame. Returns `None` if the box is within reach.
     pub(crate) fn off_primitive(
         &self,
         (primitive, off): (&Primitive, f64),
@@ -247,8 +250,8 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_displacement(spare))
     }
 
-    /// Motion of B for which two features cannot have a minimum because their polars contain no opposite
-    /// directions; `None` if they contain some at this pose. `za` and `zb` are the bands of the
+    /// Motion of B up to which two features cannot have a minimum because their polars contain no
+    /// opposite directions; `None` if they contain some at this pose. `za` and `zb` are the bands of the
     /// features' polars, each in the frame of its solid; `a` and `b` are nodes of the features.
     pub(crate) fn zones(
         &self,
@@ -264,7 +267,7 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
-    /// Tests two leaves by the criteria that [`CullContext::nodes`] omits. Returns the motion of B for
+    /// Tests two leaves by the criteria that [`CullContext::nodes`] omits. Returns the motion of B up to
     /// which they cannot contain a minimum; `None` if they may contain one. B's leaf is that of
     /// [`CullContext::placed`]. `hint` contains the plane or axis that separated the leaves in an
     /// earlier test, which is tested first, and receives the one that separates them at this pose.
@@ -301,8 +304,9 @@ impl CullContext {
         }
     }
 
-    /// Motion of B for which no direction of one cone is opposite to a direction of the other one;
-    /// `None` if some are at this pose. `angle` (rad) is the slack of both cones together.
+    /// Motion of B up to which no direction of one cone is opposite to a direction of the other one;
+    /// `None` if some are at this pose. `kind` selects the dilation of the cones, and `angle` (rad) is
+    /// the slack of both cones together.
     fn cannot_face(&self, (a, b): (&Cap, &Cap), kind: Kind, angle: f64) -> Option<Motion> {
         let both = self.both[kind as usize];
         // The sum of the half-angles and dilations is the largest angle between the axes at which a
@@ -317,8 +321,9 @@ impl CullContext {
         (!wide && spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
-    /// Motion of B for which B's box cannot be reached from A's along a common normal; `None` if it can
-    /// be reached at this pose. `one` is the sine and cosine of the dilation of the polars of one solid.
+    /// Motion of B up to which B's box cannot be reached from A's along a common normal; `None` if it
+    /// can be reached at this pose. `one` is the sine and cosine of the dilation of the polars of one
+    /// solid.
     fn out_of_sight(
         &self,
         (a, b): (&TreeNode, &TreeNode),

@@ -98,9 +98,9 @@ const GONE: u32 = u32::MAX;
 /// and the others only cost a solve without result. A larger value solves more pairs, a smaller one
 /// tests more.
 const TEST_EVERY: u32 = 16;
-/// Number of traversals after which pruning of a pair that stays culled is tried with its sibling, because
-/// the test fails more often than not. A larger value keeps longer fronts, a smaller one tests more.
-/// Resolved pairs are pruned at once.
+/// Period, in traversals, of the attempts to replace a culled pair and its culled sibling by their
+/// parent. They are rare because the parent fails the test more often than not. A larger value keeps
+/// longer fronts, a smaller one tests more. Resolved pairs are replaced at once.
 const PRUNE_EVERY: u32 = 8;
 
 /// Resolved pairs of each group, as linked lists through the pairs, so that they need no memory of their
@@ -109,7 +109,7 @@ const PRUNE_EVERY: u32 = 8;
 struct Deferred {
     /// First pair of each list, or [`GONE`], and whether the group of the list is among `groups`.
     lists: Vec<(u32, bool)>,
-    /// Groups whose lists may contain pairs.
+    /// Indices of the groups whose lists may contain pairs.
     groups: Vec<u32>,
 }
 
@@ -183,9 +183,10 @@ impl Deferred {
 #[derive(Clone, Debug)]
 pub(crate) struct PairTree<T> {
     pairs: Vec<PairNode<T>>,
-    /// Indices in `pairs` of the first ones of unused siblings.
+    /// Indices in `pairs` of unused siblings: of each two, the index of the first one.
     free: Vec<u32>,
-    /// Pairs at which the traversal stopped; removed ones are replaced by [`GONE`].
+    /// Indices in `pairs` of the pairs at which the traversal stopped; removed ones are replaced by
+    /// [`GONE`].
     front: Vec<u32>,
     /// Deadline of each pair of the front. Active pairs have none, because `active` lists them.
     due: Deadlines,
@@ -353,7 +354,7 @@ impl<T: Copy> PairTree<T> {
     }
 
     /// Whether this traversal tries to replace the culled pair with this index (in `pairs`) and its
-    /// sibling by their parent. Each pair has its turn in one of [`PRUNE_EVERY`] traversals.
+    /// sibling by their parent. It does for each pair once in [`PRUNE_EVERY`] traversals.
     fn is_pruned_in_this_walk(&self, pair: u32) -> bool {
         self.walks.wrapping_add(pair).is_multiple_of(PRUNE_EVERY)
     }

@@ -184,7 +184,8 @@ mod tests {
         assert!(refused > 10_000, "{refused}");
     }
 
-    /// No sampled direction of the dilated polars has a larger product.
+    /// No sampled direction that satisfies the constraints has a larger product than that of
+    /// `farthest_direction`.
     #[test]
     fn no_direction_is_better() {
         let mut rng = SmallRng::seed_from_u64(47);

@@ -50,9 +50,9 @@ pub(crate) struct Foot<'a> {
     pub n: V3,
     /// Orthonormal basis of the plane across `n`, the same for both footpoints of a pair.
     pub basis: (V3, V3),
-    /// Parameters of the footpoint on its feature, if they are known.
+    /// Parameters of the footpoint on its feature; `None` if they are not known yet.
     pub hint: Option<P2>,
-    /// Location of the footpoint in the trimmed domain of its face, if it is known.
+    /// Location of the footpoint in the trimmed domain of its face; `None` if it is not known yet.
     pub in_domain: Option<InDomain>,
     /// Largest distance (mm) beyond a concave edge at which the footpoint still counts as on its face;
     /// positive only for pressed pairs.

@@ -21,10 +21,10 @@ pub(crate) struct Located {
     /// Feature and parameters of the footpoint. For a face, the source is not set yet ([`with_source`]
     /// sets it).
     pub place: FeatureRef,
-    /// Deviation (mm) of the trim or edge that the footpoint lies on, within which the footpoint is
-    /// uncertain; 0 in the interior.
+    /// Deviation (mm) of the trim of a face, of the span of an edge, or of the vertex on which the
+    /// footpoint lies; the footpoint is uncertain by it. It is 0 in the interior of a face.
     pub slack: f64,
-    /// Whether the footpoint lies on a trim of its face.
+    /// Whether the footpoint lies on a trim of its face; `false` on edges and vertices.
     pub border: bool,
     /// Whether the footpoint lies beyond a concave edge of its face.
     pub is_beside: bool,

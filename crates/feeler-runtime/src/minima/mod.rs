@@ -270,10 +270,11 @@ impl PointMinima {
         reach + 2.0 * boundary.slack
     }
 
-    /// Computes the minima of `p` within `reach` (mm), given all parts of the boundary within `radius` (mm)
-    /// of `p`, which must be at least [`PointMinima::required_radius`]. Parts beyond the radius are searched
-    /// only if the given ones do not determine whether `p` is inside. The result is the same for every such
-    /// radius.
+    /// Computes the minima of `p` (frame of the solid) within `reach` (mm). `near` contains the numbers
+    /// of all parts of the boundary within `radius` (mm) of `p` ([`PointMinima::places`]); the radius
+    /// must be at least [`PointMinima::required_radius`]. Other parts are searched only if these do not
+    /// determine whether `p` is inside. The result is the same for every such radius. Returns the
+    /// distance of `p` from the boundary and its side; [`PointMinima::minima`] returns the minima.
     pub fn solve(
         &mut self,
         boundary: &Boundary,
@@ -405,8 +406,9 @@ impl NearestSides {
         Self { outside: nearest(ApproachSide::Outside), inside: nearest(ApproachSide::Inside) }
     }
 
-    /// Distance and side by the nearest boundary point: if the point is outside, that is a minimum from
-    /// outside. `slack` (mm) is the uncertainty of the distances.
+    /// Distance and side that follow from the nearest boundary point: the point is inside if the nearest
+    /// minimum from inside is nearer than that from outside by more than `slack` (mm), the uncertainty
+    /// of the distances.
     fn position(self, slack: f64) -> PointPosition {
         let Self { outside, inside } = self;
         let is_inside = outside > inside + slack || (outside.is_infinite() && inside.is_finite());

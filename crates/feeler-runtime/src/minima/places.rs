@@ -55,7 +55,8 @@ struct Node {
     count: u32,
 }
 
-/// A part of the boundary in the tree, or one area of it.
+/// Entry of the tree: a part of the boundary or, of a face or edge with a closed form, one of its areas.
+/// Several entries can belong to one part.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     bounds: Aabb,

@@ -18,7 +18,8 @@ use feeler_geom::{Obb, P2, P3, Rect, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature, NodeId};
 use nalgebra::{Matrix2, Vector2};
 
-/// Directions of the rays, far from the axes and diagonals of typical solids.
+/// Directions (not of unit length) of the rays that test whether a point is inside a solid, tried in
+/// this order. They are far from the axes and diagonals of typical solids.
 const RAYS: [[f64; 3]; 6] = [
     [0.8013, 0.5361, 0.2651],
     [-0.3347, 0.8971, -0.2883],

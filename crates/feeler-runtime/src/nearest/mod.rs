@@ -264,8 +264,9 @@ pub(crate) fn nearest_on_arc(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
 /// Faces of a solid near a point, with their outward unit normals at their points nearest to it.
 pub(crate) type Around = ArrayVec<(FaceId, V3), 12>;
 
-/// Returns the faces within `radius` (mm) of a boundary point `p` (frame of the solid), at most the
-/// capacity of [`Around`], sorted by index.
+/// Returns the faces within `radius` (mm) of a boundary point `p` (frame of the solid), with their
+/// normals there, sorted by index. If more faces are near than [`Around`] has space for, the rest is
+/// omitted.
 pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearScratch) -> Around {
     let faces = body.faces();
     let mut out = Around::new();

@@ -18,8 +18,9 @@ use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Range (mm) along the line of a primitive of a feature inside `boxes` that deviates from the primitive
-/// by at most `off` (mm). The range of a cone is limited to its own nappe. [0, 0] for other primitives.
+/// Range (mm) along the line of a primitive, from its origin, of a feature that is inside `boxes` and
+/// deviates from the primitive by at most `off` (mm). The range of a cone is limited to its own nappe.
+/// Other primitives have no line; their range is [0, 0].
 pub(crate) fn along<'a>(
     primitive: Option<&Primitive>,
     off: f64,
@@ -53,8 +54,8 @@ impl RevolvedFace {
 /// Result of a test that separates two faces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {
-    /// Displacement (mm) of B up to which the faces cannot intersect. If it is not positive, the faces
-    /// may intersect.
+    /// Displacement (mm) of B up to which the faces cannot intersect. If it is 0 or negative, the faces
+    /// may intersect at this pose.
     pub spare: f64,
     /// Whether `spare` is valid also after a rotation of the face of A (first value) or of B (second
     /// value) about its own axis.
@@ -112,11 +113,12 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     if gap.is_nan() || gap < MIN_GAP { WHOLE } else { [from - slack * turn, turn * (1.0 + 2.0 * slack)] }
 }
 
-/// Gap (rad) between the angles of sampled points above which it counts as a gap of the face. With a
-/// larger value, faces with gaps count as whole; with a smaller one, gaps between samples count.
+/// Smallest gap (rad) between the meridian angles of two neighbouring sampled points at which the face
+/// has a gap there, and does not extend all around the tube. With a larger value, faces with gaps count
+/// as whole; with a smaller one, gaps between samples count.
 const MIN_GAP: f64 = 1.0;
 
-/// Unbounded range.
+/// Range from −∞ to ∞, if no bound is known.
 const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 /// Bounds (mm) of the signed distance from the surface of `from` over the points of `face`, which is
@@ -328,7 +330,7 @@ mod tests {
         P3::from(V3::from_fn(|_, _| rng.random_range(-2.0..2.0)))
     }
 
-    /// A face, often nearly coaxial with the z axis, with points on it.
+    /// Random face, often nearly coaxial with the z axis, and points on it.
     fn form(rng: &mut SmallRng) -> (RevolvedFace, Vec<P3>) {
         let tilt = [0.0, 1e-6, 1e-2, 2.0][rng.random_range(0..4)];
         let z = (V3::z() + direction(rng) * tilt).normalize();

@@ -17,7 +17,8 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Profile of a face about its axis, in the frame of A.
+/// Profile of a face of revolution: its outline by radius and height about the axis, with heights
+/// measured from `origin`, a point of the axis, along the unit direction `axis` (frame of A).
 struct Profile {
     origin: P3,
     axis: V3,

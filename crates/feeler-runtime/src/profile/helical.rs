@@ -24,17 +24,17 @@ use feeler_geom::{Aabb, Frame, Obb, P3, Pose, V3, math};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::TAU;
 
-/// Largest angle (rad) between the axes of parts that are screwed into one another. With a larger value,
-/// distances along orbits are not a short sum of harmonics of the angle; with a smaller one, tilted
-/// bolts are solved area by area.
+/// Largest angle (rad) between the axes of two threads at which they count as screwed into one another.
+/// With a larger value, distances along orbits are not a short sum of harmonics of the angle; with a
+/// smaller one, tilted bolts are solved area by area.
 pub(crate) const SCREWED_TILT: f64 = 0.05;
-/// Largest distance of the axes of parts that are screwed into one another, as a fraction of the radius
-/// of the threads. With a larger value, distances along orbits are not a short sum of harmonics of the
-/// angle; with a smaller one, bolts with much play are solved area by area.
+/// Largest distance between the axes of two threads at which they count as screwed into one another, as
+/// a fraction of the radius of the threads. With a larger value, distances along orbits are not a short
+/// sum of harmonics of the angle; with a smaller one, bolts with much play are solved area by area.
 pub(crate) const SCREWED_BESIDE: f64 = 0.2;
-/// Largest relative difference of the leads of parts that are screwed into one another. With a larger
-/// value, orbits of both parts diverge within a few turns; with a smaller one, worn threads are solved
-/// area by area.
+/// Largest relative difference between the leads of two threads at which they count as screwed into one
+/// another. With a larger value, orbits of both parts diverge within a few turns; with a smaller one,
+/// worn threads are solved area by area.
 pub(crate) const SCREWED_LEAD: f64 = 1e-2;
 
 /// Band of orbits of a screw motion that contains a face of a thread, in the frame of the solid. A point
@@ -55,7 +55,8 @@ pub(crate) struct Band {
     /// Range of radii (mm) at which the face is known to lie in the band; at other radii it may lie outside.
     within: [f64; 2],
     /// Side of the band on which the material of the solid lies, which determines on which side faces of
-    /// the other solid may be. `None` if the band is too wide to separate other bands from it.
+    /// the other solid may be. `None` for faces of cylinders, and if the band is too wide to separate
+    /// other bands from it.
     material: Option<Material>,
 }
 

@@ -19,12 +19,13 @@ pub(crate) struct RevolvedFace {
     pub primitive: Primitive,
     /// Largest distance (mm) of the face from the primitive's surface.
     pub off: f64,
-    /// If the primitive is a line, the range of the face along it (mm from the origin of the line).
+    /// If the primitive is a line, the range of the face along it (mm from the origin of the line);
+    /// otherwise unused.
     pub along: [f64; 2],
-    /// If the primitive is a circle, the range of the face's meridian.
+    /// If the primitive is a circle, the range of the face's meridian angles; otherwise unused.
     pub part: Part,
-    /// For a planar face, the range of the distances of its points from one point of the plane, if it is
-    /// known.
+    /// For a planar face, the range of the distances of its points from one point of the plane; `None`
+    /// if no such range is known, and for other faces.
     pub ring: Option<Ring>,
     /// Box that contains the face, in the frame of A.
     pub bounds: Obb,

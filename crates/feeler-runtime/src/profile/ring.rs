@@ -79,8 +79,8 @@ fn center(piece: &TrimPiece) -> Option<P2> {
 }
 
 /// Bounds (mm) of the distances of the points of a trimming piece from the point `c`. The piece is
-/// halved until the bounds are within [`TIGHT_SQUARES`] of `seen`, the smallest and the largest squared
-/// distance found so far.
+/// halved, at most `halvings` times, until the bounds are within [`TIGHT_SQUARES`] of `seen`, the
+/// smallest and the largest squared distance (mm²) found so far, which is updated.
 ///
 /// The squared distance is a polynomial of degree 6, between the smallest and the largest of its Bernstein
 /// coefficients. For an arc about its centre, these are equal up to the difference of the cubic from the

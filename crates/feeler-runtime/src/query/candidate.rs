@@ -19,7 +19,7 @@ pub(crate) struct Candidate {
     /// Signed distance (mm) from `p_a` to `p_b` along `n`.
     pub distance: f64,
     /// Parameters of the footpoint on A's feature if the solver has computed them, which it does for
-    /// free-form features only; `hint_b` likewise.
+    /// free-form features only; `None` otherwise. `hint_b` likewise.
     pub hint_a: Option<P2>,
     pub hint_b: Option<P2>,
     /// Whether the solver of this pair stopped before its error was as small as rounding.

@@ -52,7 +52,8 @@ impl Context<'_> {
     }
 
     /// Largest distance (mm) beyond a concave edge at which a footpoint still counts as on its face, for
-    /// a pair of footpoints at the signed `distance` (mm).
+    /// a pair of footpoints at the signed `distance` (mm). It is 0 unless the pair is deeper than those
+    /// of touching solids.
     pub(crate) fn beside(&self, distance: f64) -> f64 {
         if distance < self.tol.min_distance() { -self.least } else { 0.0 }
     }

@@ -5,8 +5,9 @@ use crate::body::ids::AreaPair;
 use crate::body::positions;
 use crate::body::side::Which;
 
-/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), with the areas of `first` first, and removes
-/// duplicates. `keys` is a reused buffer.
+/// Sorts pairs of areas (A, B) and removes duplicates. The first criterion is the
+/// [`SortKey`](crate::body::SortKey) of the area of the body `first`, the second one that of the other
+/// area; each pair still lists A's area first. `keys` is a scratch buffer.
 pub(crate) fn sort_by_features(
     ctx: &Context<'_>,
     first: Which,

@@ -111,8 +111,9 @@ impl ContactPair {
     }
 }
 
-/// Largest difference of the distances of consecutive samples of one set, sorted by distance, in units of
-/// `Tolerances::same`. A larger value merges two sets, a smaller one splits a set.
+/// Largest difference between the distances of two samples of one pair of features that are consecutive
+/// in the order of distance and belong to one set, as a multiple of `Tolerances::same`. A larger value
+/// merges two sets, a smaller one splits a set.
 const SAME_SET_DISTANCE: f64 = 10.0;
 
 fn region_of_point(l: &Contact) -> ContactRegion {

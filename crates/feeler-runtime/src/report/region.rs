@@ -190,7 +190,7 @@ fn coincidence(ctx: &Context<'_>, [a, b]: [&Surface; 2], at: &P3, distance: f64)
     }
 }
 
-/// Common region of two faces: the part of A's face at a distance from B's face.
+/// Common region of two faces: the part of A's face that is at the distance `distance` from B's face.
 struct Region<'a> {
     ctx: &'a Context<'a>,
     /// Faces of A and B.

@@ -148,7 +148,10 @@ fn search(test: &mut SeparationTest, verdict: &Verdict) -> Result<Option<V3>, Qu
     Ok(Some(d * length))
 }
 
-/// Replaces the best translation if a shorter translation in the unit direction `d` separates the solids.
+/// Replaces `best` if a translation in the unit direction `d` that is shorter by the factor
+/// [`IMPROVED_LENGTH`] separates the solids, and shortens it further by bisection. Lengths of at most
+/// `min_length` (mm), a lower bound of all separating lengths, are not tried. Has no effect if `best` is
+/// `None`.
 fn improve(test: &mut SeparationTest, d: &V3, min_length: f64, best: &mut Best) -> Result<(), QueryError> {
     let Some((_, known)) = *best else { return Ok(()) };
     let shorter = IMPROVED_LENGTH * known;
@@ -158,9 +161,9 @@ fn improve(test: &mut SeparationTest, d: &V3, min_length: f64, best: &mut Best) 
     Ok(())
 }
 
-/// Bisects the length of a translation in the unit direction `d` between `low`, which is too short, and
-/// `high`, which separates the solids, up to a relative accuracy. Returns the direction and the shortest
-/// separating length found.
+/// Bisects the length (mm) of a translation in the unit direction `d` between `low`, which is too short,
+/// and `high`, which separates the solids, until they differ by at most `accuracy` times `high` or no
+/// verdicts remain. Returns the direction and the shortest length found that separates the solids.
 fn shortened(
     test: &mut SeparationTest,
     d: &V3,

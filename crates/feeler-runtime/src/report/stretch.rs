@@ -12,14 +12,16 @@ use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId};
 use std::f64::consts::TAU;
 
-/// Largest deviation, in tolerances, of a point's distance from the other feature at which the point
-/// belongs to the contact. A larger value gives longer lines; with a smaller one, lines fall into pieces.
+/// Largest difference, in tolerances, between a point's distance from the other feature and the distance
+/// of the contact at which the point belongs to the contact. A larger value gives longer lines; with a
+/// smaller one, lines fall into pieces.
 const MAX_DISTANCE: f64 = 4.0;
 /// Number of samples of a line of contact. A larger value is slower; a smaller one misses short parts.
 const LINE_SAMPLES: usize = 512;
 
-/// Line or circle of contact in the frame of A (mm). `dir`, `x` and `y` are unit vectors; `range` are
-/// distances from `origin` along `dir`.
+/// Line or circle of contact in the frame of A (mm). `dir`, `x` and `y` are unit vectors. `range` are
+/// the smallest and the largest signed distance from `origin` along `dir` at which the line can be
+/// within the box of A's face.
 enum Line {
     Straight { origin: P3, dir: V3, range: [f64; 2] },
     Round { center: P3, x: V3, y: V3, radius: f64 },
@@ -141,8 +143,9 @@ fn is_at(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, distance: f64) -
     off.abs() <= MAX_DISTANCE * ctx.tol.tol && on_face(data, uv, 0.0, &ctx.tol)
 }
 
-/// Estimate of the error (mm) of the length of `parts`, parameter intervals within the range from `low` to
-/// `high`. Each end of a part inside the range lies at a trim and has the tolerance of trims as its error.
+/// Estimate of the error (mm) of the total length of `parts`, which are intervals of a line's or edge's
+/// parameter within the range from `low` to `high`. Each end of a part inside the range lies at a trim,
+/// and its error is the tolerance of trims.
 fn length_error(ctx: &Context<'_>, parts: &[(f64, f64)], [low, high]: [f64; 2]) -> f64 {
     let at_trims = parts.iter().map(|(a, b)| f64::from(u8::from(*a > low)) + f64::from(u8::from(*b < high)));
     at_trims.sum::<f64>() * ctx.tol.trim + ctx.tol.eps

@@ -18,8 +18,9 @@ use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::Matrix2;
 
-/// Adds all critical pairs of two canonical features, given with their primitives in the frame of A, except
-/// those that are not minima by their second order.
+/// Adds the isolated critical pairs of two canonical features, given with their primitives in the frame
+/// of A, to `candidates`, and a family of critical pairs to `families`. Omitted are pairs of faces and
+/// edges at positive distances that are not minima by their second order.
 pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &Primitive), out: &mut Solved) {
     let extent = ctx.extent(a.0, b.0);
     let mut found = Criticals::default();
@@ -101,8 +102,8 @@ fn shape(
     }
 }
 
-/// Local shape of a face from `bending`, the second derivatives of the distance from it, in a tangent basis;
-/// `None` if they are not finite.
+/// Local shape of a face from `bending`, the second derivative of the distance from the face as a
+/// bilinear form; the result is its matrix in the tangent basis. `None` if it is not finite.
 fn of_face(bending: &Bending, (s, t): &(V3, V3)) -> Option<SideShape> {
     let (ss, tt) = (bending.along(s), bending.along(t));
     // The mixed derivative follows from three pure ones.

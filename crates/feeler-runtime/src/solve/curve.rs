@@ -24,24 +24,28 @@ use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::{AreaId, EdgeId, Feature};
 use std::cell::Cell;
 
-/// Maximum number of halvings of a piece of the interval that may contain two roots. A larger number takes
-/// more work on such pieces; a smaller one misses roots that are close together.
+/// Maximum number of successive halvings of an interval between two samples in which the derivative of
+/// the objective may have two roots. A larger number takes more work on such intervals; a smaller one
+/// misses roots that are close together.
 const MAX_HALVINGS: u32 = 6;
-/// Maximum number of halvings, in one area, of pieces that are long compared with the distance from a
-/// point without derivatives. Each passage of the edge by the axis of a circle takes some; an edge that
-/// runs along the axis would take any number. A smaller number misses minima near axes.
+/// Total number of halvings, in one area, of intervals that are long compared with the distance from the
+/// nearest point at which the objective has no derivatives. An edge that passes by the axis of a circle
+/// takes some of them at each passage; an edge along the axis would take any number. A smaller number
+/// misses minima near axes.
 const SHARP_HALVINGS: u32 = 64;
 
-/// Derivatives of the objective by the edge's parameter along an area of a free-form edge.
+/// Derivatives of the objective by the edge's parameter at three points of one area of a free-form edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DerivativeSamples {
-    /// Derivatives at the beginning, in the middle and at the end of the area; `None` on the focal set.
+    /// Derivatives at the beginning, in the middle and at the end of the area; `None` for a point on the
+    /// focal set of the primitive.
     jets: [Option<Jet>; 3],
     /// Length of the area's parameter interval.
     width: f64,
     /// Distance beyond the ends of the area's interval, in the parameter, within which minima count.
     margin: f64,
-    /// Bounds of the variation of the edge's third derivative.
+    /// Bounds of the differences of the edge's third derivative from a constant (`spread`) and from a
+    /// linear function (`bend`) over the area.
     third: Third,
 }
 
@@ -57,8 +61,9 @@ impl DerivativeSamples {
         Self { jets, width: *width, margin, third }
     }
 
-    /// Whether the samples exclude a minimum of any function whose gradient differs from that of the
-    /// objective by at most `off` (mm for half a squared distance, without unit for a distance).
+    /// Whether the samples exclude a minimum, in the area extended by `margin`, of any function whose
+    /// gradient differs from that of the objective by at most `off` (mm for half a squared distance,
+    /// without unit for a distance). `false` does not mean that a minimum exists.
     pub(crate) fn excludes_minimum(&self, off: f64) -> bool {
         let [Some(first), Some(middle), Some(last)] = &self.jets else { return false };
         let half = 0.5 * self.width;
@@ -222,14 +227,15 @@ pub(crate) struct Jet {
     /// Length of the objective's gradient in space (mm for half a squared distance, without unit for a
     /// distance).
     pub pull: f64,
-    /// Estimate of the largest third derivative by the parameter that is due to the objective, not to the
-    /// curve.
+    /// Estimate of the largest part of the objective's third derivative by the parameter that is due to
+    /// the third derivative of the objective in space, not to the bending of the curve.
     pub own_third: f64,
 }
 
 impl Jet {
-    /// Estimate of the largest difference of the objective's third derivative from a constant or a linear
-    /// function; `of_curve` is the same difference for the third derivative of the curve.
+    /// Estimate of the largest difference of the objective's third derivative by the parameter from a
+    /// constant or a linear function over a step. `of_curve` is the same difference for the third
+    /// derivative of the curve.
     fn third(&self, of_curve: f64) -> f64 {
         self.pull * of_curve + self.own_third
     }
@@ -248,9 +254,10 @@ impl Jet {
     }
 }
 
-/// Calls `report` with the parameters of all local minima strictly inside `(t0 - margin, t1 + margin)`. `f`
-/// returns the derivatives of the objective at a parameter, and `known` at one of [`CURVE_STEPS`] equal steps
-/// from `t0` to `t1`; both return `None` on the focal set. `third` bounds the curve's third derivative.
+/// Calls `report` with the parameters of all local minima strictly inside `(t0 - margin, t1 + margin)`.
+/// `f` returns the derivatives of the objective at any parameter of the curve. `known` returns them at a
+/// sample: sample i is the end of the i-th of [`CURVE_STEPS`] equal steps from `t0` to `t1`. The results
+/// of `f` and `known` are `None` on the focal set. `third` bounds the curve's third derivative.
 fn minima(
     f: &dyn Fn(f64) -> Option<Jet>,
     (t0, t1): (f64, f64),
@@ -288,9 +295,10 @@ fn minima(
     }
 }
 
-/// Whether a root of the derivative can lie within `margin` beyond the end of an interval. `end` and `next`
-/// are the derivatives at that end and at another sample, `h` the spacing of samples in the parameter. The
-/// gradient may differ by `off` from that of the objective.
+/// Whether the derivative of the objective can have a root beyond one end of an interval by at most
+/// `margin` (in the parameter). `end` and `next` are the derivatives at that end and at another sample,
+/// `h` is the spacing of samples in the parameter. The gradient of the function may differ by `off` from
+/// that of the objective.
 fn beyond(end: &Jet, next: &Jet, h: f64, margin: f64, off: f64) -> bool {
     // There is a root only if the derivative is small at the end.
     let is_small = || end.d1.abs() <= off * end.speed + 4.0 * margin * (end.d2.abs() + next.d2.abs());
@@ -305,13 +313,14 @@ fn to_f64(n: usize) -> f64 {
 /// A parameter of the curve, and the derivatives of the objective there.
 type Sample = (f64, Option<Jet>);
 
-/// Derivatives of the objective along an area of a curve.
+/// Objective along an area of a curve, as a function that computes its derivatives, with the data that
+/// limit the search for its minima.
 struct Along<'a> {
     /// Returns the derivatives of the objective at a parameter of the curve; `None` on the focal set of
     /// the primitive.
     f: &'a dyn Fn(f64) -> Option<Jet>,
     third: Third,
-    /// Remaining number of the [`SHARP_HALVINGS`].
+    /// Number of halvings of long intervals that remain of [`SHARP_HALVINGS`].
     sharp_halvings: &'a Cell<u32>,
 }
 
@@ -373,9 +382,9 @@ const THIRD_CHANGE: f64 = 0.08;
 /// times the sharpness: approximately the mean over all directions. A larger value takes more halvings; a
 /// smaller one misses minima close to each other near a circle.
 const OWN_THIRD: f64 = 0.25;
-/// Longest step over which the derivatives at the ends describe those in between, as a multiple of the
-/// distance from the nearest point without derivatives. A larger value misses roots; a smaller one takes
-/// more halvings.
+/// Longest step of the parameter over which the derivatives at the ends describe those in between, as a
+/// multiple of the change of the parameter up to the nearest point without derivatives. A larger value
+/// misses roots; a smaller one takes more halvings.
 const MAX_SMOOTH_STEP: f64 = 0.5;
 
 fn between(f: &Along<'_>, l: Sample, r: Sample, report: &mut dyn FnMut(f64)) {

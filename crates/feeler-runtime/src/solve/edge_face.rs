@@ -33,17 +33,19 @@ use crate::query::Context;
 use feeler_geom::P3;
 use nalgebra::Vector2;
 
-/// Radius (half length) of an interval of the edge, in units of the patch's [`Grid::radius`], above which it
-/// is halved before a footpoint is computed. With a larger value, footpoints may not converge; a smaller one
-/// takes more halvings.
+/// Largest radius of an interval of the edge, as a multiple of the patch's [`Grid::radius`], at whose
+/// ends footpoints are computed; longer intervals are halved first. The radius is an upper bound of half
+/// the interval's length. With a larger value, footpoints may not converge; a smaller one takes more
+/// halvings.
 const MAX_RADIUS: f64 = 1.0;
-/// Radius of an interval of the edge, in units of the patch's [`Grid::radius`], below which it is not halved
-/// any more. A larger value misses minima of tiny waves; a smaller one takes more halvings where an edge lies
-/// in a face.
+/// Radius of an interval of the edge, as a multiple of the patch's [`Grid::radius`], at or below which
+/// the interval is not halved any more; the signs of the derivatives at its ends then decide. A larger
+/// value misses minima of tiny waves; a smaller one takes more halvings where an edge lies in a face.
 const MIN_RADIUS: f64 = 1.0 / 1024.0;
-/// Radius, in units of the patch's [`Grid::radius`], below which an interval whose ends have no footpoint is
-/// not halved any more: the footpoints of points within reach of the patch are found from farther away. A
-/// larger value misses minima near centres of curvature; a smaller one takes more halvings beyond them.
+/// Radius, as a multiple of the patch's [`Grid::radius`], at or below which an interval whose ends have
+/// no footpoint is not halved any more, because the footpoints of points within reach of the patch are
+/// found from farther away. A larger value misses minima near centres of curvature; a smaller one takes
+/// more halvings beyond them.
 const MIN_RADIUS_WITHOUT_FEET: f64 = 1.0 / 32.0;
 /// Number of lengths of an interval of the edge that must fit in the patch's [`Grid::radius`] for the
 /// derivatives at its ends to describe those in between. A larger value takes more halvings along parallel
@@ -57,12 +59,12 @@ const MAX_CURVED_LENGTH: f64 = 0.5;
 /// A larger value takes more halvings at borders of the patch; a smaller one misses minima whose footpoints
 /// enter the patch between two footpoints outside.
 const MAX_FOOT_SPEED: f64 = 1.5;
-/// Distance of an interval's middle from the axis of a pole, in radii of the interval, up to which its
-/// footpoints may turn around the pole. At larger distances they turn by at most 60°. A larger value
-/// takes more halvings; a smaller one loses minima near poles.
+/// Largest distance of an interval's middle from the axis of a pole, as a multiple of the interval's
+/// radius, at which the footpoints of the interval may turn around the pole. At larger distances they
+/// turn by at most 60°. A larger value takes more halvings; a smaller one loses minima near poles.
 const MAX_POLE_DISTANCE: f64 = 2.0;
-/// Maximum number of halvings of the edge. Only edges longer than 10⁶ times the patch's [`Grid::radius`] need
-/// more.
+/// Maximum number of successive halvings of the parameter interval of an edge's area. Only edges longer
+/// than 10⁶ times the patch's [`Grid::radius`] need more.
 const DEPTH: u32 = 32;
 
 /// Adds the minima of the signed distance of an edge's area from an area of a free-form face. `which` is the
@@ -134,7 +136,7 @@ struct Slab<'a> {
     bundle: NormalBundle,
     /// Bundles of pieces of the area around a pole; empty if the area has no pieces.
     pieces: &'a [NormalBundle],
-    /// Length (mm) by which footpoints may lie outside the box of the face's area.
+    /// Largest length (mm) by which a footpoint of the area may lie outside the box of the area.
     slack: f64,
     /// Smallest and largest signed distance (mm) of the set's points from the face.
     reach: [f64; 2],
@@ -163,7 +165,8 @@ impl<'a> Slab<'a> {
         Self { node, normals, bundle, pieces: &[], slack, reach }
     }
 
-    /// Restricts the signed distances of the set to a range (mm); `None` if no distance is left.
+    /// Restricts the signed distances of the set to the range from `lo` to `hi` (mm). `None` if the set
+    /// then contains no distance.
     fn narrowed(self, [lo, hi]: [f64; 2]) -> Option<Self> {
         let reach = [self.reach[0].max(lo - self.slack), self.reach[1].min(hi + self.slack)];
         (reach[0] <= reach[1]).then_some(Self { reach, ..self })
@@ -187,14 +190,17 @@ impl<'a> Slab<'a> {
     }
 }
 
-/// Footpoint of a point of the edge, derivatives of the signed distance by the edge's unit-box parameter, and
-/// derivatives of the footpoint's unit-box parameters by it.
+/// Footpoint of a point of the edge on the face, derivatives of the signed distance by the edge's
+/// unit-box parameter, and derivatives of the footpoint's two unit-box parameters by the edge's unit-box
+/// parameter.
 type FootJet = (Foot, Jet, Vector2<f64>);
 
-/// Footpoint of the point of the edge at one unit-box parameter.
+/// Result of the search for the footpoint, on the face, of the point of the edge at one unit-box
+/// parameter.
 #[derive(Clone, Copy)]
 struct Sample {
-    /// `None` if Newton's method finds no footpoint near the area.
+    /// Footpoint with its derivatives; `None` if Newton's method finds no footpoint near the area of the
+    /// face.
     foot: Option<FootJet>,
 }
 
@@ -209,7 +215,7 @@ enum IntervalResult {
     One,
     /// The derivative of the distance is zero to rounding at both ends, and presumably in between.
     Flat,
-    /// The interval must be halved.
+    /// The tests do not decide; the interval is halved unless it is too short.
     Unknown,
 }
 
@@ -230,13 +236,15 @@ struct Search<'a> {
     /// Radius of a ball that contains the edge's third derivatives by its unit-box parameter over the
     /// edge's area.
     third_spread: f64,
-    /// Distance outside the unit box of the face's area up to which a footpoint belongs to the area.
+    /// Distance outside the unit box of the face's area, for each of its two parameters, up to which a
+    /// footpoint belongs to the area.
     borders: [f64; 2],
 }
 
 impl Search<'_> {
-    /// Searches the interval from `l` to `r` for minima, and halves it at most `depth` times. `found` gets
-    /// the unit-box parameters of each minimum on the edge and on the face.
+    /// Searches the interval from `l` to `r` for minima, and halves it at most `depth` times. Calls
+    /// `found` for each minimum with its unit-box parameter on the edge and its unit-box parameters on
+    /// the face. The number of computed footpoints is added to `evaluations`.
     fn halves(
         &self,
         mut l: End,
@@ -307,8 +315,9 @@ impl Search<'_> {
         })
     }
 
-    /// Reports a minimum at a pole if the edge is perpendicular to its axis at the parameter `x`. It is for
-    /// intervals as short as the tolerance of trims.
+    /// Reports a minimum at the pole `pole` if the face is smooth there and the edge at its unit-box
+    /// parameter `x` is perpendicular to the axis of the pole. It is for intervals as short as the
+    /// tolerance of trims.
     fn at_pole(&self, x: f64, pole: &Pole, found: &mut dyn FnMut(f64, [f64; 2])) {
         let critical = self.ctx.tol.critical;
         let tangent = self.edge.jet(&[x]).first[0];

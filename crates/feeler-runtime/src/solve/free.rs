@@ -32,8 +32,8 @@ use nalgebra::{Matrix2, Vector2};
 
 /// Maximum number of Newton runs for a pair of leaves. A smaller number misses minima of waving leaves.
 const MAX_STARTS: usize = 24;
-/// Error (rad) of the normals at footpoints that are interpolated on grids. A larger value gives more
-/// starts; a smaller one misses starts.
+/// Assumed upper bound (rad) of the error of the normals at footpoints that are interpolated on grids. A
+/// larger value gives more starts; a smaller one misses starts.
 const GRID_ANGLE_ERROR: f64 = 2e-3;
 
 /// Meridians of a leaf on which Newton runs start near its collapsed side (pole), as fractions of the
@@ -55,7 +55,7 @@ pub(crate) fn solve(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId, out: &mut
     }
 }
 
-/// The area of one body in a pair of areas, with its grid and leaf.
+/// One of the two areas of a pair, with its grid and leaf.
 struct Half<'a> {
     /// Body of the area.
     which: Which,
@@ -68,7 +68,8 @@ struct Half<'a> {
 }
 
 impl<'a> Half<'a> {
-    /// Half of an area of the body `which`, evaluated in the frame of the body `frame`.
+    /// The area `area` of the body `which` as one half of a pair of areas, evaluated in the frame of the
+    /// body `frame`.
     fn new(ctx: &'a Context<'a>, which: Which, area: AreaId, frame: Which) -> Self {
         let body = ctx.body(which);
         let pose = (which != frame).then(|| ctx.pose_to_other(which));
@@ -88,9 +89,9 @@ impl<'a> Half<'a> {
     }
 }
 
-/// Returns both halves of a pair of areas, evaluated in the frame of the second one. The points of the
-/// first one are searched for minima of their distance from the second one. The order does not depend on
-/// which body is A and which is B.
+/// Returns both areas of a pair, evaluated in the frame of the second one's body. The points of the
+/// first area are searched for minima of their distance from the second one. The order does not depend
+/// on which body is A and which is B.
 fn halves<'a>(ctx: &'a Context<'a>, (area_a, area_b): AreaPair) -> [Half<'a>; 2] {
     let grids = [ctx.a.grid_of(area_a), ctx.b.grid_of(area_b)];
     let poles = grids.map(|g| g.has_pole);

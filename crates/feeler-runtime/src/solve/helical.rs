@@ -46,9 +46,9 @@ const STATIONS_PER_SAMPLE: i64 = 4;
 /// Maximum number of samples of conformal sets along a whole feature; longer features have fewer samples
 /// per turn. A larger number makes the steps of a simulator slower.
 const MAX_SAMPLES: i64 = 16;
-/// Minimum number of consecutive stations that form a conformal set if their distances exceed the smallest
-/// one by at most the spread: a quarter of a turn. With a larger number, flat minima are reported as
-/// strict; with a smaller one, strict minima are sampled.
+/// Minimum number of consecutive stations that form a conformal set: a quarter of a turn. Their
+/// distances exceed the smallest one by at most the limit [`Orbit::spread`]. With a larger number, flat
+/// minima are reported as strict; with a smaller one, strict minima are sampled.
 const MIN_SET_STATIONS: usize = 4;
 /// Largest angle (rad) between the connection of a point with its foot and the normal at the foot. At
 /// larger angles, the point lies beyond the end of the other feature. With a larger value, points beyond
@@ -57,9 +57,10 @@ const MAX_OFFSET_ANGLE: f64 = 1e-6;
 /// Largest angle (rad) between the normals of two faces at a minimum that ripples of the splines can
 /// explain. With a smaller value, minima of coarse splines are lost.
 const MAX_RIPPLE_ANGLE: f64 = 1e-3;
-/// Largest slope of the distance of two faces across the motion at which they count as parallel, so that
-/// their edges have the minima. With a larger value, shallow minima across are reported at the edges; with
-/// a smaller one, ripples across count as minima.
+/// Largest change of the distance of two faces per length across the orbits (mm/mm) at which the faces
+/// count as parallel in that direction, so that their edges have the minima. With a larger value,
+/// shallow minima across the orbits are reported at the edges; with a smaller one, ripples across the
+/// orbits count as minima.
 const MAX_LEVEL_SLOPE: f64 = 1e-5;
 /// Largest difference, in pitches of the thread, between the distance of a tracker's sample and the
 /// smallest distance of its row of stations. A larger value gives more contacts; with a smaller one,
@@ -68,9 +69,9 @@ const MAX_SAMPLE_EXCESS: f64 = 0.02;
 /// Largest angle (rad) between the flanks of the two threads at a tracker's samples. A larger value
 /// accepts samples that are not contacts; with a smaller one, tilting bolts lose contacts.
 const MAX_FLANK_ANGLE: f64 = 0.02;
-/// Minimum difference, as a fraction of the tolerance, between the distances of a set's samples and that
-/// of its lowest member; with a smaller difference, only the samples are reported. A larger value gives
-/// less exact smallest distances; a smaller one reports members that equal a sample.
+/// Minimum length, as a fraction of the tolerance, by which the distance of a set's lowest member must
+/// be below the distances of its samples for the member to be reported in addition to them. A larger
+/// value gives less exact smallest distances; a smaller one reports members that equal a sample.
 const MIN_LOWERING: f64 = 0.01;
 /// Number of intervals between the neighbours of the lowest station of a set, at whose ends the lowest
 /// member of the set is searched for. A larger number is slower; a smaller one misses the lowest ripple.
@@ -100,7 +101,8 @@ pub(crate) struct Scratch {
 struct Station {
     /// Angle (rad) of the section about the axis of the own feature, continued over turns.
     angle: f64,
-    /// Angle as a multiple of the step between fixed angles; `None` for a station between them.
+    /// The angle divided by the step between the fixed angles ([`STATIONS_PER_TURN`]); `None` for a
+    /// station that is not at a fixed angle.
     number: Option<i64>,
     /// Parameters of the point on the own feature (see [`Orbit`]).
     own: P2,
@@ -123,13 +125,13 @@ struct Orbit<'a> {
     /// Maps coordinates of the own feature's body to those of the other body.
     to_other: PoseMatrix,
     other_face: FaceId,
-    /// The own feature.
+    /// Edge or face that is the own feature.
     kind: Own,
-    /// Number of turns from the turn of the other face that is nearest to a point to the turn on which its
-    /// footpoint is searched for.
+    /// Number of turns of the thread, with its sign, by which the footpoint is searched for away from
+    /// the turn of the other face that is nearest to the point; 0 for the nearest turn.
     turns: f64,
-    /// Whether the contacts are those of a tracker, for which stations of nearly conformal sets are
-    /// samples, too.
+    /// Whether the minima are computed for a tracker. Stations of nearly conformal sets are then
+    /// reported as samples, too.
     loads: bool,
 }
 
@@ -162,7 +164,8 @@ pub(super) fn is_pair(ctx: &Context<'_>, a: Feature, b: Feature) -> bool {
 
 /// Computes the minima of two features for which [`is_pair`] holds.
 ///
-/// With `loads`, the contacts are those of a tracker: stations of nearly conformal sets are samples, too.
+/// With `loads`, the minima are computed for a tracker: stations of nearly conformal sets are reported
+/// as samples, too.
 pub(super) fn solve(
     ctx: &Context<'_>,
     (a, b): (Feature, Feature),
@@ -280,15 +283,16 @@ impl Orbit<'_> {
         }
     }
 
-    /// Largest difference (mm) between the distances of the members of one conformal set.
+    /// Limit (mm) by which the distances of the members of one conformal set may exceed the smallest
+    /// one. It is also the rise or fall of the distance that separates two minima of a row.
     fn spread(&self) -> f64 {
         2.0 * (self.own_helix.shape.deviation + self.other_helix.shape.deviation + self.ctx.tol.tol)
     }
 
-    /// For a tracker, adds the samples of a row of stations whose distances exceed the smallest one by at
-    /// most [`MAX_SAMPLE_EXCESS`]. Without them, a tilt beyond the spread would remove the contacts that
-    /// support a thread. Returns the distance (mm) up to which samples were added; -∞ if no samples were
-    /// added.
+    /// For a tracker, adds to `out` those samples of a row of stations whose distances exceed the row's
+    /// smallest distance by at most [`MAX_SAMPLE_EXCESS`] pitches. Without them, a tilt beyond the
+    /// spread would remove the contacts that support a thread. Returns the distance (mm) up to which
+    /// samples were added; -∞ without a tracker, or if the whole row is out of range.
     fn nearly_a_set(&self, row: &[Station], out: &mut Solved) -> f64 {
         let smallest = row.iter().fold(f64::INFINITY, |d, s| d.min(s.distance));
         if !self.loads || smallest > self.ctx.d_max {
@@ -301,7 +305,8 @@ impl Orbit<'_> {
         max_distance
     }
 
-    /// Returns whether a station is at an angle at which conformal sets have a sample.
+    /// Returns whether a station is at one of the fixed angles, a whole number of steps apart, at which
+    /// conformal sets have a sample.
     fn is_sample(&self, s: &Station) -> bool {
         let [lo, hi] = self.own_helix.ends();
         #[expect(clippy::cast_possible_truncation, reason = "a few thousand turns at most")]

@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use feeler_geom::{Curve, P2, P3, Pose, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Geometry of a free-form edge or face.
+/// Curve of a free-form edge, or Bézier surface of a free-form face.
 #[derive(Clone, Copy)]
 enum Shape<'a> {
     Curve(&'a Curve),
@@ -18,7 +18,8 @@ enum Shape<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Leaf<'a> {
     shape: Shape<'a>,
-    /// Curve or surface parameters of the area; an edge uses u only.
+    /// Rectangle of the surface's parameters that the area covers; for an edge, its range of u is that
+    /// of the curve's parameter.
     rect: &'a Rect,
     /// Maps coordinates of the area's body to the frame of the results; `None` for the body's own frame.
     pose: Option<&'a Pose>,

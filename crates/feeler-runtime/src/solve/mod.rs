@@ -147,16 +147,18 @@ fn both_free(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     free(ctx.a, i) && free(ctx.b, j)
 }
 
-/// Whether one solve of these two features replaces the solves of all their pairs of areas.
+/// Whether the features of two areas have types for which one computation finds all minima of both
+/// features, so that pairs of their areas need not be solved separately.
 fn is_solved_whole(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j))
 }
 
-/// Options that decide which pairs of areas of two features are solved by one computation.
+/// Options of a query that decide whether all pairs of areas of two features are solved by one
+/// computation.
 #[derive(Clone, Copy)]
 struct Together {
-    /// Whether all pairs of areas of two features are solved by one computation if the types of the features
-    /// allow it.
+    /// Whether one computation solves two features as wholes if their types allow that; otherwise each
+    /// pair of their areas is solved separately.
     features: bool,
     /// Whether two features that one screw motion maps to themselves are solved together along their orbits.
     screws: bool,
@@ -295,15 +297,18 @@ struct ReducedSolve<'a> {
     feature: Feature,
     /// Primitive of the canonical feature, in the frame of the body `free`.
     primitive: &'a Primitive,
-    /// Distance from `primitive`, which is minimised over the free-form feature.
+    /// Function that is minimised over the free-form feature: the signed distance from `primitive`, or
+    /// half the squared distance.
     objective: reduced::Reduced,
     /// Body of the free-form feature.
     free: Which,
-    /// Largest deviation (mm) of the trims of the free-form face, or of the spans of the free-form edge.
+    /// Largest deviation (mm) of the free-form feature: of the trims of a face, or of the spans of an
+    /// edge.
     deviation: f64,
     /// Extent (mm) of the free-form feature.
     extent: f64,
-    /// Box in the frame of the other body; points outside it are out of reach of the canonical feature.
+    /// Box of the canonical feature, inflated by the reach of the query, in the frame of this feature's
+    /// body. Points outside it are out of reach of the feature.
     bounds: Aabb,
     /// Maps coordinates of the body `free` to those of the other body.
     to_other: PoseMatrix,
@@ -341,10 +346,12 @@ impl<'a> ReducedSolve<'a> {
         self.ctx.cull.is_some() && radius.is_finite() && is_outside()
     }
 
-    /// Whether an area that lies in the ball of radius `reach` about `center` has no minimum. It has none if
-    /// none of its polars contains the direction opposite to the gradient of the distance, or if it is out of
-    /// reach. `around`: distance at the centre, gradient there, and spread of the gradient over the ball, if
-    /// known. A signed distance changes by at most the displacement, inside and outside a solid.
+    /// Whether it is proved that an area of the free-form feature, which lies in the ball of radius
+    /// `reach` (mm) about `center`, contains no minimum. The proof is that no polar of the area contains
+    /// the direction opposite to the gradient of the distance, or that the distances are out of range.
+    /// `around` contains the distance at the centre, the gradient there, and the spread of the gradient
+    /// over the ball, if they are known. A signed distance changes by at most the displacement, inside
+    /// and outside a solid.
     fn has_no_minimum(&self, area: AreaId, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
         let Self { ctx, primitive, free, extent, .. } = self;
         let turned = around.filter(|_| ctx.cull.is_some());
@@ -413,7 +420,8 @@ impl<'a> ReducedSolve<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct ReducedPair<'a> {
     pub canonical: Feature,
-    /// The distance from the canonical feature, in the frame of the body `free`.
+    /// Function that is minimised over the free-form feature: the signed distance from the canonical
+    /// feature, or half the squared distance, in the frame of the body `free`.
     pub objective: &'a reduced::Reduced,
     /// Body of the free-form feature.
     pub free: Which,

@@ -43,12 +43,13 @@ use feeler_geom::{Curve, P2, P3, Rect};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{Matrix1, SVector, Vector1, Vector2};
 
-/// Factor by which the relative curvature of a critical pair must exceed the curvature of the waves for
-/// the pair to have exactly one minimum near it, or none. With a larger value, more pairs of leaves are
-/// solved like those of other free-form features; with a smaller one, a minimum of a wave is missed.
+/// Factor by which the relative curvature λ of a critical pair must exceed the bound κ of the curvature
+/// differences (see the module) for the pair to have exactly one minimum near it, or none. With a larger
+/// value, more pairs of leaves are solved like those of other free-form features; with a smaller one, a
+/// minimum due to the waves of a spline is missed.
 const CURVATURE_FACTOR: f64 = 2.0;
-/// Distance outside the areas that Newton's method may reach, as a fraction of their rectangles. A larger
-/// value wastes steps; a smaller one loses minima.
+/// Distance outside the parameter rectangle of an area that Newton's method may reach, as a fraction of
+/// the width or height of the rectangle. A larger value wastes steps; a smaller one loses minima.
 const RECT_MARGIN: f64 = 0.5;
 /// Largest displacement of the minimum of the free-form features from the critical pair of the canonical
 /// ones, in units of θ / λ (angle between normals over relative curvature; see the module). With a larger
@@ -57,13 +58,14 @@ const MAX_DISPLACEMENT: f64 = 2.0;
 /// Distance of a point from the box of an area, relative to the size of the box, up to which the foot of the
 /// point is searched for in the area. A larger value takes more work; a smaller one loses feet.
 const BOX_SLACK: f64 = 0.01;
-/// Largest product of the distance of a critical pair and the difference κ of curvatures (see the module)
-/// at which the second order of the pair is used: half of the smallest eigenvalue of the Hessian of ½
-/// distance² that counts as different from zero. With a larger value, saddles count as minima; with a
-/// smaller one, all pairs of leaves are solved more often.
+/// Largest product of the distance of a critical pair (mm) and the bound κ (1/mm) of the curvature
+/// differences (see the module) at which the second order of the pair is used. It is half of the
+/// smallest eigenvalue of the Hessian of ½ distance² that counts as different from zero. With a larger
+/// value, saddles count as minima; with a smaller one, all pairs of leaves are solved more often.
 const MIN_ORDER: f64 = 5e-5;
-/// Largest radius about a flat critical pair, relative to the extent of the features, within which minima
-/// are searched for. A larger value searches in larger neighbourhoods; a smaller one solves all pairs of
+/// Largest radius of the neighbourhood ([`Spot`]) of a flat critical pair in which minima are searched
+/// for, as a fraction of the extent of the features; if a larger radius is needed, all pairs of leaves
+/// are solved. A larger value searches in larger neighbourhoods; a smaller one solves all pairs of
 /// leaves more often.
 const MAX_SPOT_RADIUS: f64 = 0.25;
 
@@ -209,7 +211,8 @@ fn areas_in(
 /// without spots) and, if the query culls pairs, with its leaf in the frame of A.
 pub(super) type Beside = Vec<(AreaId, u16, Option<TreeNode>)>;
 
-/// Neighbourhood of a flat critical pair in which minima may lie.
+/// Neighbourhood of a critical pair whose second order does not decide how many minima lie near it (a
+/// flat one): two balls of equal radius that can contain footpoints of minima.
 struct Spot {
     /// Footpoint of the critical pair on A, in the frame of A.
     p_a: P3,
@@ -244,9 +247,10 @@ fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
     Some(Shape { feature, primitive, near: Some(near) })
 }
 
-/// Adds the minima near those critical pairs of the canonical features that clearly have exactly one
-/// minimum of the actual features nearby. Returns the neighbourhoods of other critical pairs, which may
-/// contain further minima; `None` if minima may be anywhere.
+/// Adds to `out` the minima near those critical pairs of the canonical features that clearly have
+/// exactly one minimum of the actual features nearby. Returns the neighbourhoods of the flat critical
+/// pairs, which may contain further minima; an empty list means that all minima have been added. `None`
+/// if minima may be anywhere, so that all pairs of areas have to be solved.
 fn decided(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
@@ -331,9 +335,10 @@ fn decided(
     Some(spots)
 }
 
-/// Returns the area of a feature with the foot nearest to the point `p` (frame of A), and the unit-box
-/// parameters of that foot. `None` if the point is farther from the boxes of all areas than `within` (mm)
-/// plus the error of grids.
+/// Returns the area of a feature that contains the foot nearest to the point `p` (frame of A), and the
+/// unit-box parameters of that foot, which is approximate because it is computed on grids. `None` if the
+/// point is farther from the box of each area than `within` (mm) plus the fraction [`BOX_SLACK`] of the
+/// box.
 fn start(
     ctx: &Context<'_>,
     which: Which,

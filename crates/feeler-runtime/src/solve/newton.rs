@@ -38,34 +38,37 @@ pub(crate) enum Outcome<const N: usize> {
     Stalled(SVector<f64, N>),
 }
 
-/// Residuals of a converged point: the largest component of the gradient over the length in space (mm) of
-/// a unit step along its parameter.
+/// Limits of the residual in a minimisation. The residual of a point is the largest component of the
+/// gradient divided by the length in space (mm) of a unit step along its parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
     /// Maximum residual at which a converged point is accepted as a minimum.
     pub accept: f64,
-    /// Residual at rounding, at most `accept`; below it, further steps bring no improvement.
+    /// Residual, at most `accept`, at or below which the minimisation ends at once, because the rest is
+    /// rounding.
     pub done: f64,
 }
 
-/// Maximum number of evaluations: quadratic convergence takes five to eight, a bad start some twenty. A
-/// larger number wastes steps of stalled runs; a smaller one stops slow runs.
+/// Maximum number of evaluations of the objective in one run: quadratic convergence takes five to eight,
+/// a bad start some twenty. A larger number wastes steps of stalled runs; a smaller one stops slow runs.
 const MAX_EVALUATIONS: u64 = 80;
 /// Maximum number of shortenings of one step. A smaller number stalls runs at sharp bends of the
 /// objective.
 const MAX_HALVINGS: usize = 40;
 
-/// First damping of an indefinite Hessian, relative to the size of the Hessian. A larger value makes steps
-/// in almost level valleys tiny; a smaller one takes steps that leave the range of the quadratic model.
+/// Smallest damping that is tried if a Hessian is not positive definite, relative to the size of the
+/// Hessian. A larger value makes steps in almost level valleys tiny; a smaller one takes steps that
+/// leave the range of the quadratic model.
 const MIN_DAMPING: f64 = 1e-9;
 
-/// Number of consecutive steps with the same parameter at the border of the box after which a run ends
-/// with [`Outcome::Outside`]. A larger number wastes steps; a smaller one ends runs that would return
-/// inside.
+/// Number of consecutive points of a run at which the same parameter is held at the border of the box;
+/// the run then ends with [`Outcome::Outside`]. A larger number wastes steps; a smaller one ends runs
+/// that would return inside.
 const MAX_HELD_STEPS: f64 = 2.0;
 
 /// Searches for a local minimum of the objective `eval` from `start`, in the box `[-margin, 1 +
-/// margin]^N`. `eval` returns `None` where the objective has no derivatives.
+/// margin]^N`. `eval` returns `None` where the objective has no derivatives. The number of evaluations
+/// is added to `stats`.
 pub(crate) fn minimise<const N: usize>(
     eval: &mut dyn FnMut(&SVector<f64, N>) -> Option<Eval<N>>,
     start: SVector<f64, N>,

@@ -99,7 +99,8 @@ impl Reduced {
     }
 }
 
-/// Whether a radius or a slope is that of an edge or a vertex: exactly zero by construction.
+/// Whether `sigma`, the radius or the slope of a primitive, is exactly zero, as it is by construction
+/// for primitives of edges and vertices.
 fn is_thin(sigma: f64) -> bool {
     sigma == 0.0
 }

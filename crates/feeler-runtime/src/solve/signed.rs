@@ -21,9 +21,9 @@ const FOOT_STEPS: usize = 20;
 /// Longest Newton step to a footpoint, in the unit box of its leaf. With a larger value, footpoints jump;
 /// a smaller one takes more steps.
 const MAX_FOOT_STEP: f64 = 0.5;
-/// Distance outside the leaf (in lengths of its rectangle) up to which footpoints are searched for: the
-/// path to a minimum may leave the leaf. A larger value finds footpoints of neighbours; with a smaller
-/// one, runs end at the border of the leaf.
+/// Distance outside the leaf, as a multiple of the width and height of its rectangle, up to which
+/// footpoints are searched for, because the path to a minimum may leave the leaf. A larger value finds
+/// footpoints of neighbouring leaves; with a smaller one, runs end at the border of the leaf.
 const MAX_OUTSIDE_LEAF: f64 = 1.0;
 /// Length of a Newton step, in roundings of a footpoint, up to which a footpoint has converged if steps stop
 /// shrinking. A larger value gives inexact footpoints; with a smaller one, footpoints do not converge.
@@ -34,8 +34,8 @@ const CONVERGED_STEP: f64 = 0.1;
 /// Fraction of the path to the middle of its leaf by which a footpoint leaves a collapsed side, on which
 /// the normal is undefined.
 const COLLAPSED_SIDE_STEP: f64 = 1e-3;
-/// Squared sine of the angle between tangents below which a patch has no normal. A larger value rejects slim
-/// patches; with a smaller one, rounding determines normals.
+/// Squared sine of the angle between the two tangents of a patch below which the patch has no normal at
+/// the point. A larger value rejects slim patches; with a smaller one, rounding determines normals.
 const MIN_TANGENT_SINE_SQ: f64 = 1e-12;
 
 /// Footpoint of a point on a patch, with the derivatives of the signed distance.
@@ -49,11 +49,12 @@ pub(super) struct Foot {
     pub normal: V3,
     /// Derivatives of the patch by both unit-box parameters at the footpoint.
     tangents: [V3; 2],
-    /// Second derivative of the signed distance: a bilinear form of the scalar products of two
-    /// displacements with `tangents`.
+    /// Matrix M of the second derivative of the signed distance. For displacements v and w of the point,
+    /// the derivative is a · M b, where the vectors a and b contain the scalar products of v and of w
+    /// with both `tangents`.
     bending: Matrix2<f64>,
-    /// Derivative of the footpoint's unit-box parameters by the products of the point's displacement with
-    /// `tangents`.
+    /// Matrix M of the derivative of the footpoint's unit-box parameters. A displacement of the point
+    /// changes them by M a, where the vector a contains its scalar products with both `tangents`.
     travel: Matrix2<f64>,
 }
 

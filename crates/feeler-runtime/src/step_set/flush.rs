@@ -130,7 +130,7 @@ fn edge_beside(body: &Body, feature: Feature, p: &P3, near: f64) -> Option<(Edge
     (nearest.0 <= near).then_some((nearest.1, nearest.2))
 }
 
-/// Edges of a feature: those of a face, or the edge itself.
+/// Edges of a feature: those of a face, or the edge itself; empty for a vertex.
 fn edges_of<'a>(body: &'a Body, feature: &'a Feature) -> &'a [EdgeId] {
     match feature {
         Feature::Face(face) => body.edges_of_face(*face),

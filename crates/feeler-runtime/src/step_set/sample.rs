@@ -68,15 +68,17 @@ pub(crate) struct Scratch {
 /// Maximum number of samples along a line in each of the two directions from a contact. A larger number
 /// makes steps slower; a smaller one leaves the ends of long contacts without samples.
 const MAX_ALONG_LINE: i64 = 64;
-/// Maximum number of samples along one edge or on one pair of faces, and of all samples of a pair of
-/// bodies before free-form features get no more. A larger number makes steps slower; a smaller one leaves
-/// parts of large contacts without samples.
+/// Maximum number of samples that are added along one edge or on one pair of faces. If a free-form
+/// feature takes part, it is instead the number of all samples of the pair of bodies at which no more
+/// are added. A larger number makes steps slower; a smaller one leaves parts of large contacts without
+/// samples.
 const MAX_SAMPLES: usize = 256;
 /// Largest spacing of samples, as a fraction of the range of a feature's parameters. A larger value leaves
 /// short features without samples; a smaller one adds samples.
 const MAX_SPACING: f64 = 0.25;
-/// Curvature, times the extent of the features, up to which features count as straight. A larger value
-/// misses samples of slightly bent features; a smaller one adds samples to straight ones.
+/// Largest product of the curvature of a feature and the extent of the pair of features at which the
+/// feature counts as straight. A larger value misses samples of slightly bent features; a smaller one
+/// adds samples to straight ones.
 const MIN_CURVATURE: f64 = 1e-6;
 /// Difference of principal curvatures, as a fraction of the larger one, below which a surface bends equally
 /// in all directions. A larger value uses arbitrary directions on surfaces with principal ones; with a
@@ -231,11 +233,12 @@ fn place_near(body: &Body, edge: EdgeId, p: &P3) -> FeatureRef {
     FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] }
 }
 
-/// Start parameters for inversions of points on the other face.
+/// Start parameters of the searches for the points of one face that are nearest to the fixed points of
+/// samples. The fixed points are on the feature of the other body.
 struct Hint {
-    /// Parameters of the contact's footpoint on the other face.
+    /// Parameters of the contact's footpoint on the face that is searched.
     of_contact: P2,
-    /// Parameters of the previous sample's footpoint on the other face.
+    /// Parameters of the previous sample's footpoint on the face that is searched.
     last: Cell<P2>,
 }
 
@@ -274,8 +277,9 @@ fn is_at(ctx: &Context<'_>, c: &Accepted, s: &Sample) -> bool {
         && (c.p_b - s.pair.p_b).norm() <= ctx.tol.same
 }
 
-/// Upper bound (mm) of the error of one gap that a step predicts as a linear function. `own` and `other`
-/// are the curvatures (1/mm) of both features in one direction, positive where a solid bulges.
+/// Upper bound (mm) of the error of one gap that a step predicts as a linear function of the motion.
+/// `own` and `other` are the curvatures (1/mm) of both features in one direction, positive where a solid
+/// bulges. Infinite unless the sum of the curvatures is positive.
 fn error(step: &Widening, own: f64, other: f64) -> f64 {
     let sum = own + other;
     if sum <= 0.0 {
@@ -403,9 +407,10 @@ fn walk(
     }
 }
 
-/// Adds samples at fixed parameters of one face of a contact if both faces are nearly conformal. Returns
-/// whether both faces are straight along one of the parameters; samples along their borders are needed
-/// then.
+/// Adds to `out` samples at fixed parameters of one of the two faces of a contact, along those of its
+/// parameters in whose direction the error of a predicted gap exceeds the accepted one. Returns whether
+/// both faces are straight along one of the parameters, so that samples along their borders are needed,
+/// too. `scratch` is overwritten.
 fn on_faces(
     ctx: &Context<'_>,
     step: &Widening,
@@ -537,7 +542,7 @@ struct FacePoint {
     distance: f64,
     /// The face, with the parameters of the point on it.
     place: FeatureRef,
-    /// Whether the point on the face lies beyond a border of it.
+    /// Whether the point on the face lies outside the trims of the face, on its extension.
     is_extended: bool,
 }
 
@@ -570,8 +575,8 @@ impl FacePoint {
 }
 
 /// Returns the point of a face of the body `which`, extended by the displacement of the step, that is
-/// nearest to the point `p` of the other body (frame of A). `near` are the start parameters of an
-/// inversion.
+/// nearest to the point `p` of the other body (frame of A). `near` are the face's parameters from which
+/// Newton's method starts on a spline. The error says why the point has no sample.
 fn facing(
     ctx: &Context<'_>,
     which: Which,

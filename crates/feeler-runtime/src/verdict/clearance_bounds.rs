@@ -38,8 +38,8 @@ impl ClearanceBound {
     pub(super) const UNBOUNDED: Self = Self { surface: f64::INFINITY, areas: f64::INFINITY };
 }
 
-/// Kind of a search for crossings between a face of one solid and the surface of a face of the other one.
-/// The `Which` is the first solid.
+/// Kind of a search for crossings between a face of one solid and the surface of a face of the other
+/// one. The `Which` of a variant is the solid whose face, or whose edges, are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CrossingQuery {
     /// Crossings of the edges of a face of the given solid with the surface of a face of the other one.
@@ -65,13 +65,15 @@ impl CrossingQuery {
 /// result is not cached. A larger number makes entries larger; a smaller one repeats more searches.
 pub(super) const MAX_OPEN_ARCS: usize = 6;
 
-/// Indices of the edge arcs that may cross the surface although all other arcs of the face do not.
+/// Indices, in the body's list of edge arcs, of the arcs of a face that may cross a surface; all other
+/// arcs of the face are proved not to cross it.
 pub(super) type OpenArcs = arrayvec::ArrayVec<u32, MAX_OPEN_ARCS>;
 
 /// Cached result of a search for crossings.
 #[derive(Clone, Debug)]
 pub(super) enum CachedResult {
-    /// Crossings are excluded except on these edge arcs.
+    /// A valid result is cached: crossings are excluded except on these edge arcs. The list is empty if
+    /// the whole face was searched.
     Clear(OpenArcs),
     /// No valid result is cached, and bounds are worth computing.
     Unknown,
@@ -92,7 +94,8 @@ struct Entry {
     pose: Pose,
     /// Number of the query that computed the result.
     since: u32,
-    /// Number of the query from which on new bounds are worth computing; 0 while the bounds are valid.
+    /// Number of the query from which on new bounds are worth computing; 0 as long as the stored bounds
+    /// have not been found to be used up.
     retry_at: u32,
 }
 
@@ -110,12 +113,13 @@ pub(super) struct ClearanceCache {
 /// Logarithm to base 2 of the number of slots. A larger value takes more memory (each slot takes about 130
 /// bytes); a smaller one replaces more entries.
 const SLOT_BITS: u32 = 10;
-/// Number of queries before bounds are computed again, if none were found or they lasted at most
-/// [`MIN_LIFETIME`] queries. A larger value repeats searches for longer; a smaller one computes bounds in
-/// vain.
+/// Number of queries for which bounds are not computed again, if none were found or they lasted at most
+/// [`MIN_LIFETIME`] queries. A larger value repeats searches for longer; a smaller one computes bounds
+/// in vain.
 const RETRY_INTERVAL: u32 = 8;
-/// Number of queries that bounds must outlast to be computed again at once. A larger value gives up sooner on
-/// fast motions; a smaller one computes bounds in vain.
+/// Number of queries: bounds that were valid for more are computed again at once, others after
+/// [`RETRY_INTERVAL`] queries. A larger value gives up sooner on fast motions; a smaller one computes
+/// bounds in vain.
 const MIN_LIFETIME: u32 = 2;
 
 impl ClearanceCache {
@@ -190,7 +194,7 @@ impl ClearanceCache {
     }
 }
 
-/// Index of the slot in which the result of a search is stored, by Fibonacci hashing.
+/// Index of the entry of the hash table in which the result of a search is stored, by Fibonacci hashing.
 fn slot(query: CrossingQuery, [mine, face]: FacePair) -> usize {
     let number = match query {
         CrossingQuery::Edges(own) => own as u64,

@@ -39,8 +39,9 @@ const MIN_RISE: f64 = 0.1;
 /// value gives shallower witnesses; a smaller one takes more steps.
 const MIN_STEP: f64 = 1e-9;
 
-/// Weight of a sample's shortfall (minimum depth minus the smaller of its depths, if positive) relative to
-/// the sum of its depths. Above 2, the largest slope of the sum, it outweighs any gain of the sum.
+/// Weight in [`DepthSample::value`] of a sample's shortfall, which is the wanted minimum depth minus the
+/// smaller of its two depths, if that is positive. Above 2, the largest slope of the sum of the depths,
+/// the shortfall outweighs any gain of the sum.
 const SHORTFALL_WEIGHT: f64 = 3.0;
 
 /// A point with its depths in both solids.
@@ -50,8 +51,9 @@ struct DepthSample {
     p: P3,
     /// Depths (mm, negative outside) in A and B.
     inside: [f64; 2],
-    /// Weighted sum (mm) of the depths, minus the weighted shortfall of the smaller depth from
-    /// [`AscentOptions::min_depth`].
+    /// Value (mm) that the ascent increases: the sum of both depths times [`AscentOptions::sum_weight`],
+    /// minus the shortfall times [`SHORTFALL_WEIGHT`]. The shortfall is the length by which the smaller
+    /// depth is below [`AscentOptions::min_depth`].
     value: f64,
     /// Gradients of the terms of the value (frame of A): depth in A, depth in B, shortfall.
     uphill: [V3; 3],

@@ -27,7 +27,7 @@ enum Target {
 }
 
 impl Target {
-    /// Bit that is set in the numbers of whole faces.
+    /// Bit that is set in [`Target::number`] for a whole face, and not for an area.
     const FACE: u32 = 1 << 31;
 
     fn number(self) -> u32 {

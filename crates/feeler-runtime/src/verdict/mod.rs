@@ -133,7 +133,8 @@ pub(crate) struct Scratch {
     probe: Probe,
     places: Vec<Place>,
     widened: Vec<(P3, f64)>,
-    /// Evidence that has no witness or is being confirmed: faces of A and B, and point in the frame of A.
+    /// Evidence of the current decision that has no witness or is being confirmed: faces of A and B, and
+    /// point in the frame of A. Evidence of the same faces near such a point is skipped.
     failed: Vec<(FacePair, P3)>,
 }
 
@@ -190,9 +191,10 @@ struct Decision<'a> {
     clearances: Option<&'a mut ClearanceCache>,
     /// Depth (mm) below the surfaces at which crossings are currently searched for (the level).
     level: f64,
-    /// Number of cells that remain for this query.
+    /// Number of cells that the searches of this query may still examine.
     budget: u32,
-    /// Whether evidence without a witness is within the tolerance of both solids.
+    /// Whether evidence without a witness was found at which the solids touch up to the tolerance, so
+    /// that the result is at least [`Finding::Touch`].
     touched: bool,
     witness: Option<Witness>,
 }

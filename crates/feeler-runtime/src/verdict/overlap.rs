@@ -47,8 +47,9 @@ impl Overlaps {
 /// excluded as touching. A witness, which is deeper than one tolerance inside both solids, needs two faces
 /// that overlap by two tolerances. A larger value misses interference; a smaller one searches contacts.
 const MAX_SHALLOW_DEPTH: f64 = 1.9;
-/// Depth (in tolerances) of a face behind another face beyond which the faces do not cross: deeper than
-/// all levels of crossings. A larger value takes more searches; a smaller one misses crossings.
+/// Depth (in tolerances) of a face behind another face beyond which crossings of the two faces are
+/// excluded, because it is deeper than all levels. A larger value takes more searches; a smaller one
+/// misses crossings.
 const MIN_DEEP_DEPTH: f64 = LEVELS[1] + LEVEL_SLACK;
 
 /// Returns the depth (mm) up to which touching faces are excluded ([`MAX_SHALLOW_DEPTH`]) and the depth
@@ -116,7 +117,7 @@ pub(super) struct SeparationCache {
 /// Cached result for a pair of faces.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedSeparation {
-    /// Accumulated displacement (mm) of the channel up to which the faces stay separated.
+    /// Value of the channel's accumulated displacement (mm) up to which the faces stay separated.
     until: f64,
     /// Motion channel whose displacement counts.
     channel: u8,
@@ -143,9 +144,9 @@ impl SeparationCache {
         self.queries += 1;
     }
 
-    /// Returns the displacement (mm) up to which two faces stay separated, even if they deviate by
-    /// `distance` (mm) from their surfaces, and the motion channel in which it counts. `None` if the faces
-    /// are not known to be separated.
+    /// Returns the further displacement (mm) in a motion channel up to which two faces stay separated,
+    /// even if they deviate by `distance` (mm) from their surfaces, and the number of this channel.
+    /// `None` if the faces are not known to be separated.
     pub(super) fn remaining_motion(
         &mut self,
         ctx: &Context<'_>,
@@ -195,10 +196,12 @@ fn threads<'a>(ctx: &Context<'a>, faces: FacePair) -> Option<[&'a Band; 2]> {
     Some([band(ctx.a, faces[0])?, band(ctx.b, faces[1])?])
 }
 
-/// Number of tests that can cull a pair of nodes, apart from the test of boxes. A hint is the number of
-/// the test that culled a pair last.
+/// Number of tests of [`OverlapWalk::margin_by_test`], by which a pair of nodes can be culled in
+/// addition to the test of their boxes. A hint, kept for each pair of nodes, is the number of the test
+/// that culled the pair last, or stands for a separating axis of the boxes.
 const NUM_TESTS: u8 = 3;
-/// First hint that stands for a separating axis of the boxes.
+/// First hint that stands for a separating axis of the boxes; the following hints stand for the other
+/// axes.
 const FIRST_AXIS: u8 = NUM_TESTS;
 /// End (exclusive) of the hints that stand for separating axes.
 const END_OF_AXES: u8 = FIRST_AXIS + SAT_AXES;
@@ -210,8 +213,8 @@ impl OverlapWalk<'_> {
         limits(self.ctx)[1]
     }
 
-    /// Motion of B before the boxes of two nodes come within the crossing distance, and the separating
-    /// axis; `None` if no axis separates them.
+    /// Returns a separating axis of the boxes of two nodes, and the margin: the motion of B up to which
+    /// the boxes stay farther apart than the crossing distance. `None` if no axis separates them.
     fn box_margin(&mut self, (i, j): NodePair) -> Option<(u8, Margin)> {
         let distance = self.crossing_distance();
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
@@ -219,8 +222,9 @@ impl OverlapWalk<'_> {
         Some((axis, Motion::of_displacement(gap - distance).by(node_b.region)))
     }
 
-    /// Motion of B before the boxes of two nodes come within the crossing distance along one axis; `None`
-    /// if this axis does not separate them. Axes are counted from [`FIRST_AXIS`].
+    /// Margin along one axis: the motion of B up to which the boxes of two nodes stay farther apart than
+    /// the crossing distance along this axis. `None` if the axis does not separate them. Axes are
+    /// counted from [`FIRST_AXIS`].
     fn box_margin_along(&self, (i, j): NodePair, axis: u8) -> Option<Margin> {
         let (node_a, node_b) = (&self.ctx.a.faces()[i.index()], &self.ctx.b.faces()[j.index()]);
         let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - FIRST_AXIS);
@@ -228,9 +232,10 @@ impl OverlapWalk<'_> {
         (spare > 0.0).then(|| Motion::of_displacement(spare).by(node_b.region))
     }
 
-    /// Motion of B before the faces of a pair of nodes can cross, by one of the tests, which are ordered
-    /// by cost: 0, the surface of A's face against the box of B's node; 1, the surface of B's face against
-    /// the box of A's node; 2, the two faces as wholes. `None` if the test does not separate them.
+    /// Margin of one test: the motion of B up to which the faces of a pair of nodes cannot cross. The
+    /// tests are ordered by cost: 0, the surface of A's face against the box of B's node; 1, the surface
+    /// of B's face against the box of A's node; 2, the two faces as wholes. `None` if the test does not
+    /// separate them.
     fn margin_by_test(&mut self, pair: NodePair, test: u8) -> Option<Margin> {
         let (ctx, channels) = (self.ctx, &self.channels);
         let (node_a, node_b) = (&ctx.a.faces()[pair.0.index()], &ctx.b.faces()[pair.1.index()]);
@@ -278,8 +283,9 @@ impl Pairs for OverlapWalk<'_> {
         false
     }
 
-    /// Tests whether the faces below two nodes can cross. `hint` is the number of the test that culled the
-    /// pair last.
+    /// Tests whether the faces below two nodes can cross. The test that culled the pair last, whose
+    /// number or axis is in `hint`, is tried first; `hint` is updated if another one culls the pair. A
+    /// pair of leaves that no test culls is added to `pairs`.
     fn test(&mut self, pair: NodePair, (): (), hint: &mut u8) -> Verdict {
         let first = *hint;
         let again = match first {

@@ -21,11 +21,12 @@ pub(super) struct Rep {
     pub(super) solids: Vec<u64>,
     /// Entity ids of its mapped items, which show other representations.
     pub(super) mapped: Vec<u64>,
-    /// Product definition whose shape the representation is.
+    /// Product definition whose shape the representation is; `None` if it is not the shape of a product.
     pub(super) part: Option<u64>,
     /// Whether the representation shows a component in its assembly (as the shape of a usage).
     pub(super) is_of_usage: bool,
-    /// Shape aspect (a form feature, a datum) whose shape the representation is.
+    /// Shape aspect (a form feature, a datum) whose shape the representation is; `None` if it is not
+    /// that of an aspect.
     pub(super) aspect: Option<u64>,
 }
 
@@ -74,7 +75,8 @@ pub(super) struct Index<'a> {
     pub(super) parts: BTreeMap<u64, Part>,
     /// Usages by the product definition in which the parts are used.
     pub(super) usages: BTreeMap<u64, Vec<Usage>>,
-    /// Relations by the ids of both of their representations.
+    /// Relations by the entity id of a representation; each relation is listed under both of its
+    /// representations.
     pub(super) relations: BTreeMap<u64, Vec<Relation>>,
     contexts: Vec<u64>,
     units: RefCell<BTreeMap<u64, Res<Units>>>,
@@ -154,7 +156,8 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Returns the units of a representation; those of the whole file if its context is missing.
+    /// Returns the units of the context of a representation, or those of [`Units::of_file`] if it has no
+    /// context.
     pub(super) fn units(&self, rep: u64) -> Res<Units> {
         match self.reps.get(&rep).and_then(|r| r.context) {
             Some(context) => self.units_of(context, rep),
@@ -167,7 +170,8 @@ impl<'a> Index<'a> {
         cache.entry(context).or_insert_with(|| units_of_context(self.entities, context, by)).clone()
     }
 
-    /// Returns the units of the first context of the file.
+    /// Returns the units of the first representation context of the file, or those of [`Units::of_file`]
+    /// if it has no context.
     pub(super) fn any_units(&self) -> Res<Units> {
         self.contexts.first().map_or_else(|| Ok(Units::of_file(self.entities)), |c| self.units_of(*c, *c))
     }
@@ -208,7 +212,8 @@ impl<'a> Index<'a> {
         out
     }
 
-    /// Whether a part contains solids or mapped items, has related representations, or uses other parts.
+    /// Whether a part contains solids or mapped items, uses other parts, or has a representation with
+    /// any relation, including one that places the part in an assembly.
     pub(super) fn shows_something(&self, part: u64) -> bool {
         let direct = self.parts.get(&part).is_some_and(|p| {
             p.reps.iter().any(|r| {
@@ -219,8 +224,9 @@ impl<'a> Index<'a> {
         direct || self.usages.contains_key(&part)
     }
 
-    /// Whether this file contains the part's shape: solids, mapped items, related representations of the
-    /// part, or usages.
+    /// Whether this file contains the part's shape: solids, mapped items, other representations of the
+    /// part by relations, or usages of other parts. A relation that places the part in an assembly does
+    /// not count.
     pub(super) fn has_shape(&self, part: u64) -> bool {
         let own = |r: &u64| {
             let holds = self.reps.get(r).is_some_and(|r| !r.solids.is_empty() || !r.mapped.is_empty());

@@ -42,7 +42,7 @@ pub(crate) struct Placed {
     pub(crate) path: String,
     /// Pose of the solid in the file's coordinates.
     pub(crate) motion: Motion,
-    /// Index of the innermost component that contains the instance.
+    /// Index of the innermost component that contains the instance; `None` outside all components.
     pub(crate) component: Option<usize>,
 }
 
@@ -316,16 +316,16 @@ struct Walk<'a> {
     externals: Vec<External>,
     /// Index of the component being traversed.
     here: Option<usize>,
-    /// Solids of which at least one instance was skipped.
+    /// Solids of which at least one instance was skipped; they do not count as solids without a product.
     refused: BTreeSet<u64>,
     overflow: bool,
     steps: usize,
     /// Product definitions from the root to the current one.
     stack: Vec<u64>,
-    /// Product definitions that have been placed somewhere.
+    /// Product definitions that have been placed so far.
     placed_parts: BTreeSet<u64>,
-    /// Product definitions that products have placed, which representations without a product must not
-    /// place again.
+    /// Product definitions that have been placed when the products are finished. The representations
+    /// without a product, which follow, must not place them again. Empty before and after.
     already: BTreeSet<u64>,
 }
 
@@ -539,8 +539,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Marks the solids below a part that is left out, so that they do not count as solids without a
-    /// product.
+    /// Adds the solids of a part that is left out, and those of all parts below it, to `refused`, so
+    /// that they do not count as solids without a product. `level` is the depth below that part.
     fn refuse(&mut self, part: u64, level: usize) {
         let index = self.index;
         if level > MAX_LEVELS || !self.step() {
@@ -564,8 +564,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Places the content of representations of one part under the part's name; returns the parts that
-    /// mapped items placed.
+    /// Places the content of the representations `reps` of one part at `pose` under the part's name.
+    /// Items in `placed_otherwise` and solids in `skip` are omitted. Returns all parts that mapped items
+    /// of the representations place, including omitted ones.
     fn place_content(
         &mut self,
         reps: &[u64],
@@ -635,8 +636,10 @@ impl Walk<'_> {
         mapped
     }
 
-    /// Appends the items of the representation `rep_id` and of its related representations to `found`.
-    /// `pose` is the pose of the coordinates of `rep_id`.
+    /// Appends the items of the representation `rep_id` and of its related representations to `found`,
+    /// each with its pose; `pose` is that of the coordinates of `rep_id`. Representations in `seen` are
+    /// skipped, and visited ones are added to it. `depth` is the number of mapped items and relations
+    /// that led here.
     fn content(
         &mut self,
         rep_id: u64,

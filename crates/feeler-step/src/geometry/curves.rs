@@ -9,9 +9,9 @@ use crate::entities::{Record, Res, bad};
 /// Result of reading a curve.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadCurve {
-    /// Curve (mm, radians).
+    /// Curve as read, with lengths in mm and angles in radians.
     pub(crate) curve: Curve,
-    /// Whether the curve runs in the direction of the curve in the file.
+    /// Whether `curve` runs in the direction of the curve in the file.
     pub(crate) forward: bool,
     /// Factor from a curve parameter of the file to the parameter of `curve`.
     pub(crate) parameter_scale: f64,

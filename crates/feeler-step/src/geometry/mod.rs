@@ -46,8 +46,8 @@ pub(crate) struct Geometry<'a> {
     /// Entity id of the face or edge that is being read.
     pub(crate) part: Option<u64>,
     depth: u32,
-    /// Cache of offset surfaces of splines with their deviations, by the id of the basis surface and the
-    /// distance, because many edges refer to the same offset surface.
+    /// Cache of the computed offset surfaces of splines with their deviations (mm), by the entity id of
+    /// the offset surface, because many faces and edges refer to one offset surface.
     offsets: HashMap<u64, (BezierSurface, f64)>,
 }
 

@@ -92,8 +92,9 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
     }
 }
 
-/// Doubles the numbers of pieces of intervals whose error exceeds `target` (mm). `errors` lists
-/// `i, j, error, error along u, error along v` of each patch.
+/// Returns `cuts_u` and `cuts_v`, the numbers of pieces of each interval along u and v, with those
+/// numbers doubled that contribute to an error above `target` (mm). `errors` lists for each patch its
+/// intervals i and j, its error, and the errors on its sides along u and along v (mm).
 fn halved(
     errors: &[(usize, usize, f64, f64, f64)],
     cuts_u: &[usize],

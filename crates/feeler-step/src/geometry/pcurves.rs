@@ -21,8 +21,8 @@ const MAX_DEVIATION: f64 = 1e-3;
 /// the target, in more time.
 const MAX_SAMPLES: u32 = 4096;
 /// Maximum distance by which a 3D curve may miss the ends of its edge, relative to the distance between
-/// them (or ten times the uncertainty of the file, if that is larger). With a larger value wrong curves
-/// are used; with a smaller one pcurves are fitted in vain.
+/// these ends; ten times the uncertainty of the file is allowed if that is more. With a larger value
+/// wrong curves are used; with a smaller one pcurves are fitted in vain.
 const MAX_END_GAP: f64 = 1e-3;
 
 /// Affine map from the parameters of a surface in the file to those of the surface as read.
@@ -209,7 +209,7 @@ impl Geometry<'_> {
     }
 }
 
-/// Maximum distance (mm) of the two ends of an edge from the curve.
+/// Larger one of the distances (mm) of the two ends of an edge from the curve.
 fn miss(curve: &Curve, ends: &[P3; 2]) -> f64 {
     let off = |p: &P3| (curve.point(super::curves::parameter_near(curve, p)) - p).norm();
     off(&ends[0]).max(off(&ends[1]))

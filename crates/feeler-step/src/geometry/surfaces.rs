@@ -76,10 +76,10 @@ pub(crate) struct ReadSurface {
     /// Whether the natural normal of `surface` has the direction of the normal of the surface in the
     /// file.
     pub(crate) same_normal: bool,
-    /// Maximum distance (mm) from the surface in the file; 0 if `surface` is exact.
+    /// Maximum distance (mm) of `surface` from the surface in the file; 0 if `surface` is exact.
     pub(crate) deviation: f64,
-    /// Whether the file leaves open which half of a profile that crosses its axis is revolved, so that
-    /// the normal can be the opposite one.
+    /// Whether the file does not determine which of the two halves of a profile that crosses its axis is
+    /// revolved, so that the normal can be the opposite one.
     pub(crate) either_way: bool,
     /// Whether the face is on the outer sheet of a spindle torus; `None` for other surfaces.
     pub(crate) outer_sheet: Option<bool>,

@@ -45,7 +45,8 @@ pub(crate) enum Attribute {
     /// `*`: derived from other attributes.
     Derived,
     List(Vec<Attribute>),
-    /// Value with the name of its type.
+    /// Value that is written with the name of its type, such as `LENGTH_MEASURE(1.)`; the name is not
+    /// stored.
     Typed(Box<Attribute>),
 }
 
@@ -88,7 +89,7 @@ pub(crate) struct Graph {
 pub(crate) struct Fault {
     /// Line number of the fault, starting at 1.
     line: usize,
-    /// Number of the entity that contains the fault.
+    /// Number of the entity that contains the fault; `None` outside the entities.
     entity: Option<u64>,
     what: String,
     /// Whether the text ends at the fault although more is expected.

@@ -59,7 +59,7 @@ struct Parser<'a> {
     /// Current token and its position in the text.
     token: Token<'a>,
     start: usize,
-    /// Number of the entity that is being parsed.
+    /// Number of the entity that is being parsed; `None` between entities.
     entity: Option<u64>,
     depth: u32,
     /// Type names by their text, shared by all entities.
@@ -121,7 +121,7 @@ impl<'a> Parser<'a> {
         matches!(self.token, Token::Word(w) if w.eq_ignore_ascii_case(word.as_bytes()))
     }
 
-    /// Consumes a sign if it is the current token.
+    /// Consumes the sign `sign` if it is the current token, and returns whether it was.
     fn take(&mut self, sign: u8) -> Read<bool> {
         let is_there = self.token == Token::Sign(sign);
         if is_there {

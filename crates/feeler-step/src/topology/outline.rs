@@ -19,7 +19,8 @@ pub(super) fn edges_of<'a>(
     uses.flatten().map(near).collect()
 }
 
-/// Adds points whose hull roughly contains the curve, except the ends of unbounded curves.
+/// Adds points to `points` whose hull roughly contains the curve. Unbounded curves are not contained: a
+/// line adds no point, a parabola or hyperbola its vertex.
 pub(crate) fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
     let mut box_of = |f: &Frame, a: f64, b: f64| {
         points.extend([(a, b), (-a, b), (-a, -b), (a, -b)].map(|(x, y)| f.point(x, y, 0.0)));

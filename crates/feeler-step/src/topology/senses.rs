@@ -23,8 +23,9 @@ pub(super) struct Repaired {
     pub(super) turned: Vec<usize>,
 }
 
-/// Repairs the loops of all faces so that consecutive edges share a vertex. `same` decides whether two
-/// vertices coincide.
+/// Repairs the loops of all faces so that consecutive edges share a vertex, and returns the repairs.
+/// Loops for which no unambiguous repair is found remain unchanged. `same` decides whether two vertices
+/// coincide.
 pub(super) fn repair(
     faces: &mut [FaceSource],
     edges: &mut [EdgeSource],
@@ -171,8 +172,8 @@ fn in_order(walk: &[(u32, bool)], edges: &[EdgeSource], same: &dyn Fn(u32, u32) 
 }
 
 /// Returns the loop in its listed order, with flags inverted such that each edge begins where the
-/// previous one ends; some writers use wrong flags for single edges. Returns `None` if that does not
-/// close the loop, or if the flags are ambiguous.
+/// previous one ends; some writers use wrong flags for single edges. `None` if that does not close the
+/// loop, if the flags are ambiguous, or if the loop has fewer than three edges.
 fn turned_to_connect(
     walk: &[(u32, bool)],
     edges: &[EdgeSource],

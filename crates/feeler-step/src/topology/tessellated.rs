@@ -80,7 +80,8 @@ struct Reader<'a> {
     triangles: Vec<[u32; 3]>,
     /// Entity id of the face that contains each triangle.
     faces: Vec<u64>,
-    /// Index of the first point, and the number of points, of each list of coordinates with a placement.
+    /// Points that have been read, by the entity ids of a list of coordinates and of its placement:
+    /// index in `points` of the first point, and number of points.
     from: HashMap<(u64, Option<u64>), (usize, usize)>,
 }
 

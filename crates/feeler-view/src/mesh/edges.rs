@@ -25,15 +25,17 @@ pub(super) struct LinePoint {
     pub(super) point: P3,
 }
 
-/// Points of each trim piece of each face, from the start of the piece to its end.
+/// Points of the trim pieces of a solid, by the index of the face and that of the piece among the face's
+/// trim pieces; each list leads from the start of the piece to its end.
 pub(super) type Lines = Vec<Vec<Vec<LinePoint>>>;
 
 /// Largest distance between ends of trim pieces at which they count as one point, relative to the size
 /// of the solid; twice the deviation of edges from their faces is added. Small features vanish with a
 /// larger value; the mesh has cracks with a smaller one.
 const SAME_POINT_TOLERANCE: f64 = 1e-7;
-/// Smallest distance of a new point on an edge from existing points, relative to the spacing of points.
-/// Edges are coarser with a larger value; triangles have short sides with a smaller one.
+/// Smallest distance of an added point of an edge from the points that it already has, relative to the
+/// spacing of the points of the trim piece from which the point comes. Edges are coarser with a larger
+/// value; triangles have short sides with a smaller one.
 const MIN_SPACING_RATIO: f64 = 0.4;
 
 /// Trim piece of an edge on one face.
@@ -43,7 +45,8 @@ struct Piece<'a> {
     place: usize,
     surface: &'a feeler_geom::Surface,
     piece: &'a TrimPiece,
-    /// Groups of coinciding points that the start and the end of the piece belong to.
+    /// Indices of the groups ([`PointGroups`]) that contain the start and the end of the piece; ends of
+    /// other pieces at the same point are in the same group.
     ends: [u32; 2],
     /// Number of chords along the piece that the chord error requires.
     steps: usize,
@@ -139,8 +142,8 @@ fn points(pieces: &[Piece<'_>], ends: &PointGroups) -> Vec<P3> {
     all
 }
 
-/// Those of the `points` of an edge that lie on the trim piece `p`, from its start to its end. `same` is
-/// the largest distance (mm) of points that coincide.
+/// Returns those points of an edge, among its `points`, that lie on the trim piece `p`, from the start
+/// of the piece to its end. `same` is the largest distance (mm) of points that coincide.
 fn along(p: &Piece<'_>, points: &[P3], ends: &PointGroups, same: f64) -> Vec<LinePoint> {
     let [first, last] = p.ends.map(|g| ends.first(g));
     let mut inner: Vec<(f64, P3)> = Vec::new();

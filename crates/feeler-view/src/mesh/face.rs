@@ -34,8 +34,8 @@ struct Plane<'a> {
     points: Vec<P3>,
     /// Positions in the plane of the corners of the parameter rectangle and of the ends of trim pieces.
     ends: Vec<Point2<f64>>,
-    /// Sides of triangles on trims, directed from vertex to vertex so that the face's domain is to their
-    /// left.
+    /// Sides of triangles on trims as pairs of vertex indices, directed so that the face's domain is to
+    /// their left.
     borders: HashSet<(usize, usize)>,
     /// Number of chords of trims that were left out because they cross others.
     crossings: usize,

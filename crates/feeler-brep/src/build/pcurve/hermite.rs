@@ -5,15 +5,16 @@ use feeler_geom::{P2, P3, Rect, V2, V3};
 use super::cubic;
 use crate::build::host::push;
 
-/// A sample to which a cubic is fitted.
+/// Sample of an edge's projection to the surface, to which a cubic in the parameter plane is fitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// Parameter (0 to 1) of the cubic's point that is nearest to the sample.
     pub(super) s: f64,
-    /// Fraction of the curve-parameter interval at which the sample is.
+    /// Position of the sample between the ends of the fitted interval of the edge's curve parameter,
+    /// from 0 to 1.
     pub(super) fraction: f64,
     pub(super) uv: P2,
-    /// Nearest surface point of the sample.
+    /// Point of the surface at `uv`, which is the surface point nearest to the edge.
     pub(super) p: P3,
     pub(super) jacobian: (V3, V3),
 }
@@ -30,8 +31,8 @@ impl Default for Sample {
     }
 }
 
-/// End points of a cubic, its tangents there (a third of the velocities) and the maximum factors by
-/// which the tangents may be multiplied.
+/// End points `a` and `b` of a cubic in the parameter plane, its tangents `va` and `vb` there (a third
+/// of the velocities) and the maximum factors `most` by which the tangents may be multiplied.
 pub(super) struct Tangents {
     pub(super) a: P2,
     pub(super) b: P2,
@@ -40,9 +41,10 @@ pub(super) struct Tangents {
     pub(super) most: [f64; 2],
 }
 
-/// Adjusts the tangent lengths of a Hermite cubic to its samples. Returns the cubic and the largest
-/// remaining distance (mm, in space) of the samples across the curve; `s` of the samples is updated.
-/// Control points stay in the parameter rectangle `inside`; `tol` (mm) is the tolerance of the fit.
+/// Adjusts the tangent lengths of a cubic so that it approximates its samples. Returns its control
+/// points and the largest remaining distance (mm, in space) of the samples across the curve; `s` of the
+/// samples is updated. Control points stay in the parameter rectangle `inside`; `tol` (mm) is the
+/// tolerance of the fit.
 pub(super) fn adjust(
     &Tangents { a, b, va, vb, most }: &Tangents,
     inside: &Rect,

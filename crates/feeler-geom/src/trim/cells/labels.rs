@@ -47,7 +47,8 @@ pub(super) struct Labels<'a> {
     reports: Vec<Inconsistent>,
 }
 
-/// Crossing of a piece with the middle line of a strip.
+/// Crossing of a piece with the middle line of a strip, at the parameter `u`; `piece` is the index among
+/// the pieces of the domain.
 #[derive(Clone, Copy)]
 struct Crossing {
     u: f64,
@@ -60,8 +61,8 @@ impl<'a> Labels<'a> {
         Self { cells, domain, size, edges: edge_extents(&cells.pieces, size), reports: Vec::new() }
     }
 
-    /// Returns the base of every strip, and the contradictions. `spans` are the ranges of strips that
-    /// the pieces cross.
+    /// Returns the base of every strip, and the contradictions. `spans` contains for each piece the
+    /// range of strips that it crosses: the index of the first one and the index after the last one.
     pub(super) fn run(mut self, spans: &[(usize, usize)]) -> (Vec<i32>, Vec<Inconsistent>) {
         let n = self.cells.n_strips();
         if self.cells.pieces.is_empty() {
@@ -264,8 +265,10 @@ impl<'a> Labels<'a> {
         Some(base)
     }
 
-    /// Reports cell `i` of a strip as a contradiction, unless it is a sliver between inexact curves: its
-    /// `thickness` is small relative to the extents of the edges beside it.
+    /// Reports the cell left of crossing number `i` of a strip (right of the last crossing for the
+    /// largest `i`) as a contradiction, unless it is a sliver between inexact curves: its `thickness` is
+    /// small relative to the extents of the edges beside it. `v` is the parameter of the strip's middle
+    /// line.
     fn report_cell(&mut self, v: f64, active: &[Crossing], i: usize, thickness: f64) {
         let edge = |c: &Crossing| self.cells.pieces[c.piece as usize].edge;
         let left = i.checked_sub(1).and_then(|j| active.get(j));
@@ -280,8 +283,9 @@ impl<'a> Labels<'a> {
         self.report(P2::new(0.5 * a + 0.5 * b, v), edges, thickness);
     }
 
-    /// Adds a contradiction at parameters `at`. Of several regions beside the same edges only the
-    /// thickest one is kept.
+    /// Adds a contradiction at parameters `at`. If several regions are beside the same `edges`, only the
+    /// thickest one is kept. The list contains at most [`MAX_REPORTS`] contradictions; further ones are
+    /// dropped.
     fn report(&mut self, at: P2, mut edges: Vec<u32>, thickness: f64) {
         edges.sort_unstable();
         edges.dedup();
@@ -320,8 +324,9 @@ impl<'a> Labels<'a> {
         out
     }
 
-    /// Determines the base of strip `k` by the votes of the nearest pieces above and below in each
-    /// column; `None` without votes.
+    /// Returns the base of strip `k` as decided by votes, 1 for inside and 0 for outside. The nearest
+    /// piece above the strip and the nearest one below it vote in each column. Contradicting votes are
+    /// reported. `None` without votes.
     fn base_of_votes(&mut self, k: usize) -> Option<i32> {
         let v = self.mid(k);
         let (mut votes, mut against) = ([0_usize; 2], [None, None]);
@@ -352,8 +357,8 @@ impl<'a> Labels<'a> {
     }
 
     /// Returns the highest piece (if `top`) or the lowest one that intersects the column `u`: (v,
-    /// whether the domain is above the piece, edge tag). Only pieces that may be higher or lower than
-    /// the best one are solved.
+    /// whether the domain is above the piece, edge tag); `None` if no piece does. The intersection is
+    /// computed only for pieces that may be higher or lower than the best one found.
     fn outermost(&self, u: f64, top: bool) -> Option<(f64, bool, u32)> {
         let cells = self.cells;
         let beats = |v: f64, edge: u32, best: &Option<(f64, bool, u32)>| {

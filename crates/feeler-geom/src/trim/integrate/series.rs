@@ -3,14 +3,15 @@
 use super::{MAX_NODES, RULES, as_f64, legendre_values};
 use crate::P2;
 
-/// Values of the `K` integrands at the nodes of product rules on a rectangle, which is divided into
-/// `parts × parts` equal parts. `order` is the index of the rule in [`RULES`].
+/// Values of `K` integrands on the rectangle `rect` (u0, u1, v0, v1), which is divided into `parts ×
+/// parts` equal parts. Each part is sampled at the nodes of a product of two Gauss–Legendre rules;
+/// `order` is the index of that rule in [`RULES`].
 pub(super) struct Samples<const K: usize> {
     rect: [f64; 4],
     order: usize,
     parts: usize,
-    /// Values; those of part (i, j) along u and v start at index `(i parts + j) n²`, and within a part,
-    /// node (a, b) is at `a n + b`.
+    /// Values at the nodes. Those of part (i, j) along u and v start at index `(i parts + j) n²`, where
+    /// n is the number of nodes of the rule; within a part, node (a, b) is at `a n + b`.
     values: Vec<[f64; K]>,
 }
 
@@ -29,7 +30,7 @@ impl<const K: usize> Samples<K> {
         Self { rect, order, parts, values }
     }
 
-    /// Returns the integrals over the whole rectangle.
+    /// Returns the integrals of the `K` integrands over the whole rectangle.
     pub(super) fn integral(&self) -> [f64; K] {
         let rule = RULES.order(self.order);
         let [u0, u1, v0, v1] = self.rect;
@@ -43,16 +44,16 @@ impl<const K: usize> Samples<K> {
     }
 }
 
-/// Antiderivatives `∫_{u0}^{u} f(s, v) ds` of the polynomials through samples of `f`, part by part, as
-/// Legendre series.
+/// Antiderivatives `∫_{u0}^{u} f(s, v) ds` of `K` integrands f, each replaced by polynomials through its
+/// samples, one for each part of the rectangle, which are stored as Legendre series.
 pub(super) struct Antiderivative<const K: usize> {
     rect: [f64; 4],
     parts: usize,
     series: Vec<Series<K>>,
 }
 
-/// Legendre series of the integrands over one part: `coefficients[a * n_v + b]` is the coefficient of
-/// `P_a(x) P_b(y)`, with x and y the coordinates along u and v in [-1, 1].
+/// Legendre series of the `K` integrands over one part: `coefficients[a * n_v + b]` are the coefficients
+/// of `P_a(x) P_b(y)`, with x and y the coordinates along u and v, scaled to [-1, 1] over the part.
 struct Series<const K: usize> {
     n_u: usize,
     n_v: usize,
@@ -129,7 +130,8 @@ impl<const K: usize> Series<K> {
         Self { n_u, n_v, coefficients }
     }
 
-    /// Returns the coefficient of `P_a(x)` of the series at a fixed y, given the values `P_b(y)`.
+    /// Returns, for each integrand, the coefficient of `P_a(x)` in the series at a fixed y. `py` are the
+    /// values `P_b(y)` for all b.
     fn row(&self, a: usize, py: &[f64; MAX_NODES + 1]) -> [f64; K] {
         let mut out = [0.0; K];
         for (c, p) in self.coefficients[a * self.n_v..(a + 1) * self.n_v].iter().zip(py) {

@@ -16,11 +16,14 @@ use feeler_geom::{P2, P3};
 /// Criteria at which DIRECT and the local search stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectOptions {
-    /// Required relative improvement of the value in a rectangle that is divided: ε of (3.19).
+    /// Smallest improvement of the smallest value so far, relative to its magnitude, that a rectangle
+    /// must promise to be divided: ε of (3.19).
     pub jump: f64,
-    /// Longest side of the best rectangle, relative to the domain, at which DIRECT ends.
+    /// Longest side of the best rectangle, relative to the domain, at which DIRECT ends. The best
+    /// rectangle is the one with the smallest distance at its centre.
     pub side: f64,
-    /// Size of the simplex, relative to the domain, at which the local search ends.
+    /// Size of the simplex, relative to the domain, at which the local search ends: the largest
+    /// difference of a coordinate between its best corner and another.
     pub simplex: f64,
 }
 
@@ -41,8 +44,8 @@ pub struct Closest {
     pub evaluations: u64,
 }
 
-/// Rectangle of the unit square: its centre, the number of times that each side was cut in three, and
-/// the value of the function at the centre.
+/// Rectangle in the unit square, to which the domain is mapped: its centre, the number of times that the
+/// unit square was cut in three along each axis, and the value of the function at the centre.
 #[derive(Clone, Copy)]
 struct Cell {
     middle: [f64; 2],
@@ -50,7 +53,7 @@ struct Cell {
     value: f64,
 }
 
-/// Maximum number of rounds of DIRECT.
+/// Maximum number of rounds of DIRECT, in each of which several rectangles are divided.
 const MAX_ROUNDS: u32 = 60;
 /// Maximum number of steps of the simplex search.
 const MAX_STEPS: u32 = 400;
@@ -85,7 +88,7 @@ fn side(cell: &Cell, k: usize) -> f64 {
     (0..cell.cuts[k]).fold(1.0, |s, _| s / 3.0)
 }
 
-/// Distance from the centre of a rectangle to its corners.
+/// Distance from the centre of a rectangle to its corners, in the unit square.
 fn radius(cell: &Cell) -> f64 {
     0.5 * (side(cell, 0) * side(cell, 0) + side(cell, 1) * side(cell, 1)).sqrt()
 }
@@ -107,7 +110,8 @@ fn direct(f: &mut impl FnMut([f64; 2]) -> f64, options: &DirectOptions) -> Cell 
     least(&cells)
 }
 
-/// Algorithm 3: cuts a rectangle in three along its longest sides.
+/// Algorithm 3: cuts the rectangle with the index `k` in three along its longest side, or along both
+/// sides if they are equal, and appends the new rectangles to `cells`.
 fn divide(cells: &mut Vec<Cell>, k: usize, f: &mut impl FnMut([f64; 2]) -> f64) {
     let cell = cells[k];
     let fewest = cell.cuts[0].min(cell.cuts[1]);
@@ -164,7 +168,9 @@ fn potentially_optimal(cells: &[Cell], least: f64, jump: f64) -> Vec<usize> {
     out
 }
 
-/// Nelder and Mead's search from a triangle of side `size` at `start`, until its size is at most `done`.
+/// Searches for a minimum of `f` by Nelder and Mead's method from a triangle with a corner at `start`
+/// and legs of half of `size` along the axes, until its size is at most `done` or [`MAX_STEPS`] steps
+/// have been made. Returns the best point.
 fn simplex(f: &mut impl FnMut([f64; 2]) -> f64, start: [f64; 2], size: f64, done: f64) -> [f64; 2] {
     let corner = |i: usize| {
         let mut s = start;

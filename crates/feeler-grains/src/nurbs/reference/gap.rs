@@ -7,10 +7,12 @@ use super::{DirectOptions, Knots, closest};
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{Aabb, P3, Pose, V3};
 
-/// Smallest gap of all knots, and the effort to find it.
+/// Smallest gap of all knots of the slave to the master, and the effort to find it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// Gap (mm), negative if the knot is inside the master, infinite if no knot is near the master.
+    /// Gap (mm): the coordinate of the knot along the master's outward normal, measured from the
+    /// projection. It is negative if the knot is inside the master, and infinite if no knot is near the
+    /// master.
     pub gap: f64,
     /// Knot and its projection onto the master, in the master's frame.
     pub points: [P3; 2],

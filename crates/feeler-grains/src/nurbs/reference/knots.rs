@@ -13,12 +13,13 @@
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{P2, P3, Rect, math};
 
-/// Criteria at which a surface is not split further.
+/// Limits at which a part of a surface is not split further; it must satisfy both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnotOptions {
-    /// Largest arc length (mm) of a side of a part of the surface, `ε_d`.
+    /// Largest arc length (mm), `ε_d`, of a part of the surface along u and along v.
     pub distance: f64,
-    /// Largest angle (rad), `ε_θ`, between normals at one and two thirds of a side.
+    /// Largest angle (rad), `ε_θ`, between the normals at one and two thirds of the middle line of a
+    /// part, along u and along v.
     pub angle: f64,
 }
 
@@ -31,14 +32,15 @@ pub struct Knots {
     pub evaluations: u64,
 }
 
-/// Number of chords by which an arc is sampled.
+/// Number of chords by which the length of an arc is measured.
 const CHORDS: u32 = 8;
-/// Number of lines across a surface along which arcs are sampled.
+/// Number of lines along u, and along v, of a part of a surface whose arc lengths are measured.
 const LINES: u32 = 3;
-/// Maximum number of halvings of a surface.
+/// Maximum number of successive halvings of a part of a surface.
 const MAX_DEPTH: u32 = 40;
 
-/// Positions knots on a closed surface.
+/// Distributes knots on a closed surface: one at the centre, in the parameter plane, of each part that
+/// satisfies `options`.
 #[must_use]
 pub fn knots(grid: &BezierSurface, options: &KnotOptions) -> Knots {
     let mut out = Knots { points: Vec::new(), evaluations: 0 };
@@ -59,8 +61,9 @@ pub fn knots(grid: &BezierSurface, options: &KnotOptions) -> Knots {
     out
 }
 
-/// Larger one of the arc length and the angle between normals of the part `r` of a surface, along u or
-/// along v, each relative to its limit in `options`. Adds the number of evaluations to `evaluations`.
+/// Ratio of the arc length of the part `r` of a surface to its limit in `options`, or of the angle
+/// between normals to its limit, whichever is larger; along u if `along_u`, else along v. Adds the
+/// number of evaluations of the surface to `evaluations`.
 fn excess(
     grid: &BezierSurface,
     r: &Rect,

@@ -14,7 +14,7 @@ use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::nurbs::NurbsCurve;
 use feeler_geom::{P2, P3};
 
-/// Kind of the parameter that represents a control point in the guess, (4.11) of DIST.
+/// Kind of the curve parameter that represents a control point in the start value of (4.11) of DIST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// Knot with the index of the control point.
@@ -36,13 +36,15 @@ pub struct Projected<T> {
     pub evaluations: u64,
 }
 
-/// Number of samples on each side of the parameter of (4.11), that parameter included: n of DIST §4.7.3.
+/// Number of samples on each side of the parameter of (4.11), including that parameter itself: n of DIST
+/// §4.7.3.
 const SAMPLES: u32 = 5;
 /// Maximum number of steps of Newton's method.
 const MAX_STEPS: u32 = 50;
 
-/// Guess of the parameter at which a curve is nearest to `q`: the nearest to `q` of 2n − 1 samples about
-/// the parameter of (4.11), with n = 5. Also returns the number of evaluations.
+/// Returns a start value for the projection of `q` onto a curve: the parameter of the sample nearest to
+/// `q`, among n samples from the start of the curve to the parameter of (4.11) and n from there to its
+/// end, with n = 5. Also returns the number of evaluations.
 #[must_use]
 pub fn guess(curve: &NurbsCurve, spline: &BezierSpline, q: &P3, kind: Guess) -> (f64, u64) {
     let (points, query) = (PointSet::new(&curve.points), [*q]);

@@ -12,7 +12,7 @@ const PIECES_AROUND: usize = 8;
 /// interval of an edge; with fewer, intervals near apices are halved more often.
 const PIECES_AWAY: usize = 2;
 
-/// A ball around a piece of a face and a cone around its outward normals.
+/// Bounds of a piece of a face: a ball around the piece and a cone around its outward normals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NormalBundle {
     /// Centre of the ball that contains the piece.

@@ -7,23 +7,25 @@
 use super::{Grid, SIDE, side, step};
 use feeler_geom::{P3, V3, math};
 
-/// Distance outside a patch, in the unit box across the meridians, up to which footpoints near its pole
-/// are searched. A larger value finds footpoints of adjacent patches; with a smaller one, minima near
-/// poles are lost.
+/// Distance outside a patch, along the unit-box parameter that changes from meridian to meridian, up to
+/// which footpoints near a pole are searched. A larger value finds footpoints of adjacent patches; with
+/// a smaller one, minima near poles are lost.
 const BEYOND_MERIDIANS: f64 = 0.5;
 
-/// A side of a patch that is a single point.
+/// A side of a patch that is a single point. The meridians are the parameter lines that begin at this
+/// point.
 #[derive(Clone, Debug)]
 pub(crate) struct Pole {
     pub point: P3,
     /// Unit vector about which the directions of the meridians turn.
     pub axis: V3,
-    /// Index of the parameter that changes along the meridians.
+    /// Index (0 for u, 1 for v) of the parameter that changes along the meridians; it is constant on the
+    /// side.
     along: usize,
     /// Value of that parameter at the pole, 0 or 1.
     value: f64,
-    /// Derivatives of the surface along the meridians, away from the pole, at the grid points of the
-    /// side.
+    /// Derivatives of the surface by the unit-box parameter along the meridians, pointing away from the
+    /// pole, at the grid points of the side.
     meridians: [V3; SIDE],
 }
 
@@ -40,8 +42,8 @@ impl Pole {
         Some(Self { point: grid.points[points[0]], axis, along, value, meridians })
     }
 
-    /// Vector from the pole to a point, projected across the axis, and the height (mm) of the point along
-    /// the axis.
+    /// Vector (mm) from the pole to a point, projected to the plane across the axis, and the height (mm)
+    /// of the point along the axis.
     pub(crate) fn offset(&self, p: &P3) -> (V3, f64) {
         let from = p - self.point;
         let height = from.dot(&self.axis);
@@ -58,7 +60,7 @@ impl Pole {
         self.along
     }
 
-    /// Unit-box parameters of the pole.
+    /// Unit-box parameters of the pole: those of the middle of the side, all of which is the pole.
     pub(crate) fn params(&self) -> [f64; 2] {
         let mut out = [0.5; 2];
         out[self.along] = self.value;

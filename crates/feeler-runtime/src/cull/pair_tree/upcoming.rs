@@ -10,14 +10,16 @@ pub(super) struct UpcomingQueue {
     pub(super) soon: Vec<Upcoming>,
     /// Whether the pair at each index of the front is listed in `soon`.
     pub(super) is_listed: Vec<bool>,
-    /// Values of the components of the accumulated motion beyond which unlisted pairs may be due.
+    /// For each component of the accumulated motion, the value up to which no pair is due that is not
+    /// listed in `soon`.
     until: Vec<f64>,
-    /// Values of the components of the accumulated motion in the last traversal.
+    /// For each component of the accumulated motion, its value in the last traversal.
     last: Vec<f64>,
 }
 
-/// The index of a pair in the front and its deadline, stored together so that entries that are not due
-/// are skipped fast. An entry keeps its deadline until it is removed, unless its pair is gone.
+/// The index of a pair in the front (`place`) and its deadline, stored together so that entries that are
+/// not due are skipped fast. An entry keeps its deadline until it is due, even if its pair has been
+/// removed from the front since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Upcoming {
     at: f64,
@@ -25,8 +27,9 @@ pub(super) struct Upcoming {
     component: u16,
 }
 
-/// Number of steps like the last one for which the front is not scanned again. Half or twice this value
-/// changes the number of operations by less than 1 % in queries of inserted parts.
+/// Number of steps like the last one for which the list of upcoming pairs is made to last, so that the
+/// front is not scanned again. Half or twice this value changes the number of operations by less than 1
+/// % in queries of inserted parts.
 const STEPS_AHEAD: f64 = 4.0;
 /// Smallest assumed step of a component, as a fraction of the step of B as a whole, because a component
 /// at rest may start to move. It affects speed only.
@@ -91,8 +94,8 @@ impl UpcomingQueue {
         last.extend_from_slice(reached);
     }
 
-    /// Moves the entries that are due at the accumulated values `reached` to `out`, as indices in the
-    /// front.
+    /// Removes the entries that are due at the accumulated values `reached`, and replaces the content of
+    /// `out` by the indices of their pairs in the front.
     // Not inlined, like `renew`.
     #[inline(never)]
     pub(super) fn take_due(&mut self, reached: &[f64], out: &mut Vec<u32>) {

@@ -20,20 +20,21 @@ const TANGENT_SINE: f64 = 1e-6;
 /// counts as on both surfaces. A larger value is less exact; with a smaller one, Newton's method does not
 /// converge.
 const CONVERGED_STEP: f64 = 1e-12;
-/// Sine of the angle between the surfaces below which neighbouring curves are not distinguished by their
-/// distance, and steps are small. A larger value is slower; with a smaller one, the tracing jumps to
-/// another curve.
+/// Sine of the angle between the surfaces below which the curve may turn by only a small angle in one
+/// step ([`MIN_TURN_COS_AT_SMALL_SINE`]), because points of a neighbouring curve are then nearly on both
+/// surfaces. A larger value is slower; with a smaller one, the tracing jumps to another curve.
 const SMALL_SINE: f64 = 0.02;
-/// Smallest ratio of the sines of the angles between the surfaces at two points of a segment, so that
-/// steps are small where curves come near each other. A larger value is slower; with a smaller one, the
-/// tracing jumps to another curve.
+/// Smallest accepted ratio of the smallest to the largest sine of the angle between the surfaces at the
+/// points measured on one segment; below it, the segment is shortened, because another curve may be
+/// near. A larger value is slower; with a smaller one, the tracing jumps to another curve.
 const MIN_SINE_RATIO: f64 = 0.4;
 /// Sine of the angle between the surfaces below which curves count as crossing each other, so that
 /// [`MIN_SINE_RATIO`] does not apply. With a larger value, curves that nearly touch are joined; with a
 /// smaller one, the intersection of two equal cylinders ends at their double points.
 const CROSSING_SINE: f64 = 4e-5;
-/// Maximum number of steps of Newton's method. A larger value is slower without a solution; with a
-/// smaller one, points at small angles are lost.
+/// Maximum number of steps of Newton's method for one point of a curve. A larger value takes longer to
+/// detect that no point exists; a smaller one loses points at which the surfaces intersect at small
+/// angles.
 const MAX_NEWTON_STEPS: usize = 24;
 /// Cosine of the largest change of the curve's direction in one step. A larger value takes smaller steps,
 /// a smaller one coarser ones.
@@ -45,8 +46,9 @@ const MIN_TURN_COS_AT_SMALL_SINE: f64 = 0.998;
 /// chord error. With a larger value, the chord error can be exceeded between these points; a smaller one
 /// adds vertices.
 const MAX_MEASURED_DEVIATION: f64 = 0.8;
-/// Smallest step, and distance from a seed at which both directions are tested, as a fraction of the size
-/// of the larger solid. With a larger value, parts of curves are omitted; a smaller one is slower.
+/// Length as a fraction of the size of the larger solid: the tracing ends as tangent if steps become
+/// shorter than a tenth of it, and a seed is tested at this distance in each direction of its curve.
+/// With a larger value, parts of curves are omitted; a smaller one is slower.
 const MIN_STEP: f64 = 1e-6;
 /// Distance, as a fraction of the size of the larger solid, below which points of a curve are the same.
 /// With a larger value, curves close early; with a smaller one, they never close.
@@ -243,9 +245,11 @@ impl<'a> Faces<'a> {
         out
     }
 
-    /// Traces the curve from a start in one or both directions. `stops` are points at which edges pass
-    /// through the other face, `chord` (mm) is the accepted distance of the curve from the polyline, and
-    /// `left` is the number of vertices that remain.
+    /// Traces the curve from `start`, in both directions if [`Start::both`] is set. Returns the
+    /// polyline, and the reason for the end of the tracing in each direction that was traced. `stops`
+    /// are points at which edges pass through the other face, and `chord` (mm) is the accepted distance
+    /// of the curve from the polyline. `left` is the number of vertices that may still be added, which
+    /// is reduced by those added here.
     pub(super) fn trace(
         &self,
         start: &Start,
@@ -265,8 +269,8 @@ impl<'a> Faces<'a> {
         (trace, ends)
     }
 
-    /// Traces the curve from a start in the direction `direction` and appends its points to `trace`. The
-    /// other arguments are those of [`Faces::trace`].
+    /// Traces the curve from a start in the direction `direction`, appends its points to `trace`, and
+    /// returns the reason for the end. The other arguments are those of [`Faces::trace`].
     fn follow(
         &self,
         start: &Start,

@@ -17,9 +17,9 @@ pub(super) struct Seed {
 }
 
 impl Seed {
-    /// Whether this seed makes the seed `other` superfluous: they are the same point up to `same` (mm), or
-    /// `other` is not at an edge and lies within `nearby` (mm) along the curve, in the direction of both
-    /// tangents.
+    /// Whether this seed makes the seed `other` superfluous. It does if they are the same point up to
+    /// `same` (mm), unless only `other` is at an edge. It also does if `other` is not at an edge, is at
+    /// most `nearby` (mm) away, and the connection of the two seeds is nearly parallel to both tangents.
     pub(super) fn replaces(&self, other: &Self, same: f64, nearby: f64) -> bool {
         let d = other.p - self.p;
         let length = d.norm();

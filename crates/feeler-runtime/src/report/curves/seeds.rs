@@ -42,10 +42,11 @@ const MIN_EDGE_SINE: f64 = 0.05;
 #[derive(Debug, Default)]
 pub(super) struct Seeds {
     pub seeds: Vec<Seed>,
-    /// A point (frame of A) where the surfaces of the two faces are tangent; `None` if they have other
-    /// common points.
+    /// A common point (frame of A) of the two faces at which no crossing curve could be located, because
+    /// the surfaces are presumably tangent there. `None` if seeds were found, or no such point.
     pub tangent: Option<P3>,
-    /// A point (frame of A) near which a search was incomplete because its budget of cells was exhausted.
+    /// A point (frame of A) near which the seeds can be incomplete, because the budget of cells or the
+    /// maximum number of seeds was exhausted; `None` if all searches were completed.
     pub unfinished: Option<P3>,
 }
 
@@ -72,15 +73,17 @@ struct Finder<'a> {
     areas: &'a [AreaPair],
     budget: &'a mut u32,
     found: Seeds,
-    /// A point (frame of A) on both faces at which the surfaces may be tangent.
+    /// The first found common point (frame of A) of both faces near which Newton's method located no
+    /// point of a crossing curve, because the surfaces may be tangent; `None` without such a point.
     doubtful: Option<P3>,
     /// Number of seeds at trims, which are the first ones of the list; set after all of them are found.
     at_edges: usize,
 }
 
 impl Finder<'_> {
-    /// Runs the search `run` near the point `at` (frame of A) with at most [`SEARCH_BUDGET`] cells, which
-    /// are charged to the total budget.
+    /// Runs the search `run` with at most [`SEARCH_BUDGET`] cells, which are charged to the total
+    /// budget. If they are exhausted, stores the point `at` (frame of A) in [`Seeds::unfinished`],
+    /// unless a point is stored already.
     fn search(&mut self, at: P3, run: impl FnOnce(&mut Self, &mut u32) -> Search) {
         let given = SEARCH_BUDGET.min(*self.budget);
         let mut left = given;

@@ -20,12 +20,14 @@ use feeler_geom::math;
 use feeler_geom::skeleton::{Critical, Primitive};
 use feeler_geom::{Frame, P3, V3};
 
-/// Safety factor of first-order estimates. A larger value takes more solves; a smaller one excludes
-/// minima.
+/// Safety factor by which first-order estimates of changes of angles and distances are multiplied. A
+/// larger value takes more solves; a smaller one excludes minima.
 const FIRST_ORDER_FACTOR: f64 = 2.0;
 
-/// Largest ratio of two lengths that, times [`FIRST_ORDER_FACTOR`], is used as an upper bound of an angle
-/// (rad). A larger value excludes minima wrongly; a smaller one takes more solves.
+/// Largest ratio of a displacement across the connection of two footpoints to its length, at which the
+/// ratio times [`FIRST_ORDER_FACTOR`] is an upper bound of the angle (rad) by which the connection
+/// turns; at a larger ratio nothing is excluded. A larger value excludes minima wrongly; a smaller one
+/// takes more solves.
 const MAX_ANGLE_RATIO: f64 = 0.5;
 
 /// Whether a minimum within the distance `reach` (mm, along the features) of the critical pair `c` can have
@@ -37,9 +39,10 @@ pub(super) fn may_hold(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical
         && in_zone(ctx, (Which::B, b.feature), &-c.n, spread[1])
 }
 
-/// Upper bounds (rad) of the changes of two angles within the distance `reach` (mm) of the critical pair `c`:
-/// those between the direction of a pair and the axes of A's and B's feature. Points are exact to `same`
-/// (mm). `None` if the changes cannot be bounded.
+/// Upper bounds (rad) of the changes of two angles from the critical pair `c` to a minimum within the
+/// distance `reach` (mm) of it: the angle between the direction of the pair and the axis of A's feature,
+/// and that between the direction and the axis of B's feature. Points are exact to `same` (mm). `None`
+/// if the changes cannot be bounded.
 fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Option<[f64; 2]> {
     let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
     let (deviation, turn) = (off(|n| n.deviation) + same, off(|n| n.angle));
@@ -83,10 +86,10 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
     }
 }
 
-/// Upper bound of the change, per unit of displacement along the circle of `other`, of the distance from the
-/// circle of `frame`. `x` is the vector (mm) from the centre of `frame` to that of `other`, `p` the vector
-/// from the centre of `frame` to the point on the circle of `other`, and `tilt` the sine of the angle between
-/// the axes.
+/// Upper bound of the change of the distance from the circle of `frame` (mm/mm), per unit of
+/// displacement along the circle of `other`. `x` is the vector (mm) from the centre of `frame` to that
+/// of `other`, `p` the vector from the centre of `frame` to the point on the circle of `other`, and
+/// `tilt` the sine of the angle between both axes.
 fn along(frame: &Frame, x: &V3, tilt: f64, p: &V3, other: &Frame) -> f64 {
     let height = p.dot(&frame.z);
     let rho = (p - frame.z * height).norm();

@@ -112,23 +112,26 @@ pub struct LastQuery {
     /// Pose of B in the frame of A at the last query.
     pub pose: Pose,
     /// Displacement (mm) of points of B from this pose up to which the contacts suffice. It is
-    /// [`FollowOptions::stride`], or more if no contact was near, or the tolerance if a contact is flat.
-    /// It is negative if each pose requires a query.
+    /// [`FollowOptions::stride`], but at most the tolerance if a contact is flat, or more if no contact
+    /// was near. It is negative if each pose requires a query.
     pub free: f64,
 }
 
-/// Largest displacement of a footpoint, as a multiple of the displacement of points of B, for a contact
-/// to continue with its identity. A larger value passes identities to other contacts; with a smaller one,
-/// flat contacts get new identities, so that friction starts anew.
+/// Largest displacement of the footpoints of a contact from one query to the next at which it continues
+/// with its identity, as a multiple of the displacement of points of B. The displacement of the
+/// footpoints is the smaller one of both, plus [`LARGER_RUN_WEIGHT`] times the larger one. A larger
+/// value passes identities to other contacts; with a smaller one, flat contacts get new identities, so
+/// that friction starts anew.
 const MAX_FOOTPOINT_RUN: f64 = 10.0;
-/// Displacement of a footpoint, as a fraction of the smaller solid's size, that is allowed in addition to
-/// [`MAX_FOOTPOINT_RUN`], because footpoints of flat contacts move even if B hardly does. A larger value
-/// passes identities to other contacts; with a smaller one, flat contacts get new identities, so that
-/// friction starts anew.
+/// Displacement of the footpoints, as a fraction of the smaller solid's size, that is allowed in
+/// addition to that of [`MAX_FOOTPOINT_RUN`], because footpoints of flat contacts move even if B hardly
+/// does. A larger value passes identities to other contacts; with a smaller one, flat contacts get new
+/// identities, so that friction starts anew.
 const FOOTPOINT_RUN_AT_REST: f64 = 1e-3;
-/// Weight of the larger one of the displacements of both footpoints, relative to the smaller one, when
-/// contacts are matched. With a larger value, contacts that slide or roll get new identities; with a
-/// smaller one, contacts that share a corner exchange identities.
+/// Weight of the larger one of the displacements of both footpoints on their solids, relative to the
+/// smaller one, when a contact is compared with those of the previous query. With a larger value,
+/// contacts that slide or roll get new identities; with a smaller one, contacts that share a corner
+/// exchange identities.
 const LARGER_RUN_WEIGHT: f64 = 0.01;
 /// Cosine of the largest angle between the normals of a contact in two successive queries. With a larger
 /// value, friction starts anew at edges; with a smaller one, a contact continues with the friction of
@@ -319,9 +322,10 @@ fn displacement(before: &Pose, now: &Pose, b: &Body) -> f64 {
     moved.translation.vector.norm() + 2.0 * moved.rotation.imag().norm() * b.reach()
 }
 
-/// Returns the identity of the contact in `before` that a new contact continues; `None` if it continues no
-/// contact. It continues the nearest contact with a similar normal that no other contact has continued
-/// (bits of `taken`) and whose footpoints are at most `run` (mm) away. `at` are the footpoints on A and B,
+/// Returns the identity of the contact in `before` that a new contact continues; `None` if it continues
+/// no contact. It continues the contact with the smallest displacement of footpoints (see
+/// [`MAX_FOOTPOINT_RUN`]), at most `run` (mm), among those with a similar normal that no other contact
+/// has continued (bits of `taken`, where this one is added). `at` are the new footpoints on A and B,
 /// each in the frame of its solid; `normal` is in the frame of A.
 ///
 /// If a contact slides, one of its footpoints stays in place on its solid; if it rolls, neither does. If a

@@ -135,11 +135,11 @@ struct Slot {
     /// World poses of both solids in the current step.
     poses: [Pose; 2],
     /// Pose that maps coordinates of the second solid to those of the first one, without the rounding of
-    /// `poses`.
+    /// `poses`; an error if the coordinates are too large.
     pose_ab: Result<Pose, QueryError>,
     /// Number of the last step in which the pair was near.
     near_at: u64,
-    /// Error of the last query.
+    /// Error of the last query; `None` if it succeeded.
     error: Option<QueryError>,
 }
 

@@ -33,7 +33,7 @@ struct Slot {
     /// Poses of both solids in the world.
     poses: [Pose; 2],
     /// Pose that maps coordinates of the second solid to those of the first one, without the rounding of
-    /// `poses`.
+    /// `poses`; an error if the coordinates are too large.
     pose_ab: Result<Pose, QueryError>,
     /// Bound of the motion of the second solid relative to the first one in the step.
     bound: StepBound,

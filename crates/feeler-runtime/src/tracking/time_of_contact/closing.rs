@@ -111,14 +111,17 @@ pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist)
     ClosingSpeed { min: closing.min - spare, max: closing.max + spare }
 }
 
-/// Velocity field minus its rotation about the line through `origin` in the unit direction `dir`.
+/// Velocity field `field` without its component of rotation about the line through `origin` in the unit
+/// direction `dir`. A shape that is symmetric about this line approaches other shapes at the same speed
+/// in both fields.
 fn without_rotation(field: &Twist, origin: &P3, dir: &V3) -> Twist {
     *field + Twist::rotation(origin, dir * -dir.dot(&field.w))
 }
 
-/// Amount (mm per unit of time) by which a bound of the closing speed over the box and the cone of a node
-/// is widened, because footpoints may be outside the box by `node.allowance.length`, and directions outside
-/// the cone by `node.allowance.angle`. `speed` is an upper bound of the field's length over the box.
+/// Speed (mm per unit of time) by which the bounds of the closing speed over the box and the cone of a
+/// node are widened, because footpoints may be outside the box by `node.allowance.length` (mm), and
+/// directions outside the cone by `node.allowance.angle` (rad). `speed` is an upper bound of the field's
+/// length over the box.
 fn allowance(node: &TreeNode, field: &Twist, speed: f64) -> f64 {
     let (length, angle) = (f64::from(node.allowance.length), f64::from(node.allowance.angle));
     speed * (angle + DIRECTION_ROUNDING) + field.w.norm() * length
@@ -134,8 +137,8 @@ fn spread_along(obb: &Obb, v: &V3) -> f64 {
     obb.axes.iter().zip(obb.half.iter()).map(|(axis, half)| half * axis.dot(v).abs()).sum()
 }
 
-/// Largest component of `x` along a direction of a cone, given its generators in order. Fewer than three
-/// generators represent all directions.
+/// Upper bound of the scalar products of `x` with the unit directions of a convex cone, which is given
+/// by its generators in counter-clockwise order. Fewer than three generators represent all directions.
 fn max_component(cone: &[V3], x: &V3) -> f64 {
     let n = cone.len();
     if n < 3 {

@@ -107,7 +107,8 @@ pub struct Passage {
     pub smallest: Option<(f64, f64)>,
     /// Number of queries that were computed.
     pub queries: u32,
-    /// Number of pairs of nodes that were visited between the queries.
+    /// Number of pairs of nodes that were visited by the searches for times free of contact, between the
+    /// queries.
     pub pairs: u64,
 }
 
@@ -206,7 +207,7 @@ fn distant_origin(
     Ok(Some(origin))
 }
 
-/// Resolution of a contradiction between two samples.
+/// Result of [`Advancement::resolve`], which repeats two contradictory samples.
 enum Resolved {
     /// The search continues from this sample.
     Sample(MotionSample),
@@ -235,7 +236,7 @@ struct MotionSample {
     /// Smallest distance (mm) of the solids at that time, or `d_max` of the query if it found no minimum.
     distance: f64,
     /// Nearest minimum in the frame of A, and the speed (mm per unit of time) at which its distance
-    /// decreases.
+    /// decreases; `None` if the query found no minimum.
     nearest: Option<(Contact, f64)>,
     status: Option<Status>,
 }

@@ -28,7 +28,8 @@ pub struct Path {
     times: Vec<f64>,
     /// World pose of the solid after the last piece.
     end: Pose,
-    /// Upper bound of the coordinates (mm) that were rounded in [`Path::starting`].
+    /// Upper bound (mm) of the coordinates with which [`Path::starting`] has computed the poses of this
+    /// path, and whose rounding it therefore contains; 0 if the path was not computed by it.
     rounded: f64,
 }
 
@@ -165,8 +166,8 @@ impl Path {
         self.pieces.iter().map(of_piece).fold(end, f64::max)
     }
 
-    /// Upper bound of the coordinates (mm) that are rounded in [`Path::starting`] and in
-    /// [`Path::seen_from`] with the origin `origin`.
+    /// Upper bound (mm) of the coordinates whose rounding the path contains after [`Path::starting`] and
+    /// after [`Path::seen_from`] with the origin `origin`.
     pub(crate) fn rounded_from(&self, origin: &V3) -> f64 {
         let turn = |p: &PathPiece| p.twists.iter().map(|t| length(&t.w)).sum::<f64>() * p.duration;
         self.rounded + length(origin) * self.pieces.iter().map(turn).fold(0.0, f64::max)

@@ -5,8 +5,8 @@ use crate::body::Body;
 use feeler_geom::{P3, Pose, Twist, V3};
 use nalgebra::{Matrix3, Translation3};
 
-/// Prediction of the gaps at the end of a step, for engines whose contacts exert forces only if they are
-/// closed at its beginning.
+/// Prediction of the gaps at the end of a step, for engines whose contacts exert forces in a step only
+/// if they are closed at the beginning of the step.
 #[derive(Clone, Debug, Default)]
 pub struct GapPrediction {
     /// Constraints that the contacts of the last update put on the motion of B, in the order of the
@@ -55,12 +55,13 @@ struct Row {
     gap: f64,
 }
 
-/// Impulses of the contacts in a prediction.
+/// Impulses of the contacts in a prediction, and their effects on the gaps.
 #[derive(Clone, Debug, Default)]
 struct Loads {
     /// Impulse of each contact in that part of the step (see [`PARTS`]) that was solved last.
     part: Vec<f64>,
-    /// Length (mm) by which each contact increases its own gap until the end of the step.
+    /// For each contact, the length (mm) by which its own impulses increase its gap until the end of the
+    /// step.
     opened: Vec<f64>,
 }
 
@@ -80,12 +81,12 @@ const MAX_ROUNDS: u32 = 4;
 /// Maximum number of sweeps of the solver over the contacts. A larger value is slower; with a smaller one,
 /// the constraints of contacts in sharp wedges are violated.
 const MAX_SWEEPS: u32 = 256;
-/// Largest change (mm) of a contact's gap in a sweep at which the iteration ends. Predictions have errors
-/// of this size, and a smaller value is slower.
+/// Largest change of a gap (mm, converted to a whole step) by one sweep over all contacts at which the
+/// sweeps end. Predictions have errors of this size, and a smaller value is slower.
 const SWEEP_CHANGE: f64 = 1e-6;
-/// Displacement (mm) of a step below which impacts are not predicted, because no gap closes by more than
-/// that. With a larger value, slow impacts close gaps by that displacement; a smaller one is slower at
-/// rest.
+/// Upper bound (mm) of the displacement of a step at or below which impacts are not predicted, because
+/// no gap closes by more than that. With a larger value, slow impacts close gaps by that displacement; a
+/// smaller one is slower at rest.
 const MIN_MOTION: f64 = 5e-4;
 
 impl GapPrediction {
@@ -129,8 +130,9 @@ impl GapPrediction {
         &self.gaps
     }
 
-    /// Reduces the gaps to those of a displacement limited by contacts. A contact that closes within the
-    /// step acts from its start, because the engine receives it as closed.
+    /// Lowers `gaps` to the gaps after the displacement `free`, limited by the contacts, if these are
+    /// smaller. The gap of a contact is that without its own impulses. A contact that closes within the
+    /// step acts from the start of the step, because the engine receives it as closed.
     fn solve(&mut self, mobility: &Mobility, free: &Displacement) {
         for _ in 0..MAX_ROUNDS {
             let motion = mobility.constrain(free, &self.rows, &mut self.loads);
@@ -210,7 +212,7 @@ impl Mobility {
         motion
     }
 
-    /// Change (mm in a whole step) of a contact's own gap by a unit impulse.
+    /// Increase of a contact's own gap in a whole step (mm) by a unit impulse of this contact.
     fn compliance(&self, row: &Row) -> f64 {
         self.inverse_mass + row.lever.dot(&(self.inverse_inertia * row.lever))
     }

@@ -23,14 +23,15 @@ use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::{EdgeId, FaceId};
 use nalgebra::{Matrix2, Matrix3, Matrix6, SMatrix};
 
-/// Smallest singular value of `F_yy`, as a fraction of the largest one, at which the contact counts as
-/// isolated. With a larger value, isolated contacts have no second derivative; with a smaller one,
-/// rounding determines it.
+/// Smallest singular value of the matrix `F_yy` of second derivatives by the footpoints' parameters and
+/// the normal (see the module), as a fraction of its largest one, at which the contact counts as
+/// isolated. With a larger value, isolated contacts have no second derivative of the gap; with a smaller
+/// one, rounding determines it.
 const MIN_SINGULAR: f64 = 1e-8;
-/// Largest angle (rad) by which a contact may differ from a critical pair: between the connection of the
-/// footpoints and the normal, and between tangents and the plane orthogonal to the normal. With a larger
-/// value, footpoints of contacts whose directions are outside polars slide; with a smaller one, rounding
-/// fixes footpoints at small gaps.
+/// Largest angle (rad) between the connection of the footpoints and the normal, and between the tangents
+/// of the features and the plane orthogonal to the normal, at which the footpoints of a contact count as
+/// a critical pair, so that they slide. With a larger value, footpoints of contacts whose directions are
+/// outside polars slide; with a smaller one, rounding fixes footpoints at small gaps.
 const CRITICAL_ANGLE: f64 = 1e-5;
 
 /// Jacobian of a point of B with respect to a twist of B: columns of the translation, then of the rotation.

@@ -93,7 +93,7 @@ pub enum StepContactKind {
     Quasi,
     /// A point at fixed parameters of one of two nearly conformal features.
     Sample,
-    /// A quasi-minimum beyond a concave edge of a face.
+    /// A quasi-minimum with a footpoint on the extension of its face, beyond a concave edge of the face.
     Extended,
 }
 
@@ -222,7 +222,8 @@ pub struct ContactTracker {
     contacts: Vec<StepContact>,
     /// Identities of the contacts of the previous update.
     before: Vec<Identity>,
-    /// Identities of `contacts`, in the same order until numbers are assigned.
+    /// Identities of the contacts of the last update, in the order in which they were found; `contacts`
+    /// has this order only until it is sorted by number.
     known: Vec<Identity>,
     /// Identity of the next new contact.
     next: u64,
@@ -259,7 +260,7 @@ struct Identity {
     gap: f64,
 }
 
-/// Key by which a contact is found again in the next update.
+/// Key by which a contact of one update is recognised among those of the next update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// A minimum with its [`Contact::id`].
@@ -268,9 +269,10 @@ enum Key {
     Sample(SampleId),
 }
 
-/// Smallest accepted error of a predicted gap, as a fraction of the displacement of a step. Terms of
-/// second order are larger, so denser samples would add contacts but no accuracy. A larger value gives
-/// fewer samples and deeper contacts in fast impacts.
+/// Smallest accepted error of a predicted gap, as a fraction of the displacement of a step; it replaces
+/// [`TrackerOptions::gap_error`] if that is smaller. Terms of second order are larger, so denser samples
+/// would add contacts but no accuracy. A larger value gives fewer samples and deeper contacts in fast
+/// impacts.
 const MIN_RELATIVE_ERROR: f64 = 0.01;
 /// Smallest depth (mm) down to which contacts are searched for. A larger value makes steps slower; a
 /// smaller one causes a second search after impacts.

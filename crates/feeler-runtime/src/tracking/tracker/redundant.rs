@@ -15,17 +15,18 @@
 use super::{ContactTracker, Identity, StepBound, StepContact, StepContactKind};
 use feeler_geom::{P3, Pose};
 
-/// Largest error δ of implied contacts, as a fraction of the accepted error of a predicted gap. A larger
-/// value allows deeper contacts; a smaller one gives larger sets.
+/// Error δ (see the module) up to which another contact implies a contact, as a fraction of the accepted
+/// error of a predicted gap. A larger value allows deeper contacts; a smaller one gives larger sets.
 const MAX_ERROR_PART: f64 = 0.5;
 
-/// Sort key of a contact: strict contacts come first, then contacts of the last update.
+/// Sort key of a contact: strict contacts come first, then contacts of the previous update, then new
+/// ones.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     is_strict: bool,
-    /// Whether the contact was in the last update.
+    /// Whether the contact was in the set of the previous update.
     is_old: bool,
-    /// Index of the contact.
+    /// Index of the contact in the tracker's list of contacts.
     index: usize,
 }
 
@@ -80,8 +81,9 @@ impl ContactTracker {
     }
 }
 
-/// Returns whether the contact `by` implies the contact `c` up to an error (mm). `p` and `q` are the
-/// points of `c` and `by` on B, in A's frame.
+/// Returns whether the contact `by` implies the contact `c`: for every motion within `bound`, the linear
+/// gap of `c` is at least that of `by` minus `error` (mm). `p` and `q` are the points of `c` and `by` on
+/// B, in A's frame.
 fn is_implied(
     (c, p): (&StepContact, &P3),
     (by, q): (&StepContact, &P3),
@@ -117,8 +119,8 @@ mod tests {
         }
     }
 
-    /// For random motions within the bound, the linear gap of an implied contact is below the gap of the
-    /// contact that implies it by at most the error, and some motions nearly attain that.
+    /// For random motions within the bound, the linear gap of an implied contact is at most the error
+    /// below the gap of the contact that implies it, and some motions nearly attain that.
     #[test]
     fn implied_gaps_stay_open() {
         let mut random = SmallRng::seed_from_u64(48);
