@@ -537,7 +537,7 @@ typedef struct FeelerCurveContact {
  */
 typedef struct FeelerTightBend {
   /*
-   Id of the bent curve.
+   Id of the curve that contains the stretch.
    */
   uint32_t curve;
   /*

@@ -99,7 +99,7 @@ pub struct FeelerCurveContact {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerTightBend {
-    /// Id of the bent curve.
+    /// Id of the curve that contains the stretch.
     pub curve: u32,
     /// Reserved, 0.
     pub reserved: u32,

@@ -189,7 +189,11 @@ fn write_masses(
     }
     let without = missing(model, densities);
     if given && !without.is_empty() {
-        writeln!(out, "the total mass is not computed: solids {without:?} have no density; add --density")?;
+        writeln!(
+            out,
+            "the total mass is not computed, because the solids with the numbers {without:?} have no \
+             density; add --density NUMBER=KG_M3 for each, or --density '*=KG_M3' for all of them"
+        )?;
     }
     let sheets: Vec<usize> = (0..model.instances.len()).filter(|k| own(*k).is_none()).collect();
     if !sheets.is_empty() {

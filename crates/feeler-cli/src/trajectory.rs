@@ -61,7 +61,8 @@ fn numbers<const N: usize>(text: &str, option: &str, form: &str) -> anyhow::Resu
 pub fn read(path: &Path) -> anyhow::Result<Trajectory> {
     let text = std::fs::read_to_string(path).context("the trajectory cannot be read")?;
     let file: TrajectoryFile = serde_json::from_str(&text).context(
-        "a trajectory is {\"unit\":\"mm\",\"dt\":S,\"poses_b\":[[tx,ty,tz,qx,qy,qz,qw],…],\"poses_a\":[…]}",
+        "a trajectory is {\"unit\":\"mm\",\"dt\":S,\"poses_b\":[[tx,ty,tz,qx,qy,qz,qw],…],\"poses_a\":[…]} \
+         (translations in mm, S: duration of a step in s); only poses_b is required",
     )?;
     if let Some(unit) = &file.unit {
         ensure!(unit == "mm", "the unit of a trajectory must be 'mm', not '{unit}'");

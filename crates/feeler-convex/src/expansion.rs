@@ -189,7 +189,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
     }
 }
 
-/// Core of a shape, translated by the vector `by`.
+/// The core of `shape`, translated by the vector `by`. As a [`Support`] it has the radius 0, whatever
+/// the radius of `shape`.
 pub(crate) struct Translated<'s, S: ?Sized> {
     pub(crate) shape: &'s S,
     pub(crate) by: V3,

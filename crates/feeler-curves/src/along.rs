@@ -60,8 +60,9 @@ const CUT_FRACTION: f64 = 0.4937;
 /// small slopes are bisected needlessly; with a smaller one, signs of slopes may be noise.
 const SLOPE_ROUNDING: f64 = 4e-16;
 
-/// Finds all minima and level stretches for parameters in `[from, to]`, and passes them to `found`.
-/// `sample` computes the slope at a parameter.
+/// Finds the strict minima and the level stretches of the distance for parameters in `[from, to]`, and
+/// passes them to `found` in ascending order. `sample` computes the slope at a parameter, and `level`
+/// has the thresholds of level stretches. A long level stretch is passed in several adjacent pieces.
 pub(crate) fn minima(
     sample: &mut impl FnMut(f64) -> Slope,
     [from, to]: [f64; 2],
@@ -129,8 +130,9 @@ fn search(
     search(sample, m, b, reach, halvings - 1, level, found);
 }
 
-/// Passes the minimum between two samples, between which the slope rises, to `found`; if the distance is
-/// weakly curved there, the level stretch around the minimum.
+/// Refines the minimum between the samples `a` and `b`, between which the slope changes from negative to
+/// positive (up to the end tolerance), and passes it to `found`. If the slope is below the threshold of
+/// `level` over a long enough part around the minimum, that part is passed as a level stretch instead.
 fn report(
     sample: &mut impl FnMut(f64) -> Slope,
     a: Slope,

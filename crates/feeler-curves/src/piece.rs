@@ -51,11 +51,14 @@ const fn product_weights(p: usize, q: usize) -> [[f64; MAX_CONTROL_POINTS]; MAX_
 struct Weights<const N: usize>;
 
 impl<const N: usize> Weights<N> {
-    /// Weights of the product of a first derivative and a piece.
+    /// Weights ([`product_weights`]) of the product of a first derivative (degree `N - 2`) and a piece
+    /// (degree `N - 1`).
     const FIRST: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 2, N - 1);
-    /// Weights of the product of a second derivative and a piece.
+    /// Weights ([`product_weights`]) of the product of a second derivative (degree `N - 3`) and a piece
+    /// (degree `N - 1`).
     const SECOND: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 3, N - 1);
-    /// Weights of the product of two first derivatives.
+    /// Weights ([`product_weights`]) of the product of a first derivative (degree `N - 2`) with itself,
+    /// which is the squared speed.
     const SPEED: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 2, N - 2);
 }
 

@@ -63,12 +63,16 @@ pub enum NurbsError {
 impl fmt::Display for NurbsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Degree => "the degree is zero or too large",
-            Self::Counts => "the numbers of knots, control points and weights do not fit the degree",
-            Self::DecreasingKnots => "the knots decrease",
-            Self::EmptyDomain => "the parameter domain is empty",
-            Self::NonPositiveWeight => "a weight is not positive",
-            Self::NotFinite => "a number is not finite",
+            Self::Degree => "the degree is 0 or above the largest supported one",
+            Self::Counts => {
+                "the numbers of knots, control points and weights do not match (in each direction, more \
+                 control points than the degree, and one knot more than control points plus the degree; \
+                 weights for all control points or for none)"
+            }
+            Self::DecreasingKnots => "a knot is smaller than the previous one",
+            Self::EmptyDomain => "the parameter domain is empty: its end knot is not above its start knot",
+            Self::NonPositiveWeight => "the weight of a control point is zero or negative",
+            Self::NotFinite => "a knot, a control point or a weight is not finite",
         })
     }
 }

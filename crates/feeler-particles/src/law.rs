@@ -138,7 +138,10 @@ impl Law {
         let (Self::Linear { normal, shear, restitution, friction }
         | Self::Hertz { modulus: normal, shear, restitution, friction }) = *self;
         if !(normal > 0.0 && normal.is_finite() && shear >= 0.0 && shear.is_finite()) {
-            return Err(LawError("stiffness must be finite and above 0, that in shear at least 0"));
+            return Err(LawError(
+                "the normal stiffness (or modulus) must be finite and above 0, the shear stiffness (or \
+                 modulus) finite and at least 0",
+            ));
         }
         if !(0.0 < restitution && restitution <= 1.0) {
             return Err(LawError("the coefficient of restitution must be above 0 and at most 1"));

@@ -163,7 +163,12 @@ fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
         ShapeTable::PolySuperellipsoid { positive, negative, exponents, diameter } => {
             (positive, negative, exponents, diameter)
         }
-        ShapeTable::Solid { .. } => return Err(PourError::value("solid", "a solid has no semi-axes")),
+        ShapeTable::Solid { .. } => {
+            return Err(PourError::value(
+                "solid",
+                "a solid has no semi-axes; give a superellipsoid or poly-superellipsoid",
+            ));
+        }
     };
     let given = Grain::new(V3::from(*positive), V3::from(*negative), *exponents)?;
     let grain = scaled(&given, 1.0 / given.radius()).in_key("semi-axes")?;

@@ -204,7 +204,12 @@ fn walls_of_file(
 ) -> Result<Vec<SceneWall>, PourError> {
     let (is_stl, is_solid) = (is_stl(path), table.solid == Some(true));
     let sides_apply = !is_solid || table.sides.is_none();
-    ensure!(sides_apply, "sides", "solids have their own sides, and sheets both; omit it");
+    ensure!(
+        sides_apply,
+        "sides",
+        "this key does not apply with solid = true: closed meshes have contacts on their outside, open ones \
+         on both sides; omit it"
+    );
     ensure!(table.solid.is_none() || is_stl, "solid", "this key is for STL files; omit it");
     ensure!(!is_stl || table.chord.is_none(), "chord", "STL files consist of triangles already; omit it");
     let mut walls = if is_stl && !is_solid { stl(table, path)? } else { solids(table, path, notes)? };

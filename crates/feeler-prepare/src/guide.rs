@@ -9,9 +9,10 @@ use feeler_geom::{Curve, P2, Surface, V2};
 use crate::group::EdgeGroup;
 use crate::normals::unwrapped;
 
-/// Maximum error of surface parameters that are interpolated linearly between two samples, as a fraction
-/// of the distance between the samples. These are lengths in space, and the error is measured at the
-/// middle. Newton's method converges from the interpolated parameters because they are an order of
+/// Maximum error of surface parameters that are interpolated linearly between two neighbouring samples
+/// of an edge, as a fraction of the distance between the two samples. Error and distance are lengths on
+/// the surface, and the error is that at the middle of the interval, which is halved if the error is
+/// larger. Newton's method converges from the interpolated parameters because they are an order of
 /// magnitude nearer than the neighbouring samples. With a larger value Newton can diverge; with a
 /// smaller one there are more samples.
 const MAX_INTERPOLATION_ERROR: f64 = 0.05;

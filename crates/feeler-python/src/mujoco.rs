@@ -434,10 +434,11 @@ fn report_interference(registered: &Registered, geoms: [i32; 2], time: f64) {
     let [a, b] = geoms.map(|g| registered.geoms[&g].name.as_str());
     let (depth, time) = (registered.depth, (1e6 * time).round() / 1e6);
     let message = format!(
-        "geoms {a} and {b} interfere at time {time} s without a contact that parts them, and pass through \
-         each other: start them apart, or call install with a larger depth ({depth} mm now; the thickness of \
-         the parts limits it too) or, if they meet faster than at 1 m/s, speed. This is reported once for \
-         each two geoms; feeler.mujoco.counts(model) counts the calls"
+        "geoms {a} and {b} interfere at time {time} s and have no contact that pushes them apart, so they \
+         pass through each other. Start them apart, or call feeler.mujoco.install with a larger depth (now \
+         {depth} mm; the thickness of the parts limits it, too), or with a larger speed if they approach \
+         each other faster than that (1 m/s by default). This is reported once for each pair of geoms; \
+         feeler.mujoco.counts(model).unexplained is the number of all such updates"
     );
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push(message);
     // The calling thread may lack the GIL while another one holds it and waits for this call, so that

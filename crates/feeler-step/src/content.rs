@@ -290,7 +290,8 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
     }
 }
 
-/// Returns the name of lump `k` of a solid with the given name.
+/// Returns the name of the lump with the number `k`, counted from 1, of a solid called `name`: `name:k`,
+/// or `lump:k` if `name` is empty.
 pub(crate) fn numbered(name: &str, k: usize) -> String {
     if name.is_empty() { format!("lump:{k}") } else { format!("{name}:{k}") }
 }

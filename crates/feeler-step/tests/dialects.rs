@@ -258,9 +258,9 @@ fn whole_spheres_and_tori() {
     }
 }
 
-/// The upper half of a spindle torus whose tips almost coincide with the poles of a sphere. Its rim is
-/// inside the outer sheet by the distance between the two sheets, so that only the file's flag
-/// distinguishes the sheets.
+/// The upper half of a spindle torus whose major radius is tiny, so that both sheets almost coincide
+/// with one sphere. The rim of the face lies on the outer sheet, on the inner one, or inside both; in
+/// all cases the sheet is the one that the file's flag states.
 #[test]
 fn the_stated_sheet_of_a_spindle_torus_is_used() {
     let (major, minor) = (5e-4_f64, 3.0_f64);

@@ -88,7 +88,8 @@ pub struct ClearanceReport {
     pub pairs: Vec<ClearancePair>,
     /// Numbers of all, excluded and measured pairs.
     pub counts: PairCounts,
-    /// Largest distance (mm) that was measured.
+    /// Distance (mm) up to which pairs were measured, as
+    /// [`ClearanceOptions::reach`](crate::ClearanceOptions::reach) returns it.
     pub d_max: f64,
     /// Names of rules that match no pair of parts.
     pub unmatched_rules: Vec<String>,

@@ -80,11 +80,11 @@ pub struct PartCounts {
     pub removed: usize,
     /// Number of parts with another name, but the same shape and pose.
     pub renamed: usize,
-    /// Number of parts of both versions whose pose differs; those that also have another shape count in
-    /// `changed`, too.
+    /// Number of parts that both versions have, but at different poses. A part whose shape also differs
+    /// is counted in `changed`, too.
     pub moved: usize,
-    /// Number of parts of both versions whose solid differs in a compared property; those that are also
-    /// moved count in `moved`, too.
+    /// Number of parts that both versions have, but with solids that differ in a compared property. A
+    /// part whose pose also differs is counted in `moved`, too.
     pub changed: usize,
 }
 

@@ -129,7 +129,9 @@ fn compare_times(old: f64, new: f64, limit: &TimeLimit) -> Option<Difference> {
     let ratio = new / old;
     let differs = ratio > limit.ratio || ratio < 1.0 / limit.ratio;
     (differs && old.max(new) >= min_time).then(|| {
-        let what = format!("takes {ratio:.2} times as long: {old:.3} -> {new:.3} reference workloads");
+        let what = format!(
+            "takes {ratio:.2} times as long as the golden result: {old:.3} -> {new:.3} reference workloads"
+        );
         Difference::new(DifferenceKind::Time, "", what)
     })
 }

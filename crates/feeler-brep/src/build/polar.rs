@@ -63,8 +63,9 @@ pub(super) struct TangentCone {
     pub(super) concave: bool,
 }
 
-/// Returns the unit direction of the edge of a use `u`, away from the vertex at which `u` starts or,
-/// unless `at_start_of_use` is set, ends. Returns `None` if the edge has no direction there.
+/// Returns the unit tangent of the edge of `u` at one end of this use, pointing from that end into the
+/// edge. The end is the start of the use if `at_start_of_use` is set, otherwise its end. `None` if the
+/// curve has no tangent there.
 pub(super) fn away(draft: &Draft, u: &Use, at_start_of_use: bool) -> Option<V3> {
     let e = &draft.edges[u.edge as usize];
     let at_t0 = at_start_of_use == u.forward;
@@ -190,8 +191,9 @@ impl TangentCone {
     }
 
     /// Returns whether the direction `d`, which makes no acute angle with `∂T`, points into the
-    /// material. The outward normal at the nearest point of `∂T` decides; at corners, the sum of the
-    /// normals of the adjacent arcs does.
+    /// material, that is, whether its product with the outward normal at the nearest point of `∂T` is
+    /// negative. At corners, the normal is the sum of those of the adjacent arcs. If the product is
+    /// zero, the result is whether an edge at the vertex is concave.
     fn is_inward(&self, d: &V3) -> bool {
         let nearest: Vec<(f64, V3)> = self.arcs.iter().map(|a| (a.largest_cosine(d), a.normal)).collect();
         let best = nearest.iter().fold(f64::NEG_INFINITY, |m, x| m.max(x.0));

@@ -820,7 +820,8 @@ pub(super) struct Wrong {
     pub(super) faces: Vec<(u64, String)>,
     /// Entity ids of seam edges that take the wrong way around their circles.
     pub(super) arcs: Vec<u64>,
-    /// Guessed outward normals that evidence confirms or contradicts.
+    /// Results of testing the guessed outward normals of faces, for those faces for which there is
+    /// evidence for or against the guess.
     pub(super) guesses: Vec<Guess>,
     /// Entity ids of faces whose patches must not be replaced by canonical surfaces.
     pub(super) patches: Vec<u64>,

@@ -151,7 +151,10 @@ fn degenerate_tetrahedron_of_figure_4_6() {
     }
 }
 
-/// The results of all variants agree with each other and are optimal.
+/// Signed Volumes with rounded and with exact signs, Voronoi's and Johnson's method find the same
+/// nearest point as the search of all faces of the simplex. If the newest vertex improves on the nearest
+/// point of the other vertices, Signed Volumes with [`Newest::Last`] finds that point, too, and the
+/// vertex is part of the result.
 #[test]
 fn variants_agree_where_simplices_have_volume() {
     use crate::gjk::SubAlgorithm;

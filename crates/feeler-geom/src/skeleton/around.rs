@@ -207,7 +207,8 @@ mod tests {
         [[-1e3, 1e3], [lo, lo + r.random_range(0.0..2.0)]][r.random_range(0..2)]
     }
 
-    /// Circles around lines have the extrema that sampling finds, on both sides, in any range.
+    /// A circle around a line, nearly coaxial with it, has critical pairs at the distances that sampling
+    /// finds, on both sides of the axis and within any range of distances.
     #[test]
     fn extrema_about_lines() {
         let mut r = rng(71);
@@ -254,7 +255,8 @@ mod tests {
         assert!(solved > 600, "{solved}");
     }
 
-    /// Circles around circles have the extrema that sampling finds.
+    /// Two circles around nearly the same axis have critical pairs at the distances that sampling finds,
+    /// within any range of distances.
     #[test]
     fn extrema_about_circles() {
         let mut r = rng(72);

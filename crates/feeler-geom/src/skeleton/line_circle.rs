@@ -290,10 +290,12 @@ fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     })
 }
 
-/// Passes to `try_start` the pairs from which Newton's iteration can start, for the circle's point at the
-/// angle `theta` (rad). Their normals have the required product with the axis, and are either orthogonal
-/// to the circle's tangent or along the connection of the axis' point and the circle's point. At a
-/// critical pair both normals agree.
+/// Passes to `try_start` the pairs from which Newton's iteration starts at the circle's point of the
+/// angle `theta` (rad). A pair consists of this point, a point of the line's axis and a unit normal n
+/// with `u·n = -slope`, where u is the axis' direction. At a critical pair, n is also orthogonal to the
+/// circle's tangent and parallel to the connection of both points. A start satisfies the first of these
+/// two conditions. If that condition determines n poorly or not at all, for example because the tangent
+/// is parallel to the axis, starts that satisfy the second one are passed, too.
 fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     let (sin, cos) = math::sin_cos(theta);
     let e_r = p.frame.x * cos + p.frame.y * sin;

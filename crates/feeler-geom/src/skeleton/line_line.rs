@@ -62,7 +62,10 @@ pub(super) fn solve(job: &mut Job<'_>) {
     isolated(job, &lines);
 }
 
-/// Adds the isolated critical pairs; there are at most two.
+/// Adds the isolated critical pairs of two lines, of which there are at most two. Their normals are
+/// mirror images with respect to the plane of both directions; for cylinders, they are the common
+/// perpendicular in both senses. Nothing is added if the axes are parallel or the lines have no common
+/// normal.
 fn isolated(job: &mut Job<'_>, l: &Lines) {
     // Axes that are parallel to rounding over the features have no isolated pair near the features.
     if l.sin <= 8.0 * f64::EPSILON || l.sin * job.extent <= job.noise {

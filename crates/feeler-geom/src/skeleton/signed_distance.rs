@@ -46,7 +46,9 @@ pub struct SignedDistanceForm {
 /// vectors n and t, or t = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bending {
-    /// Unit direction along which the second derivative vanishes.
+    /// Unit vector n along which the quadratic form is zero, or the zero vector for a form without such
+    /// a direction. In a [`SignedDistanceForm`] it is the gradient or the opposite; for a cone, it
+    /// points from the axis to the queried point instead.
     pub n: V3,
     /// Unit direction along which the second derivative is `l`; zero if `k` is that of all directions
     /// orthogonal to `n`.

@@ -29,12 +29,13 @@ pub enum SimulationError {
     /// [`WallForces`](crate::WallForces), is not finite.
     #[error("sphere {0}: its centre, velocity or spin is not finite")]
     NotFinite(usize),
-    /// A wall's motion cannot continue.
+    /// The motion of a wall, or its state in a saved simulation, cannot be applied, for example because
+    /// a facet would lose its area. That wall is unchanged.
     #[error("wall {wall}: {error}")]
     Wall {
         /// Id of the wall.
         wall: WallId,
-        /// Reason why the motion cannot continue.
+        /// Reason why the motion or the saved state cannot be applied.
         error: FacetError,
     },
     /// Two spheres of a call of [`WallForces`](crate::WallForces) have this tag.

@@ -52,7 +52,8 @@ impl Simulation {
     /// Moves the walls, but not the particles, over a time (s).
     ///
     /// # Errors
-    /// A wall's motion cannot continue.
+    /// [`SimulationError::Wall`] if the motion of a wall would leave a facet without area. That wall and
+    /// the walls after it are not moved.
     pub fn advance_walls(&mut self, time: f64) -> Result<(), SimulationError> {
         self.walls.advance(time)
     }

@@ -61,7 +61,9 @@ impl PlaneWall {
     pub fn new(point: P3, normal: V3) -> Result<Self, SimulationError> {
         let length = normal.norm();
         if !(length > 0.0 && length.is_finite() && point.iter().all(|c| c.is_finite())) {
-            return Err(SimulationError::Particle("a plane needs a finite point and a normal"));
+            return Err(SimulationError::Particle(
+                "a plane needs a finite point and a finite normal other than 0",
+            ));
         }
         let normal = normal / length;
         let local_frame = frame(&point, &normal);

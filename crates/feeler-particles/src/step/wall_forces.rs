@@ -121,7 +121,8 @@ impl WallForces {
     /// Moves the walls by their motions over a time (s).
     ///
     /// # Errors
-    /// A wall's motion cannot continue.
+    /// [`SimulationError::Wall`] if the motion of a wall would leave a facet without area. That wall and
+    /// the walls after it are not moved.
     pub fn advance(&mut self, time: f64) -> Result<(), SimulationError> {
         self.walls.advance(time)
     }

@@ -221,8 +221,8 @@ fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
     group.spans = out;
 }
 
-/// Number of closed rings of spans, where `next` contains the index of the successor of each span;
-/// `usize::MAX` if a span has no successor.
+/// Returns the number of closed rings that the spans form, or `usize::MAX` if a span has no successor.
+/// `next` contains for each span the index of its successor, or `None`.
 fn n_rings(next: &[Option<usize>]) -> usize {
     let mut used = vec![false; next.len()];
     let mut rings = 0;

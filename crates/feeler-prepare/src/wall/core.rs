@@ -19,8 +19,9 @@ pub(super) struct Core {
     /// Axis of a cylinder, along which the points o may be shifted without changing the thickness;
     /// `None` for other surfaces.
     pub(super) axis: Option<V3>,
-    /// Whether the offset perpendicular to n is zero except along the axis, so that two such points
-    /// differ by a multiple of n.
+    /// Whether p = o + ρ n holds exactly, with the centre of `centers` as o for all points p of the
+    /// cell, up to a shift of o along `axis`. It is `true` for spheres and cylinders. At the two ends of
+    /// a wall between exact cores, the points o differ by a multiple of n, up to shifts along the axes.
     pub(super) exact: bool,
     /// Signed radius ρ (mm): positive if the outward normal points away from the points o.
     pub(super) radius: f64,

@@ -27,8 +27,11 @@ pub enum QueryError {
          tolerance"
     )]
     CoordinatesTooLarge {
-        /// Distance between the origins of both solids plus the distance of the farther corner of their
-        /// boxes from its own origin (mm). For a motion, the length of the path is added.
+        /// Bound of the coordinates (mm), by which rounding grows: the distance between the origins of
+        /// both solids plus the largest distance of a corner of either solid's box from its own origin.
+        /// For a motion, the length of the path is added. For the query of a point, it is the distance
+        /// of the point or of the farthest corner of the box from the solid's origin, whichever is
+        /// larger.
         coordinates: f64,
         /// Largest value of `coordinates` that the tolerance allows (mm).
         limit: f64,

@@ -156,8 +156,9 @@ impl EdgeArcs {
         found.map_or(piece.deviation, |i| self.gaps[i].1)
     }
 
-    /// Indices in `list` of the arcs on the trimming pieces of a face, for the edges whose first face it
-    /// is.
+    /// Indices in `list` of the arcs on the trimming pieces of `face`. An edge has arcs on one of its
+    /// two faces only, the one with the smaller index. The edges of `face` whose other face has the
+    /// smaller index are therefore missing.
     pub(crate) fn of_face(&self, face: FaceId) -> Range<u32> {
         let Range { start, end } = self.of_face[face.index()];
         index(start)..index(end)

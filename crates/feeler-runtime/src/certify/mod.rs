@@ -188,8 +188,9 @@ struct Certificate {
     found: Vec<Candidate>,
 }
 
-/// Returns the jobs for pairs of areas that are sorted by features, and the list of areas of canonical
-/// features to which [`Job::Reduced`] refers.
+/// Divides `pairs`, pairs of areas that are sorted by their features, into jobs. Returns the jobs, and
+/// the list of areas of canonical features of which each [`Job::Reduced`] has a range. Pairs of areas of
+/// two canonical features get no job.
 fn jobs(ctx: &Context<'_>, pairs: &[AreaPair]) -> (Vec<Job>, Vec<AreaId>) {
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let mut jobs = Vec::new();

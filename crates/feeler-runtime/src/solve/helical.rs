@@ -317,8 +317,10 @@ impl Orbit<'_> {
         s.number.is_some_and(|k| k.rem_euclid(every) == 0)
     }
 
-    /// Adds the minimum at the station `lowest` of a row, or the samples of its conformal set. Samples up
-    /// to the distance `sampled` (mm) are omitted, because [`Self::nearly_a_set`] has added them.
+    /// Adds to `out` the minimum at the station with the index `lowest` in `row`, unless its distance is
+    /// out of range. If at least [`MIN_SET_STATIONS`] stations around it exceed its distance by at most
+    /// [`Self::spread`], the samples of this conformal set are added instead. Samples with distances of
+    /// at most `sampled` (mm) are omitted, because [`Self::nearly_a_set`] has added them.
     fn minimum(&self, row: &[Station], lowest: usize, sampled: f64, out: &mut Solved, stats: &mut Stats) {
         let most = row[lowest].distance + self.spread();
         if row[lowest].distance > self.ctx.d_max || most < self.ctx.least {

@@ -166,8 +166,9 @@ struct Together {
     loads: bool,
 }
 
-/// Whether both features of a pair of areas are invariant under one screw motion, up to the limits within
-/// which their minima are solved section by section.
+/// Whether the features of two areas, at least one of them a face, are invariant under nearly the same
+/// screw motion at the current pose, such as the threads of a bolt and its nut. Their minima are then
+/// solved section by section. The limits are those of [`helical::is_pair`].
 pub(crate) fn is_screwed(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     helical::is_pair(ctx, ctx.a.area(i).feature, ctx.b.area(j).feature)
 }

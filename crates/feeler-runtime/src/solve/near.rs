@@ -418,8 +418,10 @@ fn one(
     Some(())
 }
 
-/// Evaluates the objective at the unit-box parameter `x` of an interval of a curve, with derivatives by it.
-/// `eps` (mm) is the rounding of a footpoint. `None` where the objective has no derivatives.
+/// Evaluates the objective at the point of `curve` with the unit-box parameter `x`, whose values from 0
+/// to 1 are the range of u of `rect`. The derivatives are by `x`. `eps` (mm), the rounding error of a
+/// footpoint, determines the rounding error of the value (`noise`). `None` where the objective has no
+/// derivatives: see [`Reduced::probe`].
 fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, eps: f64) -> Option<Eval<1>> {
     let d = curve.derivs(at(rect, x[0], 0.0).x);
     let q = objective.probe(&d.p)?;

@@ -52,9 +52,9 @@ pub(crate) struct Widening {
 /// culled. A larger value makes steps slower; a smaller one misses contacts of edges that cross at small
 /// angles.
 pub(crate) const LARGEST_DILATION: f64 = 0.25;
-/// Angle by which the polars of two crossing edges are dilated, as a multiple of the step's rotation over
-/// the sine of the angle between the edges. A larger value adds contacts; a smaller one misses contacts
-/// where this angle changes during the step.
+/// Dilation of the polars of two crossing edges, as a multiple of the step's rotation divided by the
+/// sine of the angle between the edges. The factor exceeds 1 because that angle can change during the
+/// step. A larger value adds contacts; a smaller one misses contacts of edges whose angle changes.
 const CROSSING_DILATION: f64 = 1.2;
 /// Smallest angle between edges that count as crossing, as a multiple of the step's rotation. Edges at
 /// smaller angles have contacts at the ends of their overlap instead. A larger value misses crossings, a

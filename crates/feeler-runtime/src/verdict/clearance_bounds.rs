@@ -42,13 +42,14 @@ impl ClearanceBound {
 /// one. The `Which` of a variant is the solid whose face, or whose edges, are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CrossingQuery {
-    /// Crossings of the edges of a face of the given solid with the surface of a face of the other one.
+    /// Search for points at which edges of a face of this solid cross the surface of a face of the other
+    /// solid.
     Edges(Which),
-    /// Closed curves, inside a face of the given solid, in which the surface of a face of the other one
-    /// crosses it.
+    /// Search for closed curves, inside a face of this solid, in which the surface of a face of the
+    /// other solid crosses it.
     Face(Which),
-    /// Closed curves, inside one area of a face of the given solid, in which the surface of a face of the
-    /// other one crosses it.
+    /// Search for closed curves, inside one area of a face of this solid, in which the surface of a face
+    /// of the other solid crosses it.
     Area(Which, AreaId),
 }
 
@@ -281,9 +282,9 @@ fn displacement_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
     (now * center - before * center).norm() + 0.5 * turn * bounds.diagonal()
 }
 
-/// Lower bound of the distance (mm) of a ball from the areas of a face, in the solid's frame; negative if
-/// the ball may intersect them. If an area is at most `reach` (mm) away, the distance from the first such
-/// area is returned instead.
+/// Lower bound (mm) of the distance of a ball (frame of the solid) from the areas of a face; negative if
+/// the ball may intersect them. The search ends at the first area whose bound is at most `reach` (mm).
+/// That bound is then the result, and other areas can be nearer.
 pub(super) fn distance_to_areas(body: &Body, face: FaceId, center: &P3, radius: f64, reach: f64) -> f64 {
     let data = &body.features()[face.index()];
     let mut smallest = f64::INFINITY;

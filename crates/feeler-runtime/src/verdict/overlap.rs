@@ -207,8 +207,9 @@ const FIRST_AXIS: u8 = NUM_TESTS;
 const END_OF_AXES: u8 = FIRST_AXIS + SAT_AXES;
 
 impl OverlapWalk<'_> {
-    /// Maximum distance (mm) between the boxes of crossing faces, because the levels of a face lie behind
-    /// it by at most this distance.
+    /// Distance (mm) between the boxes of two faces up to which the faces can cross. A crossing is a
+    /// point of one face on a level of the other one, and levels are at most this distance behind their
+    /// face.
     fn crossing_distance(&self) -> f64 {
         limits(self.ctx)[1]
     }

@@ -197,8 +197,8 @@ impl<'a> Index<'a> {
         out
     }
 
-    /// Returns the representations that a mapped item shows, or that are the first one of a relation
-    /// with a transformation.
+    /// Returns the entity ids of the representations that other ones show: those that mapped items refer
+    /// to, and `rep_1` of each relation with a transformation.
     pub(super) fn shown_by_others(&self) -> BTreeSet<u64> {
         let mut out = BTreeSet::new();
         for rep in self.reps.values() {

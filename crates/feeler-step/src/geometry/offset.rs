@@ -22,8 +22,9 @@ const MAX_DEVIATION: f64 = 1e-2;
 /// Number of pieces beyond which [`RELAXED_DEVIATION`] replaces [`TARGET_DEVIATION`]. A larger value
 /// gives more pieces, a smaller one less exact surfaces.
 const FEW_CELLS: usize = 2_000;
-/// Maximum number of pieces of a parallel surface. A larger value takes more time and memory; a smaller
-/// one refuses more surfaces.
+/// Maximum number of pieces of a parallel surface. A surface that needs more for its target deviation is
+/// accepted if the deviation reached so far is at most [`MAX_DEVIATION`], and refused otherwise. A
+/// larger value takes more time and memory; a smaller one refuses more surfaces.
 const MAX_CELLS: usize = 16_000;
 
 /// Returns the parallel surface of `grid` at distance `d` (mm, positive along the natural normal), and

@@ -24,8 +24,10 @@ pub struct Gap {
     pub evaluations: u64,
 }
 
-/// Projects all knots (slave's frame) within `reach` (mm) of the master's bounding box onto the master,
-/// and returns the smallest gap. `pose` maps coordinates of the slave to those of the master.
+/// Projects the `knots`, sample points of the slave's surface in the slave's frame, onto the master, and
+/// returns the smallest gap. Knots outside the master's bounding box, enlarged by `reach` (mm) on every
+/// side, are omitted; if all are, the gap is infinite. `pose` maps coordinates of the slave to those of
+/// the master.
 #[must_use]
 pub fn deepest_gap(
     master: &BezierSurface,

@@ -118,8 +118,9 @@ impl Pairs for Intervals {
     }
 }
 
-/// After any motion, the traversal finds all pairs of leaves that touch, or one of their group, and other
-/// pairs only if they touched a few traversals ago.
+/// After any motion, the traversal finds each pair of leaves that touch or, if pairs have groups,
+/// another pair of its group, whose leaves are below the same two nodes at depth 3. It finds a pair that
+/// does not touch only if the pair touched fewer than [`TEST_EVERY`] traversals ago.
 #[test]
 fn traversal_equals_brute_force() {
     for seed in 0..20 {

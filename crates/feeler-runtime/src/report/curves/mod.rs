@@ -116,7 +116,9 @@ impl ContactPair {
         Ok(out)
     }
 
-    /// Calls `each` for each pair of faces that can intersect, with the points found on their curves.
+    /// Calls `each` once for every pair of faces, one of each solid, that can intersect, with the points
+    /// that were found on the crossing curves of the two faces. `each` is not called if the solids do
+    /// not interfere.
     fn each_crossing(
         &self,
         pose_a: &Pose,

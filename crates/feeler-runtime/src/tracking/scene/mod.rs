@@ -52,7 +52,7 @@ pub enum SceneError {
     #[error("the pose of body {} is not finite; give finite millimetres and a unit quaternion", .0.0)]
     Pose(BodyId),
     /// `d_max` of the scene, of a body or of a pair is negative or not finite.
-    #[error("d_max of the scene is {0}; give a finite distance of 0 mm or more")]
+    #[error("d_max of the scene, a body or a pair is {0}; give a finite distance of 0 mm or more")]
     DMax(f64),
     /// A dilation of a body or of a pair is not finite.
     #[error("the dilation is {0}; give a finite thickness in mm, 0 for none")]
@@ -148,7 +148,8 @@ struct Slot {
 pub struct NearPair<'a> {
     /// The bodies in ascending order.
     pub bodies: [BodyId; 2],
-    /// Index of the near solid in each of these bodies; 0 for a body of one solid.
+    /// For each of the two bodies, the index of the pair's solid among the solids of the body, in the
+    /// order of [`Scene::add_compound`]; 0 for a body of one solid.
     pub parts: [u32; 2],
     /// The contacts of the pair and, with [`QueryOptions::detect_interference`], its status. Solid A
     /// belongs to the body with the smaller identifier.

@@ -47,7 +47,8 @@ struct Slot {
 pub struct TrackedPair<'a> {
     /// The two bodies in ascending order of identifiers.
     pub bodies: [BodyId; 2],
-    /// Index of the near solid in each of these bodies; 0 for a body of one solid.
+    /// For each of the two bodies, the index of the pair's solid among the solids of the body, in the
+    /// order of [`Scene::add_compound`]; 0 for a body of one solid.
     pub parts: [u32; 2],
     /// Result of the tracker's update in the last [`Scene::track`].
     pub update: Update,
