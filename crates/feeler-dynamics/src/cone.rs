@@ -69,14 +69,7 @@ pub(crate) fn solve(
     }
     // Scale the speeds to the order of 1.
     let scale = bound.iter().fold(f64::MIN_POSITIVE, |m: f64, b| m.max(b.abs()));
-    let m = columns.len();
-    let a = CscMatrix::new(
-        m,
-        n,
-        (0..=n).map(|j| j * m).collect(),
-        (0..n).flat_map(|_| 0..m).collect(),
-        (0..n).flat_map(|j| columns.iter().map(move |c| -c[j])).collect(),
-    );
+    let a = sparse(n, &columns);
     let bound: Vec<f64> = bound.iter().map(|b| b / scale).collect();
     let settings = DefaultSettings {
         verbose: false,
@@ -107,6 +100,21 @@ pub(crate) fn solve(
         next += if row.tangents.is_some() { 3 } else { 1 };
     }
     Ok((v, impulses))
+}
+
+/// Matrix whose rows are the negatives of `rows`, vectors of the length `n`. Each contact depends on the
+/// velocities of two bodies only, so most entries are zero and are not stored: the solver's time grows with
+/// those that are.
+fn sparse(n: usize, rows: &[DVector<f64>]) -> CscMatrix<f64> {
+    let (mut starts, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+    for j in 0..n {
+        for (i, row) in rows.iter().enumerate().filter(|(_, row)| row[j] != 0.0) {
+            places.push(i);
+            values.push(-row[j]);
+        }
+        starts.push(places.len());
+    }
+    CscMatrix::new(rows.len(), n, starts, places, values)
 }
 
 impl Row {
