@@ -2,7 +2,7 @@
 //! is known in closed form.
 
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{Contact, ContactKind, ContactPair, QueryOptions, Status};
+use feeler_runtime::{Contact, ContactKind, ContactPair, FeatureKind, QueryOptions, Status};
 use feeler_tests::conformal::shapes::{Shape, cylinder, tube};
 use feeler_tests::{model, part_of};
 use nalgebra::{Translation3, UnitQuaternion};
@@ -272,4 +272,64 @@ fn load_bearing_samples_are_outermost() {
             assert!(kept >= whole - sagitta - 1e-6, "{a} {b} {k}: {kept} of {whole}");
         }
     }
+}
+
+/// Two plates with a hundred holes each, shifted and turned in their common plane and tilted by less than the
+/// tolerance: pieces of trims that are skipped hold neither the lowest sample nor one of the outermost.
+#[test]
+fn skipped_trims_hold_no_load_bearing_samples() {
+    let plate = model("perforated-plate").body;
+    let (low, high) = (plate.bounds().min, plate.bounds().max);
+    let (middle, half) = (nalgebra::center(&low, &high), 0.5 * (high - low));
+    let size = plate.size();
+    let mut random = SmallRng::seed_from_u64(62);
+    let mut compared = 0;
+    for number in 0..18 {
+        let mut any = |x: f64| random.random_range(-x..=x);
+        let turn = [0.0, 1e-3, any(PI)][number % 3];
+        // Over the plate, the distances differ by up to 0, 0.02, 1 and 5 tolerances.
+        let tilt = [0.0, 2e-9, 1e-7, 5e-7][number % 4];
+        let shift = [V3::zeros(), V3::new(any(half.x), any(half.y), 0.0)][usize::from(number > 2)];
+        // About the middle of the plate, and from its top.
+        let rotation = UnitQuaternion::from_scaled_axis(V3::new(tilt, -0.5 * tilt, turn));
+        let to_middle = Translation3::from(middle.coords);
+        let up = V3::z() * (high.z - low.z);
+        let pose = Translation3::from(shift + up) * to_middle * rotation * to_middle.inverse();
+        let mut pair = ContactPair::new(plate.clone(), plate.clone());
+        let options = QueryOptions {
+            conformal_spacing: Some(size),
+            penetration: 0.05,
+            detect_interference: false,
+            ..QueryOptions::within(REACH)
+        };
+        let all = pair.query(&Pose::identity(), &pose, &options).unwrap().to_vec();
+        let options = QueryOptions { load_bearing: true, ..options };
+        let few = pair.query(&Pose::identity(), &pose, &options).unwrap().to_vec();
+        let text = format!("{number}: {turn} {tilt} {shift}");
+        let lowest = |contacts: &[Contact]| contacts.first().map_or(f64::INFINITY, |c| c.distance);
+        assert!((lowest(&few) - lowest(&all)).abs() < 1e-9 * size, "{text}");
+        // Rims of holes are sets of their own if the planes are tilted by more than the tolerance.
+        let level = |contacts: &[Contact]| -> Vec<P3> {
+            let are_faces =
+                |l: &Contact| [l.feature_a, l.feature_b].iter().all(|f| f.kind == FeatureKind::Face);
+            let is_level = |l: &&Contact| l.kind == ContactKind::Conformal && l.normal.z.abs() > 0.9;
+            contacts.iter().filter(is_level).filter(|l| are_faces(l)).map(|l| l.local_a).collect()
+        };
+        let (all, few) = (level(&all), level(&few));
+        assert_eq!(all.is_empty(), few.is_empty(), "{text}");
+        assert!(few.len() <= 14, "{text}: {}", few.len());
+        if all.is_empty() {
+            continue;
+        }
+        compared += 1;
+        let reach =
+            |points: &[P3], d: &V3| points.iter().map(|p| d.dot(&p.coords)).fold(f64::NEG_INFINITY, f64::max);
+        // The directions in which samples of a plane across z are selected.
+        for k in 0..12 {
+            let (sin, cos) = math::sin_cos(0.137 + TAU * f64::from(k) / 12.0);
+            let d = V3::new(-sin, cos, 0.0);
+            assert!(reach(&few, &d) >= reach(&all, &d) - 1e-6, "{text}, {k}");
+        }
+    }
+    assert!(compared > 8, "{compared}");
 }

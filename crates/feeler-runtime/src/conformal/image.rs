@@ -40,7 +40,7 @@ impl Linear {
 #[derive(Clone, Copy)]
 pub(super) struct Faces<'a> {
     /// Body that contains the face `from`.
-    own: Which,
+    pub(super) own: Which,
     /// Face whose trims are followed.
     pub(super) from: &'a Face,
     /// The other face of the set, on the other body.

@@ -1,12 +1,13 @@
 //! Marching along the trims of faces and along one-dimensional families, to sample conformal sets.
 
 use super::image::{Faces, Image, Linear};
+use super::outline::Outline;
 use super::{FamilySet, Member, OnTrim, Sample, Seeds};
 use crate::api::options::QueryOptions;
 use crate::body::side::Which;
 use crate::footpoint::trim::{InDomain, clearance_on};
 use feeler_geom::skeleton::Critical;
-use feeler_geom::{P3, V3, math};
+use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::TAU;
 
 /// Smallest step along a curve, as a fraction of its length or, for load-bearing samples, of the smaller
@@ -53,6 +54,7 @@ pub(crate) struct Scratch {
     members: Vec<(usize, Critical)>,
     /// Footpoints of the members of one branch.
     points: Vec<P3>,
+    outline: Outline,
 }
 
 /// Adds samples of a one-dimensional family along its own lines or circles.
@@ -60,19 +62,25 @@ pub(crate) fn along_family(
     set: &FamilySet<'_>,
     seeds: &Seeds,
     options: &QueryOptions,
-    Scratch { members, points }: &mut Scratch,
+    Scratch { members, points, .. }: &mut Scratch,
     out: &mut Vec<Sample>,
 ) {
-    // A branch is a whole line or circle, so a few seeds suffice to find it. The stride between seeds is
-    // not a whole number, because a whole stride could select points of one row of each area's grid only.
-    let [with_edge, of_faces] = MAX_SEEDS;
-    let count = seeds.len().min(if set.has_edge() { with_edge } else { of_faces });
     members.clear();
     members.extend(
-        (0..count)
-            .map(|i| (i, seeds.point(set.ctx, i * seeds.len() / count).1))
-            .filter_map(|(i, seed)| Some((i, set.pair(&seed)?))),
+        set.points_on_branches().iter().enumerate().filter_map(|(i, point)| Some((i, set.pair(point)?))),
     );
+    if members.is_empty() {
+        // A branch is a whole line or circle, so a few seeds suffice to find it. The stride between seeds is
+        // not a whole number, because a whole stride could select points of one row of each area's grid
+        // only.
+        let [with_edge, of_faces] = MAX_SEEDS;
+        let count = seeds.len().min(if set.has_edge() { with_edge } else { of_faces });
+        members.extend(
+            (0..count)
+                .map(|i| (i, seeds.point(set.ctx, i * seeds.len() / count).1))
+                .filter_map(|(i, seed)| Some((i, set.pair(&seed)?))),
+        );
+    }
     // Branches (the near and the far ruling of two tubes) differ in distance.
     members.sort_unstable_by(|(i, x), (j, y)| x.distance.total_cmp(&y.distance).then_with(|| i.cmp(j)));
     let same = 10.0 * set.ctx.tol.tol;
@@ -134,40 +142,80 @@ pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &Seeds, out: &mut Vec<Sample>
     }
 }
 
-/// Adds samples of a two-dimensional family along the trims of both faces.
-pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut Vec<Sample>) {
-    for which in [Which::A, Which::B] {
-        let Some(faces) = Faces::of(set, which) else { continue };
-        let face = faces.from;
-        let mut linear = None;
-        // Pieces follow each other around a loop, so step lengths are carried over from piece to piece.
-        let (mut steps, mut end) = (ImageSteps::default(), None);
-        for piece in &face.trim.pieces {
-            if end.replace(piece.end()) != Some(piece.start()) {
-                steps = ImageSteps::default();
-            }
-            let point = |s: f64| set.ctx.in_a(which, &face.surface.point(piece.eval(s)));
-            // A monotone piece does not wind: its points are at most three times the longer half chord
-            // away from its middle.
-            let (a, m, b) = (point(0.0), point(0.5), point(1.0));
-            let may_face = set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm()));
-            if may_face {
-                linear = linear.or_else(|| Linear::at(set, &faces, piece.start()));
-            }
-            let mut image =
-                linear.filter(|_| may_face).and_then(|linear| Image::of(set, &faces, &linear, piece));
-            if !may_face || image.as_ref().is_some_and(Image::is_outside) {
-                steps = ImageSteps::default();
-                continue;
-            }
-            if let Some(image) = &mut image {
-                image.find_crossings();
-            }
-            let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
-            let leader = Leader::Trim(which, &trim, image.as_ref());
-            let path = Path { set, point: &point, leader, ends_only: false };
-            walk_on(&path, (0.0, 1.0), options, &mut steps, out);
+/// Adds samples of a two-dimensional family along the trims of both faces. If only load-bearing samples are
+/// requested of two planes, the pieces of the trims that cannot hold one are skipped.
+pub(crate) fn along_trims(
+    set: &FamilySet<'_>,
+    options: &QueryOptions,
+    scratch: &mut Scratch,
+    out: &mut Vec<Sample>,
+) {
+    let faces = [Which::A, Which::B].map(|which| Faces::of(set, which));
+    let [Some(a), Some(b)] = faces else { return };
+    let mut walks = [a, b].map(TrimWalk::new);
+    if options.load_bearing && scratch.outline.start(set, [&a, &b]) {
+        while let Some((which, piece)) = scratch.outline.next_piece(out) {
+            let walk = &mut walks[which as usize];
+            // The previous piece of the loop may be skipped.
+            walk.steps = ImageSteps::default();
+            walk.follow(set, piece, options, out);
         }
+        scratch.outline.sort(out);
+        return;
+    }
+    for walk in &mut walks {
+        for piece in 0..walk.faces.from.trim.pieces.len() {
+            walk.follow(set, piece, options, out);
+        }
+    }
+}
+
+/// State of a walk along the pieces of the trims of one face.
+struct TrimWalk<'a> {
+    faces: Faces<'a>,
+    /// Linear part of the map to the parameters of the other face, computed at the first piece that needs
+    /// it.
+    linear: Option<Linear>,
+    /// Step lengths, which are carried over from piece to piece, because pieces follow each other around a
+    /// loop.
+    steps: ImageSteps,
+    /// End of the previous piece.
+    end: Option<P2>,
+}
+
+impl<'a> TrimWalk<'a> {
+    fn new(faces: Faces<'a>) -> Self {
+        Self { faces, linear: None, steps: ImageSteps::default(), end: None }
+    }
+
+    /// Adds the samples along the piece with the index `piece`.
+    fn follow(&mut self, set: &FamilySet<'a>, piece: usize, options: &QueryOptions, out: &mut Vec<Sample>) {
+        let Self { faces, linear, steps, end } = self;
+        let (which, face) = (faces.own, faces.from);
+        let piece = &face.trim.pieces[piece];
+        if end.replace(piece.end()) != Some(piece.start()) {
+            *steps = ImageSteps::default();
+        }
+        let point = |s: f64| set.ctx.in_a(which, &face.surface.point(piece.eval(s)));
+        // A monotone piece does not wind: its points are at most three times the longer half chord away
+        // from its middle.
+        let (a, m, b) = (point(0.0), point(0.5), point(1.0));
+        let may_face = set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm()));
+        if may_face {
+            *linear = linear.or_else(|| Linear::at(set, faces, piece.start()));
+        }
+        let mut image = linear.filter(|_| may_face).and_then(|linear| Image::of(set, faces, &linear, piece));
+        if !may_face || image.as_ref().is_some_and(Image::is_outside) {
+            *steps = ImageSteps::default();
+            return;
+        }
+        if let Some(image) = &mut image {
+            image.find_crossings();
+        }
+        let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
+        let leader = Leader::Trim(which, &trim, image.as_ref());
+        let path = Path { set, point: &point, leader, ends_only: false };
+        walk_on(&path, (0.0, 1.0), options, steps, out);
     }
 }
 

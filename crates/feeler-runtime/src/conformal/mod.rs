@@ -27,6 +27,7 @@
 mod image;
 mod march;
 mod outermost;
+mod outline;
 
 use crate::api::contact::ContactKind;
 use crate::api::options::QueryOptions;
@@ -38,6 +39,7 @@ use crate::footpoint::side::{Foot, Side, lies_on, on_surface, side};
 use crate::footpoint::trim::InDomain;
 use crate::query::{Accepted, Context, FamilyPair};
 use crate::solve::Solved;
+use arrayvec::ArrayVec;
 use feeler_geom::contact::{SecondOrder, second_order};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot, signed_distance};
@@ -116,7 +118,7 @@ pub(crate) fn sample(
                 march::along_family(&set, &scratch.seeds, options, &mut scratch.march, &mut scratch.samples);
             }
             Family::Two => {
-                march::along_trims(&set, options, &mut scratch.samples);
+                march::along_trims(&set, options, &mut scratch.march, &mut scratch.samples);
                 // The outline of a set carries its loads, unless one solid ends at a pressed border.
                 let is_outlined = options.load_bearing
                     && !scratch.samples.is_empty()
@@ -269,6 +271,32 @@ impl<'a> FamilySet<'a> {
     pub(crate) fn is_of_lines(&self) -> bool {
         let is_line = |p: &Primitive| matches!(p, Primitive::Line { .. });
         is_line(&self.a) && is_line(&self.b)
+    }
+
+    /// Points near both branches of a family of two cylinders, cones or straight edges, three along each
+    /// branch (frame of A). The branches are the lines of A's feature in the plane of both axes. Empty for
+    /// other families, and for coincident axes.
+    pub(crate) fn points_on_branches(&self) -> ArrayVec<P3, 6> {
+        let mut points = ArrayVec::new();
+        let (
+            &Primitive::Line { origin: a, dir: along_a, sigma, slope },
+            &Primitive::Line { origin: b, dir: along_b, .. },
+        ) = (&self.a, &self.b)
+        else {
+            return points;
+        };
+        let (low, high) = self.range_along(&a, &along_a);
+        for s in [low, 0.5 * (low + high), high] {
+            let on_a = a + along_a * s;
+            let on_b = b + along_b * (on_a - b).dot(&along_b);
+            let between = on_b - on_a;
+            let across = between - along_a * between.dot(&along_a);
+            if let Some(across) = across.try_normalize(self.ctx.tol.tol) {
+                let radius = (sigma + slope * s).abs();
+                points.extend([on_a + across * radius, on_a - across * radius]);
+            }
+        }
+        points
     }
 
     /// Whether there may be a member on both solids with a footpoint within `radius` (mm) of the point `p`
@@ -745,7 +773,11 @@ fn thin_out(
 /// Adds the load-bearing (outermost) samples of a set to `out`, and the sample with the smallest distance
 /// if its distance is smaller than those of the outermost ones by more than rounding.
 fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>) {
-    let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a);
+    let plane = samples.first().and_then(|s| match ctx.a.data(s.pair.feature_a).primitive {
+        Some(Primitive::Plane { normal, .. }) => Some(normal),
+        _ => None,
+    });
+    let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a, plane);
     let kept = farthest.places[..farthest.count].iter().map(|&i| &samples[i].pair);
     let lowest = kept.clone().map(|pair| pair.distance).fold(f64::INFINITY, f64::min);
     out.extend(kept);

@@ -10,7 +10,9 @@ use std::f64::consts::TAU;
 const NUM_DIRECTIONS: usize = 26;
 /// Number of directions for a set in a plane. A larger number makes the steps of a simulator slower; with
 /// a smaller one, flanges tilt about a chord of their rim instead of the rim.
-const NUM_FLAT_DIRECTIONS: u32 = 12;
+pub(super) const NUM_FLAT_DIRECTIONS: usize = 12;
+/// Angle (rad) between successive directions of a set in a plane.
+const FLAT_ANGLE: f64 = TAU / 12.0;
 
 /// Components by which the directions deviate from the coordinate axes and diagonals. Without them,
 /// corners of parts would be equally far along an axis, and samples would alternate between steps.
@@ -38,8 +40,9 @@ pub(crate) struct Outermost {
 
 impl Outermost {
     /// Selects the outermost of `n` points, where `place` returns the point at an index from 0 to `n` - 1.
-    /// Among equally far points, the first is selected.
-    pub(crate) fn of(n: usize, place: impl Fn(usize) -> P3) -> Self {
+    /// `plane` is the unit normal of the plane that contains the points, if it is known. Among equally far
+    /// points, the first is selected.
+    pub(crate) fn of(n: usize, place: impl Fn(usize) -> P3, plane: Option<V3>) -> Self {
         let farthest = |direction: &dyn Fn(&P3) -> f64| {
             let mut best = (f64::NEG_INFINITY, 0);
             for i in 0..n {
@@ -63,16 +66,9 @@ impl Outermost {
             out.keep([chord, -chord].map(along).into_iter());
             return out;
         }
-        // The sign of the normal must not depend on the first point.
-        let normal = across.normalize();
-        let normal = if normal[normal.iamax()] < 0.0 { -normal } else { normal };
+        let normal = plane.unwrap_or_else(|| across.normalize());
         if (0..n).all(|i| normal.dot(&(place(i) - start)).abs() <= MAX_OUT_OF_PLANE * chord.norm()) {
-            let (x, y) = complete_basis(&normal);
-            let at = |k: u32| {
-                let (sin, cos) = math::sin_cos(SKEW[0] + TAU * f64::from(k) / f64::from(NUM_FLAT_DIRECTIONS));
-                along(x * cos + y * sin)
-            };
-            out.keep((0..NUM_FLAT_DIRECTIONS).map(at));
+            out.keep(flat_directions(&normal).into_iter().map(along));
         } else {
             out.keep((0..NUM_DIRECTIONS).map(|k| along(direction(k))));
         }
@@ -90,6 +86,19 @@ impl Outermost {
     }
 }
 
+/// Unit vectors in the plane with the unit normal `normal`, at equal angles. The outermost points of a set
+/// in this plane are the farthest ones in these directions. Opposite normals give the same directions.
+pub(super) fn flat_directions(normal: &V3) -> [V3; NUM_FLAT_DIRECTIONS] {
+    let normal = if normal[normal.iamax()] < 0.0 { -normal } else { *normal };
+    let (x, y) = complete_basis(&normal);
+    let mut directions = [V3::zeros(); NUM_FLAT_DIRECTIONS];
+    for (k, direction) in (0_u32..).zip(&mut directions) {
+        let (sin, cos) = math::sin_cos(SKEW[0] + f64::from(k) * FLAT_ANGLE);
+        *direction = x * cos + y * sin;
+    }
+    directions
+}
+
 /// Direction with the index `k`, not of unit length: from the centre of a slightly skewed cube to the
 /// centre of a face, the middle of an edge, or a corner.
 fn direction(k: usize) -> V3 {
@@ -105,7 +114,7 @@ mod tests {
     use super::*;
 
     fn outermost(places: &[P3]) -> Vec<usize> {
-        let found = Outermost::of(places.len(), |i| places[i]);
+        let found = Outermost::of(places.len(), |i| places[i], None);
         found.places[..found.count].to_vec()
     }
 
