@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "the test reports the counted allocations")]
 
 use feeler_geom::Pose;
-use feeler_runtime::{ContactPair, QueryOptions};
+use feeler_runtime::{ContactPair, ContactTracker, QueryOptions, StepBound, TrackerOptions};
 use feeler_tests::corpus::scenarios;
 use feeler_tests::moving_pairs::{MovingPair, moving_pairs_of};
 use feeler_tests::{model, random_pose};
@@ -53,5 +53,32 @@ fn trajectories_allocate_nothing_the_second_time() {
         let counts = passes(&mut pair, &poses, &QueryOptions::within(s.d_max()));
         println!("{}: {counts:?}", s.name);
         assert_eq!(counts[1..], [0, 0], "{}", s.name);
+    }
+}
+
+/// Updates of trackers of flush and of tilted solids stop to allocate after a few passes over the poses.
+#[test]
+fn updates_of_trackers_stop_allocating() {
+    let flush =
+        [("box", "box", [0.3, 0.2, 20.0]), ("perforated-plate", "perforated-plate", [3.0, 2.0, 10.0])];
+    let cases = flush.into_iter().chain(cases().into_iter().map(|(a, b, t, ..)| (a, b, t)));
+    for (a, b, t) in cases {
+        let (a_body, b_body) = (model(a).body, model(b).body);
+        let mut tracker = ContactTracker::new(a_body, b_body, TrackerOptions::default());
+        let base = Pose::translation(t[0], t[1], t[2]);
+        let tilted = (0..10).map(|k| random_pose(k, &base, 1e-3, 1e-4));
+        let slid = (0..10).map(|k| Pose::translation(1e-3 * f64::from(k), 0.0, 0.0) * base);
+        let poses: Vec<Pose> = slid.chain(tilted).collect();
+        let bound = StepBound { rotation: 1e-3, displacement: 0.02 };
+        let counts = [0; 6].map(|_| {
+            let counted = allocation_counter::measure(|| {
+                for pose in &poses {
+                    tracker.update(&Pose::identity(), pose, bound).expect("finite poses and bounds");
+                }
+            });
+            counted.count_total
+        });
+        println!("{a}/{b}: {counts:?}");
+        assert_eq!(counts[4..], [0, 0], "{a}/{b}");
     }
 }

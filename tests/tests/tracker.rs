@@ -427,3 +427,100 @@ fn round_borders_are_sampled_if_they_are_splines() {
     let nearest = directions.iter().map(|n| n.dot(&pressed)).fold(-1.0, f64::max);
     assert!(directions.len() >= 3 && nearest > math::cos(0.3), "{} samples, {nearest}", directions.len());
 }
+
+/// After motions of up to a tenth of the tolerance, contacts keep their footpoints, and their gaps follow the
+/// motion: gaps of strict contacts are those of a fresh tracker up to the motion.
+#[test]
+fn tiny_motions_move_the_contacts() {
+    let mut random = SmallRng::seed_from_u64(61);
+    let cases = [
+        ("box", "box", [0.3, 0.2, 20.001], 0.0),
+        ("box", "box", [0.3, 0.2, 20.001], 1e-4),
+        ("socket", "plug", [0.01, 0.02, 3.0], 1e-4),
+        ("race", "ball", [13.0, 0.01, 0.0], 1e-2),
+        ("blind-bore", "pin", [0.01, 0.02, 20.002], 1e-4),
+    ];
+    let mut moved = [0; 5];
+    for ((a, b, at, turn), moved) in cases.into_iter().zip(&mut moved) {
+        let (a, b) = (model(a).body, model(b).body);
+        let size = a.size().max(b.size());
+        let id = Pose::identity();
+        for k in 0..20 {
+            let mut any = |size: f64| V3::from_fn(|_, _| random.random_range(-size..=size));
+            let start = Pose::new(V3::from(at) + any(5e-4), any(turn));
+            // The rotation is about the middle of B, up to the limit.
+            let by = Pose::new(any(1e-9 * size), any(0.5e-8));
+            let middle = Pose::from(start.translation.vector);
+            let end = middle * by * middle.inverse() * start;
+            let options = TrackerOptions { reach: 2.0, ..TrackerOptions::default() };
+            let mut tracker = ContactTracker::new(a.clone(), b.clone(), options);
+            let mut fresh = tracker.clone();
+            tracker.update(&id, &start, bound(1e-3, 0.02)).unwrap();
+            let before = tracker.contacts().to_vec();
+            let mut copy = tracker.clone();
+            tracker.update(&id, &end, bound(1e-3, 0.02)).unwrap();
+            copy.update(&id, &end, bound(1e-3, 0.02)).unwrap();
+            assert_eq!(tracker.contacts(), copy.contacts());
+            assert_eq!(tracker.status(), copy.status());
+            let same = |x: &StepContact, y: &StepContact| x.local_a == y.local_a && x.local_b == y.local_b;
+            let after = tracker.contacts();
+            let is_moved = before.len() == after.len() && before.iter().zip(after).all(|(x, y)| same(x, y));
+            *moved += usize::from(is_moved && !before.is_empty());
+            fresh.update(&id, &end, bound(1e-3, 0.02)).unwrap();
+            let displacement = StepBound::of_motion([&*a, &*b], &start, &end).displacement;
+            let (found, expected) = (tracker.min_distance(), fresh.min_distance());
+            assert_eq!(found.is_some(), expected.is_some(), "{at:?} {k}");
+            let off = found.zip(expected).map_or(0.0, |(found, expected)| (found - expected).abs());
+            assert!(off <= displacement, "{at:?} {k}: {found:?} {expected:?}");
+            for c in fresh.contacts().iter().filter(|c| c.kind == StepContactKind::Strict) {
+                let near = |x: &&StepContact| {
+                    (x.gap - c.gap).abs() <= displacement && (x.local_a - c.local_a).norm() < 1e-3 * size
+                };
+                let found = after.iter().filter(near).any(|x| x.normal.dot(&c.normal) > 0.999);
+                assert!(found, "{at:?} {k}: {c:?}");
+            }
+        }
+    }
+    assert!(moved.iter().all(|n| *n > 5), "{moved:?}");
+}
+
+/// The status and the verdict of moved contacts are those of their pose, and the next search continues
+/// their identities.
+#[test]
+fn moved_contacts_have_the_status_of_their_pose() {
+    let (mut tracker, height) = boxes();
+    let id = Pose::identity();
+    let at = |z: f64| Pose::new(V3::new(0.3, 0.2, height + z), V3::new(0.0, 0.0, 0.1));
+    let mut update = |z: f64| {
+        tracker.update(&id, &at(z), bound(1e-3, 0.02)).unwrap();
+        let status = tracker.status();
+        let ids: Vec<u64> = tracker.contacts().iter().map(|c| c.id).collect();
+        (status, tracker.verdict().map(|verdict| verdict.status), ids)
+    };
+    // Slightly above and below the tolerance.
+    let tol = ContactPair::new(model("box").body, model("box").body).tolerances().tol;
+    let tol = if tol > 0.0 { tol } else { 1e-7 * model("box").body.size() };
+    let (above, below) = (1.03 * tol, 0.97 * tol);
+    let (status, verdict, ids) = update(above);
+    assert_eq!((status, verdict), (TrackedStatus::Separated, Some(Status::Separated)));
+    let (status, verdict, moved) = update(below);
+    assert_eq!((status, verdict, &moved), (TrackedStatus::Touching, Some(Status::Touching), &ids));
+    let (status, verdict, moved) = update(above);
+    assert_eq!((status, verdict, &moved), (TrackedStatus::Separated, Some(Status::Separated), &ids));
+    let (status, _, searched) = update(1e-3);
+    assert_eq!((status, &searched), (TrackedStatus::Separated, &ids));
+}
+
+/// With a bound of zero, the contacts are the minima at each pose, which are always searched.
+#[test]
+fn without_a_bound_contacts_are_searched() {
+    let (a, b) = (model("race").body, model("ball").body);
+    let options = TrackerOptions { reach: 2.0, ..TrackerOptions::default() };
+    let mut tracker = ContactTracker::new(a, b, options);
+    let id = Pose::identity();
+    let mut update = |y: f64| {
+        tracker.update(&id, &Pose::translation(13.0, y, 0.0), StepBound::default()).unwrap();
+        tracker.contacts().iter().map(|c| c.local_b).collect::<Vec<_>>()
+    };
+    assert_ne!(update(0.01), update(0.01 + 1e-7));
+}

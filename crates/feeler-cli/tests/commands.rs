@@ -365,7 +365,7 @@ fn inspect_adds_up_an_assembly() {
     let run = feeler(&["inspect", frame, "--density", "0=1000", "--density", "0=2000"]);
     assert_eq!(run.status.code(), Some(2), "{run:?}");
     let text = String::from_utf8(feeler(&["inspect", frame, "--density", "0=1000"]).stdout).unwrap();
-    assert!(text.contains("solids [1"), "{text}");
+    assert!(text.contains("solids with the numbers [1"), "{text}");
 }
 
 /// If a file has several solids and none is selected, the error lists them.

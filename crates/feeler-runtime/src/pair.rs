@@ -315,11 +315,23 @@ impl ContactPair {
         self.state.forget_decision();
     }
 
+    /// Identities of the contacts of the last query, for [`ContactPair::set_identities`].
+    pub(crate) fn identities(&self) -> ContactIds {
+        self.state.contact_ids.clone()
+    }
+
+    /// Replaces the identities of the contacts of the last query, so that the next query continues those of
+    /// an earlier one.
+    pub(crate) fn set_identities(&mut self, identities: ContactIds) {
+        self.state.contact_ids = identities;
+    }
+
     /// Returns a pair of the same bodies whose next query continues the identities of this pair's last query.
     pub(crate) fn continued(&self) -> Self {
         let mut pair = Self::new(self.a.clone(), self.b.clone());
         pair.state.contact_ids = self.state.contact_ids.clone();
         pair.state.motion_tracker = self.state.motion_tracker.clone();
+        pair.state.tolerances = self.state.tolerances;
         pair
     }
 

@@ -16,8 +16,9 @@ const MOVING: u32 = 24;
 const AT_REST: u32 = 6;
 /// Range of the displacement (mm) in one update while B moves.
 const SPEEDS: [f64; 2] = [1e-5, 5e-3];
-/// Displacement (mm) in one update while B is at rest.
-const TREMBLE: f64 = 1e-9;
+/// Displacement (mm) in one update while B is at rest, above that after which contacts are moved without a
+/// search.
+const TREMBLE: f64 = 1e-6;
 /// Maximum displacement (mm) of a footpoint while B is at rest.
 const STEADY: f64 = 1e-3;
 

@@ -49,7 +49,7 @@ impl ContactTracker {
     /// at gap 0; before the first update; and for a feature that the bodies do not have.
     #[must_use]
     pub fn gap_hessian(&self, contact: &StepContact) -> Option<Matrix6<f64>> {
-        gap_hessian(self.bodies().map(AsRef::as_ref), &self.last?.pose_ab, contact)
+        gap_hessian(self.bodies().map(AsRef::as_ref), &self.last?.search.pose_ab, contact)
     }
 }
 

@@ -8,9 +8,12 @@
 //! θ, the displacement d and the lever arm ρ. [`ContactTracker::covers`] returns whether a motion is
 //! within the bound. The program `tracking` of the benches measures the exceptions.
 //!
-//! The set depends on the poses and the bound alone, with one exception: if corners of flush bodies are
+//! The set depends on the poses and the bound alone, with two exceptions. If corners of flush bodies are
 //! within [`TrackerOptions::gap_error`] of each other, several normals separate the bodies, and the last
-//! motion selects one of them.
+//! motion selects one of them. If the bodies have moved by at most 1e-8 of their size and 1/2000 of the
+//! accepted error since contacts were searched for at most twice the bound, these contacts are *moved*:
+//! they keep their footpoints and normals, and their gaps follow the motion. Gaps, and the poses at which
+//! contacts begin and end, are then exact up to that motion.
 //!
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
 //! negative gap is confirmed by a point inside both solids, or continues a contact of the last update. If
@@ -28,6 +31,7 @@ mod closing;
 mod expected;
 mod hessian;
 mod redundant;
+mod reuse;
 
 pub use bound::StepBound;
 pub use closing::GapPrediction;
@@ -46,6 +50,7 @@ use crate::pair::{ContactPair, curvature};
 use crate::query::Accepted;
 use crate::step_set::{Sample, SampleId, Widening};
 use feeler_geom::{P3, Pose, V3};
+use reuse::LastSearch;
 use std::sync::Arc;
 
 /// Options of a [`ContactTracker`].
@@ -103,14 +108,14 @@ pub struct StepContact {
     /// Identity, which increases from contact to contact and is never reused. A contact keeps it while it
     /// stays on its features and in the set, a sample while it is in the set.
     pub id: u64,
-    /// Footpoint on A in the frame of A.
+    /// Footpoint on A in the frame of A, at the pose of the last search.
     pub local_a: P3,
-    /// Footpoint on B in the frame of B.
+    /// Footpoint on B in the frame of B, at the pose of the last search.
     pub local_b: P3,
     /// Unit outward direction of A at its footpoint, in the frame of A.
     pub normal: V3,
-    /// Signed gap (mm) along `normal`: the distance between the footpoints minus the dilations of both
-    /// bodies.
+    /// Signed gap (mm) along `normal` at the pose of the update: the component of the connection of the
+    /// footpoints along `normal`, minus the dilations of both bodies.
     pub gap: f64,
     /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where the solid is
     /// convex; infinite across an edge and at a vertex.
@@ -209,8 +214,9 @@ impl TrackerCounts {
 /// A motion within the bound that keeps every linear gap non-negative ends with all gaps above about
 /// minus [`TrackerOptions::gap_error`], up to terms of second order in the bound. The set depends on the
 /// poses and the bound alone, except that the last motion selects one of several separating normals at
-/// corners of flush bodies. [`ContactTracker::covers`] returns whether a motion is within the bound. The
-/// status follows from signed gaps; [`ContactTracker::verdict`] proves it. A solid that passes through
+/// corners of flush bodies, and that after a motion of at most 1e-8 of the size contacts of the last search
+/// are moved. [`ContactTracker::covers`] returns whether a motion is within the bound.
+/// The status follows from signed gaps; [`ContactTracker::verdict`] proves it. A solid that passes through
 /// another one within one step is detected only by the verdicts that [`Update::decided`] reports.
 ///
 /// # Source
@@ -232,6 +238,8 @@ pub struct ContactTracker {
     counts: TrackerCounts,
     /// Scratch buffer: gaps of the contacts (mm).
     gaps: Vec<f64>,
+    /// Gaps (mm) of `contacts` at the last search, in the same order.
+    searched_gaps: Vec<f64>,
     redundant: redundant::Scratch,
 }
 
@@ -240,6 +248,11 @@ pub struct ContactTracker {
 struct Last {
     /// Pose of B in A's frame at the last update.
     pose_ab: Pose,
+    /// World poses of A and B at the last update.
+    poses: [Pose; 2],
+    search: LastSearch,
+    /// Whether the contacts were moved to these poses without a search.
+    is_moved: bool,
     /// Pose of B in A's frame before the last motion; `None` after a jump.
     pose_before: Option<Pose>,
     /// Bound of the step for which the contacts were computed.
@@ -298,6 +311,7 @@ impl ContactTracker {
             status: TrackedStatus::Separated,
             counts: TrackerCounts::default(),
             gaps: Vec::new(),
+            searched_gaps: Vec::new(),
             redundant: redundant::Scratch::default(),
         }
     }
@@ -402,6 +416,11 @@ impl ContactTracker {
     /// Computes the contacts for a step that starts at these poses and is within the bound. The poses
     /// take each solid's own coordinates to the world; `bound` limits the motion of B relative to A.
     ///
+    /// Contacts are moved, not searched, if the motion since the last search is at most 1e-8 of the larger
+    /// solid's size, 1/2000 of [`TrackerOptions::gap_error`] and a sixteenth of the bound: they keep their
+    /// footpoints and normals, and their gaps follow the motion. With a bound of zero, contacts are searched
+    /// at each new pose.
+    ///
     /// # Errors
     /// Errors of [`ContactPair::query`]; [`QueryError::StepBound`] for a bound that is negative or not
     /// finite; errors of [`TrackerOptions::check`]. An error clears the tracker.
@@ -417,6 +436,8 @@ impl ContactTracker {
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let bodies = self.bodies().map(Arc::as_ref);
         let motion = self.last.map(|last| StepBound::of_motion(bodies, &last.pose_ab, &pose_ab));
+        let moved_since_search =
+            self.last.map(|last| StepBound::of_motion(bodies, &last.search.pose_ab, &pose_ab));
         let jumped = !motion.is_some_and(|motion| self.options.max_step.contains(&motion));
         self.counts.updates += 1;
         self.counts.jumps += u64::from(jumped);
@@ -426,17 +447,26 @@ impl ContactTracker {
         } else if let (Some(motion), Some(last)) = (&motion, &self.last) {
             self.counts.uncovered += u64::from(!last.bound.contains(motion));
         }
-        std::mem::swap(&mut self.before, &mut self.known);
         let moved = motion.filter(|_| !jumped).map_or(0.0, |motion| motion.displacement);
-        let depth_before = self.last.filter(|_| !jumped).map_or(0.0, |last| last.depth);
+        let size = self.pair.body_a().size().max(self.pair.body_b().size());
+        let has_moved = moved > Tolerances::before_rounding(size, None);
+        let previous = self.last.filter(|_| !jumped);
+        let pose_before = previous.and_then(|l| if has_moved { Some(l.pose_ab) } else { l.pose_before });
+        let poses = [*pose_a, *pose_b];
+        if let Some(last) = previous
+            && moved_since_search.is_some_and(|moved| self.move_contacts(&pose_ab, &bound, &moved))
+        {
+            self.set_last(Last { pose_ab, poses, pose_before, bound, is_moved: true, ..last });
+            return Ok(Update::default());
+        }
+        std::mem::swap(&mut self.before, &mut self.known);
+        let moved_since_search = moved_since_search.filter(|_| !jumped).map_or(0.0, |m| m.displacement);
+        let depth_before = previous.map_or(0.0, |last| last.depth);
         let limit = self.depth_limit();
         // Culling data is kept while the depth is the same power of two.
         let wanted = 2.0 * (depth_before + moved + bound.displacement);
         let depth = (2.0 * power_of_two(wanted.max(MIN_SEARCH_DEPTH))).min(limit);
-        let size = self.pair.body_a().size().max(self.pair.body_b().size());
-        let has_moved = moved > Tolerances::before_rounding(size, None);
-        let pose_before = self.last.filter(|_| !jumped);
-        let pose_before = pose_before.and_then(|l| if has_moved { Some(l.pose_ab) } else { l.pose_before });
+        let mut searched_depth = depth;
         self.search(pose_a, pose_b, &bound, depth, pose_before)?;
         let tol = self.pair.tolerances();
         let mut update = Update { jumped, ..Update::default() };
@@ -445,12 +475,13 @@ impl ContactTracker {
         let is_long = moved > MAX_WALL_PART * walls.fold(f64::INFINITY, f64::min);
         let mut hidden = false;
         let was_hidden = self.last.is_some_and(|last| last.hidden);
-        let is_unproven = jumped || is_long || was_hidden || self.has_lost_pressed(moved, &tol);
+        let is_unproven = jumped || is_long || was_hidden || self.has_lost_pressed(moved_since_search, &tol);
         if is_unproven && self.max_depth_found(&tol) <= 0.0 {
             update.decided = true;
             self.counts.decisions += 1;
             let verdict = self.pair.decide();
             if verdict.is_some_and(|verdict| verdict.status == Status::Interfering) {
+                searched_depth = limit;
                 self.search(pose_a, pose_b, &bound, limit, pose_before)?;
                 hidden = self.max_depth_found(&tol) <= 0.0;
             }
@@ -459,20 +490,31 @@ impl ContactTracker {
         self.drop_implied(&pose_ab, &bound, self.gap_error(&bound));
         self.identify();
         update.dropped = self.drop_farthest();
-        self.counts.dropped += update.dropped as u64;
-        self.status = self.status_of_gaps(hidden, &tol);
-        let depth = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
-        self.last = Some(Last { pose_ab, pose_before, bound, depth, hidden });
+        self.searched_gaps.clear();
+        self.searched_gaps.extend(self.contacts.iter().map(|c| c.gap));
+        let search = LastSearch { pose_ab, bound, depth: searched_depth, dropped: update.dropped };
+        let is_moved = false;
+        self.set_last(Last { pose_ab, poses, search, is_moved, pose_before, bound, depth: 0.0, hidden });
         Ok(update)
     }
 
+    /// Stores the data of this update, with the depth of its contacts, and computes the status.
+    fn set_last(&mut self, last: Last) {
+        let depth = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
+        self.status = self.status_of_gaps(last.hidden, &self.pair.tolerances());
+        self.counts.dropped += last.search.dropped as u64;
+        self.last = Some(Last { depth, ..last });
+    }
+
     /// Largest depth (mm) down to which contacts can be tracked: the option, limited by the minimum
-    /// thicknesses.
+    /// thicknesses and the size of the smaller solid.
     fn depth_limit(&self) -> f64 {
         let [a, b] = self.bodies().map(|b| b.min_thickness());
         let walls = MAX_WALL_PART * (a + b);
+        // A thickness is infinite if no two walls of the solid face each other.
+        let smaller = self.pair.body_a().size().min(self.pair.body_b().size());
         if walls > 0.0 {
-            self.options.max_depth.min(walls)
+            self.options.max_depth.min(walls).min(smaller)
         } else {
             self.options.max_depth.min(MIN_SEARCH_DEPTH)
         }
@@ -483,17 +525,9 @@ impl ContactTracker {
         self.options.gap_error.max(MIN_RELATIVE_ERROR * bound.displacement)
     }
 
-    /// Searches for the contacts of a step down to the depth `depth` (mm) and stores them in `contacts`,
-    /// with their keys in `known`. Numbers are assigned later. `pose_before` is the pose of B in A's frame
-    /// before the last motion.
-    fn search(
-        &mut self,
-        pose_a: &Pose,
-        pose_b: &Pose,
-        bound: &StepBound,
-        depth: f64,
-        pose_before: Option<Pose>,
-    ) -> Result<(), QueryError> {
+    /// Options and widening of the query that searches for the contacts of a step down to the depth `depth`
+    /// (mm). `pose_before` is the pose of B in A's frame before the last motion.
+    fn request(&self, bound: &StepBound, depth: f64, pose_before: Option<Pose>) -> (QueryOptions, Widening) {
         let [dilation_a, dilation_b] = self.options.dilations;
         let dilation = dilation_a + dilation_b;
         let size = self.pair.body_a().size().max(self.pair.body_b().size());
@@ -516,6 +550,23 @@ impl ContactTracker {
             gap_error: self.gap_error(bound),
             pose_before,
         };
+        (options, step)
+    }
+
+    /// Searches for the contacts of a step down to the depth `depth` (mm) and stores them in `contacts`,
+    /// with their keys in `known`. Numbers are assigned later. `pose_before` is the pose of B in A's frame
+    /// before the last motion.
+    fn search(
+        &mut self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        bound: &StepBound,
+        depth: f64,
+        pose_before: Option<Pose>,
+    ) -> Result<(), QueryError> {
+        let (options, step) = self.request(bound, depth, pose_before);
+        let [dilation_a, dilation_b] = self.options.dilations;
+        let dilation = dilation_a + dilation_b;
         let found = self.pair.query_step(pose_a, pose_b, &options, step)?;
         self.contacts.clear();
         self.known.clear();
@@ -546,7 +597,7 @@ impl ContactTracker {
         minima.map(|c| -c.gap).filter(|depth| *depth > tol.tol).fold(0.0, f64::max)
     }
 
-    /// Whether a minimum of the last update has ended although it was pressed deeper than the motion
+    /// Whether a minimum of the last search has ended although it was pressed deeper than the motion
     /// `moved` (mm) since then.
     fn has_lost_pressed(&self, moved: f64, tol: &Tolerances) -> bool {
         let is_lost = |before: &Identity| {
@@ -632,6 +683,13 @@ impl ContactTracker {
     /// Returns the proven verdict at the poses of the last update, and computes it if necessary. `None`
     /// before the first update, after an error, and in a clone before its own first update.
     pub fn verdict(&mut self) -> Option<&Verdict> {
+        if let Some(last) = self.last.filter(|last| last.is_moved) {
+            let (options, step) = self.request(&last.bound, last.search.depth, last.pose_before);
+            // The result must not depend on whether a caller requests verdicts.
+            let identities = self.pair.identities();
+            self.pair.query_step(&last.poses[0], &last.poses[1], &options, step).ok()?;
+            self.pair.set_identities(identities);
+        }
         self.pair.decide()
     }
 }
@@ -650,6 +708,7 @@ impl Clone for ContactTracker {
             status: self.status,
             counts: self.counts,
             gaps: Vec::new(),
+            searched_gaps: self.searched_gaps.clone(),
             redundant: redundant::Scratch::default(),
         }
     }
