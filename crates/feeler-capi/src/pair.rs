@@ -13,7 +13,7 @@ use feeler::{ContactPair, Verdict};
 pub struct FeelerContactPair {
     pair: ContactPair,
     /// Whether a query has panicked, so that the cached results are unreliable. Further queries then
-    /// return [`FeelerResult::Panic`](crate::FeelerResult::Panic).
+    /// return [`FeelerResult::Panic`].
     broken: bool,
 }
 

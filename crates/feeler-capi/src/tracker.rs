@@ -20,7 +20,7 @@ pub struct FeelerContactTracker {
     prediction: GapPrediction,
     /// Whether an update or a verdict has panicked, so that the contacts are unreliable. The tracker
     /// then counts as having none, and further updates return
-    /// [`FeelerResult::Panic`](crate::FeelerResult::Panic).
+    /// [`FeelerResult::Panic`].
     broken: bool,
 }
 
