@@ -56,7 +56,7 @@ fn trajectories_allocate_nothing_the_second_time() {
     }
 }
 
-/// Updates of trackers of flush and of tilted solids stop to allocate after a few passes over the poses.
+/// Updates of trackers of flush and of tilted solids stop allocating after a few passes over the poses.
 #[test]
 fn updates_of_trackers_stop_allocating() {
     let flush =

@@ -498,8 +498,9 @@ fn moved_contacts_have_the_status_of_their_pose() {
         (status, tracker.verdict().map(|verdict| verdict.status), ids)
     };
     // Slightly above and below the tolerance.
-    let tol = ContactPair::new(model("box").body, model("box").body).tolerances().tol;
-    let tol = if tol > 0.0 { tol } else { 1e-7 * model("box").body.size() };
+    let mut pair = ContactPair::new(model("box").body, model("box").body);
+    pair.query(&id, &at(0.0), &QueryOptions::within(0.05)).unwrap();
+    let tol = pair.tolerances().tol;
     let (above, below) = (1.03 * tol, 0.97 * tol);
     let (status, verdict, ids) = update(above);
     assert_eq!((status, verdict), (TrackedStatus::Separated, Some(Status::Separated)));

@@ -91,8 +91,8 @@ impl Mesh {
     }
 
     /// Vertex or, else, edge of a facet from which a point of the facet's plane is at most `same_point`
-    /// (mm) away; the interior if there are none. `inwards` are the distances (mm) of the point from the
-    /// three edges, positive inwards.
+    /// (mm) away; the interior if no vertex or edge is that near. `inwards` are the distances (mm) of the
+    /// point from the three edges, positive inwards.
     pub(super) fn snapped(&self, facet: u32, inwards: &[f64; 3], same_point: f64) -> FacetRegion {
         let near: [bool; 3] = inwards.map(|s| s <= same_point);
         let vertices = self.facets[facet as usize];

@@ -2,9 +2,9 @@
 //!
 //! Load-bearing samples are the farthest ones in each of a few directions, and the lowest one. The lowest and
 //! the highest one show whether all samples belong to one set. A piece whose control points do not extend
-//! beyond the samples found so far in any of these directions is skipped.
-//! Pieces are followed in the order of their extents, so that few of them remain for a face with many
-//! holes or a finely divided outline.
+//! beyond the samples found so far in any of these directions is skipped. In each direction the piece that
+//! extends farthest is followed first, so that most pieces of a face with many holes or a finely divided
+//! outline are skipped.
 //!
 //! # Source
 //! MATH §9.

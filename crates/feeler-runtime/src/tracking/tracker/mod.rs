@@ -448,8 +448,7 @@ impl ContactTracker {
             self.counts.uncovered += u64::from(!last.bound.contains(motion));
         }
         let moved = motion.filter(|_| !jumped).map_or(0.0, |motion| motion.displacement);
-        let size = self.pair.body_a().size().max(self.pair.body_b().size());
-        let has_moved = moved > Tolerances::before_rounding(size, None);
+        let has_moved = moved > Tolerances::before_rounding(self.size(), None);
         let previous = self.last.filter(|_| !jumped);
         let pose_before = previous.and_then(|l| if has_moved { Some(l.pose_ab) } else { l.pose_before });
         let poses = [*pose_a, *pose_b];
@@ -506,6 +505,11 @@ impl ContactTracker {
         self.last = Some(Last { depth, ..last });
     }
 
+    /// Size (mm) of the larger solid.
+    fn size(&self) -> f64 {
+        self.pair.body_a().size().max(self.pair.body_b().size())
+    }
+
     /// Largest depth (mm) down to which contacts can be tracked: the option, limited by the minimum
     /// thicknesses and the size of the smaller solid.
     fn depth_limit(&self) -> f64 {
@@ -530,7 +534,7 @@ impl ContactTracker {
     fn request(&self, bound: &StepBound, depth: f64, pose_before: Option<Pose>) -> (QueryOptions, Widening) {
         let [dilation_a, dilation_b] = self.options.dilations;
         let dilation = dilation_a + dilation_b;
-        let size = self.pair.body_a().size().max(self.pair.body_b().size());
+        let size = self.size();
         let tolerance = Tolerances::before_rounding(size, None);
         // Culling data is kept while the reach is the same power of two.
         let beyond = (self.options.reach + bound.displacement + dilation).max(tolerance);
@@ -687,8 +691,9 @@ impl ContactTracker {
             let (options, step) = self.request(&last.bound, last.search.depth, last.pose_before);
             // The result must not depend on whether a caller requests verdicts.
             let identities = self.pair.identities();
-            self.pair.query_step(&last.poses[0], &last.poses[1], &options, step).ok()?;
+            let found = self.pair.query_step(&last.poses[0], &last.poses[1], &options, step).map(|_| ());
             self.pair.set_identities(identities);
+            found.ok()?;
         }
         self.pair.decide()
     }

@@ -47,7 +47,7 @@ impl ContactTracker {
     /// Largest motion since a search after which the contacts are moved for a step within `bound`. It is
     /// zero for a bound of zero, whose contacts are the minima at each pose.
     fn max_moved(&self, bound: &StepBound) -> StepBound {
-        let size = self.pair.body_a().size().max(self.pair.body_b().size());
+        let size = self.size();
         let displacement = (MOVED_GAP_ERROR * self.gap_error(bound)).min(MOVED_SIZE * size);
         let displacement = displacement.min(MOVED_BOUND * bound.displacement);
         StepBound { rotation: (displacement / size).min(MOVED_BOUND * bound.rotation), displacement }
