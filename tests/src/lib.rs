@@ -10,6 +10,7 @@
 pub mod brute_force;
 pub mod cases;
 pub mod conformal;
+pub mod contact_motions;
 pub mod corpus;
 pub mod curve_scenes;
 pub mod curve_solids;

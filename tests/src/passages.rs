@@ -35,7 +35,9 @@ impl Joint {
         Pose::from_parts(Translation3::from(back + self.axis * (self.shift * time)), turned)
     }
 
-    fn twist(&self) -> Twist {
+    /// Velocity field of the joint in world coordinates at the start, per unit of time.
+    #[must_use]
+    pub fn twist(&self) -> Twist {
         Twist::rotation(&self.point, self.axis * self.turn) + Twist::translation(self.axis * self.shift)
     }
 }

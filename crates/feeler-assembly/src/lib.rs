@@ -7,6 +7,7 @@
 //! |---|---|
 //! | Which parts of an assembly touch or come too close? | [`clearance()`], [`Rules`], [`Baseline`] |
 //! | How close do two solids come along a trajectory? | [`Sweep`], [`Trajectory`] |
+//! | Do two solids that touch as they move also penetrate? | [`Sweep::contact_motion`], [`ContactMotion`] |
 //! | Do the parts of a mechanism stay free of each other as it moves? | [`MechanismCheck`] |
 //! | What differs between two versions of a model? | [`compare_models`] |
 //! | Do models and pairs still give the recorded results? | [`regress`] |
@@ -44,6 +45,7 @@
 mod assembly;
 mod clearance;
 mod compare;
+mod contact_motion;
 mod error;
 mod mechanism;
 mod names;
@@ -62,9 +64,10 @@ pub use compare::{
     ModelComparison, ModelFacts, PartCounts, SolidFacts, compare_faces, compare_facts, compare_minima,
     compare_models, compare_solids,
 };
+pub use contact_motion::{ContactMotion, MotionResult};
 pub use error::AssemblyError;
 pub use mechanism::{
-    Margin, MechanismCheck, MechanismOptions, MechanismPair, MechanismReport, Moment, MovingPart,
+    Margin, MechanismCheck, MechanismOptions, MechanismPair, MechanismReport, Moment, MovingPart, PairMotion,
     StepDistance, assign_links,
 };
 pub use names::{contact_kind_name, status_name};

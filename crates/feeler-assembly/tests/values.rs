@@ -127,7 +127,7 @@ fn mechanisms_are_measured_and_proven() {
         assert!((margin.unwrap().distance - 0.05).abs() < 1e-9, "{margin:?}");
     }
     let grid = check.over_grid(3, &MechanismOptions::default()).unwrap();
-    assert_eq!((grid.moments.len(), grid.pairs[0].passage.is_none()), (3, true));
+    assert_eq!((grid.moments.len(), grid.pairs[0].motion.is_none()), (3, true));
     let none = [("housing", &["nut".to_owned()][..])];
     let error = assign_links(bore_and_pin(0.0).into_parts(), &mechanism, none).unwrap_err().to_string();
     assert!(error.contains("'nut'") && error.contains("bore/bore, pin/pin"), "{error}");

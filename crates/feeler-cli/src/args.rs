@@ -269,6 +269,10 @@ pub struct SweepArgs {
     /// joined by screw motions
     #[arg(long)]
     pub proof: bool,
+    /// With --proof, allow contact: prove that the solids nowhere penetrate deeper than the tolerance, or
+    /// report the time of the first penetration
+    #[arg(long, requires = "proof")]
+    pub allow_touching: bool,
     /// Discard all cached results between steps
     #[arg(long)]
     pub cold: bool,
@@ -296,6 +300,10 @@ pub struct MechanismArgs {
     /// Parts within this distance (mm) count as in contact
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
     pub distance: f64,
+    /// Parts may touch: prove that they nowhere penetrate deeper than the tolerance between the steps, or
+    /// report the time of the first penetration
+    #[arg(long, conflicts_with_all = ["distance", "no_proof", "grid"])]
+    pub allow_touching: bool,
     /// Measure only at the steps, without a proof for the motion between them
     #[arg(long)]
     pub no_proof: bool,

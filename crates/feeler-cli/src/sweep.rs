@@ -7,7 +7,7 @@ use crate::playback::{self, PlayedStep};
 use crate::query::{self, Certificate, SolidPair};
 use crate::{CommandOutcome, passage, plot, table, trajectory, verdict};
 use anyhow::Context as _;
-use feeler_assembly::{Sweep, SweepStep, Trajectory};
+use feeler_assembly::{PairMotion, Sweep, SweepStep, Trajectory};
 use feeler_geom::pose::to_values;
 use feeler_runtime::Status;
 use feeler_view::picture::{PicturePart, PictureScene, What};
@@ -51,13 +51,17 @@ pub(crate) fn run(
     while let Some(step) = pool.install(|| sweep.next()) {
         frames.push(frame(&step?, args));
     }
-    let passage = if args.proof { Some(pool.install(|| sweep.passage())?) } else { None };
+    let motion = match (args.proof, args.allow_touching) {
+        (false, _) => None,
+        (true, false) => Some(PairMotion::Passage(pool.install(|| sweep.passage())?)),
+        (true, true) => Some(PairMotion::InContact(pool.install(|| sweep.contact_motion())?)),
+    };
     if let Some(file) = &args.plot {
         let svg = plot::stacked(&panels(&frames), &time_axis(&trajectory));
         feeler_hierarchy::whole::write_whole(file, svg.as_bytes())
             .with_context(|| format!("{}: cannot write the plot", file.display()))?;
     }
-    let between = passage.as_ref().map(|p| passage::text(p, time_unit(&trajectory)));
+    let between = motion.as_ref().map(|m| passage::text(m, time_unit(&trajectory)));
     if let Some(file) = &args.html {
         let page = page(args, &solids, &mut frames, trajectory.dt(), between.as_deref())?;
         feeler_hierarchy::whole::write_whole(file, page.as_bytes())
@@ -69,8 +73,8 @@ pub(crate) fn run(
         document["a"] = solid(&args.pair.a, solids.indices[0]);
         document["b"] = solid(&args.pair.b, solids.indices[1]);
         document["dt"] = trajectory.dt().into();
-        if let Some(p) = &passage {
-            document["motion"] = passage::json(p);
+        if let Some(motion) = &motion {
+            document["motion"] = passage::json(motion);
         }
         serde_json::to_writer(&mut *out, &document)?;
         writeln!(out)?;
@@ -80,7 +84,7 @@ pub(crate) fn run(
             writeln!(out, "between the steps: {between}")?;
         }
     }
-    let between = passage.iter().map(|p| Some(passage::status(p)));
+    let between = motion.iter().map(|m| Some(passage::status(m)));
     Ok(verdict::outcome(frames.iter().map(|f| f.status).chain(between)))
 }
 

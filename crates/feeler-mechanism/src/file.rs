@@ -49,6 +49,9 @@ pub struct MechanismFile {
     /// Whether links that share a joint are checked against each other, too.
     #[serde(default)]
     pub neighbours: bool,
+    /// Whether parts may touch, so that only penetration is reported.
+    #[serde(default)]
+    pub allow_touching: bool,
 }
 
 /// Joint in a file, in the coordinates of the assembly.

@@ -82,7 +82,8 @@ pub use tracking::scene::{
     TrackedPair,
 };
 pub use tracking::time_of_contact::{
-    FirstContact, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, time_of_contact,
+    FirstContact, FirstPenetration, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece,
+    PenetrationOptions, PenetrationOutcome, PenetrationPassage, first_penetration, time_of_contact,
 };
 pub use tracking::tracker::{
     ContactTracker, GapPrediction, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerCounts,

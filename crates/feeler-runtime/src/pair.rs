@@ -112,6 +112,7 @@ impl LastQuery {
             tol,
             d_max: self.options.d_max,
             least: tol.min_distance(),
+            penetration: 0.0,
             quasi_angle: self.options.quasi_angle,
             cull: None,
         }
@@ -572,6 +573,7 @@ impl QueryState {
             tol: self.tolerances,
             d_max: options.d_max,
             least: self.tolerances.min_distance_apart().min(-options.penetration),
+            penetration: options.penetration,
             quasi_angle: options.quasi_angle,
             cull: (!options.diagnostics().brute_force).then(|| {
                 let cull = CullContext::new(pose_ab, &self.tolerances, options);

@@ -7,12 +7,13 @@ pub use links::{MovingPart, assign_links};
 pub use moments::Moment;
 
 use crate::assembly::compose_poses;
+use crate::contact_motion::{ContactMotion, MotionResult};
 use crate::error::AssemblyError;
 use feeler_geom::P3;
 use feeler_mechanism::{JointTrajectory, Mechanism};
 use feeler_runtime::{
-    ContactPair, Passage, PassageOptions, PassageOutcome, Path, QueryError, QueryOptions, Status,
-    time_of_contact,
+    ContactPair, Passage, PassageOptions, PassageOutcome, Path, PenetrationOptions, PenetrationOutcome,
+    QueryError, QueryOptions, Status, time_of_contact,
 };
 use rayon::prelude::*;
 
@@ -27,11 +28,14 @@ pub struct MechanismOptions {
     /// Whether to prove that pairs stay farther apart than `distance` between the steps; without effect
     /// on grids.
     pub proof: bool,
+    /// Whether parts may touch: the proof between the steps excludes penetration instead of contact.
+    /// `distance` is ignored then.
+    pub allow_touching: bool,
 }
 
 impl Default for MechanismOptions {
     fn default() -> Self {
-        Self { d_max: 10.0, distance: 0.0, proof: true }
+        Self { d_max: 10.0, distance: 0.0, proof: true, allow_touching: false }
     }
 }
 
@@ -54,7 +58,17 @@ pub struct MechanismPair {
     /// Result at each moment, in the order of [`MechanismReport::moments`].
     pub steps: Vec<StepDistance>,
     /// Result between the moments; `None` without [`MechanismOptions::proof`] and for grids.
-    pub passage: Option<Passage>,
+    pub motion: Option<PairMotion>,
+}
+
+/// Result of the proof for two parts between the moments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one value per pair of parts")]
+pub enum PairMotion {
+    /// First contact, or proof that there is none.
+    Passage(Passage),
+    /// With [`MechanismOptions::allow_touching`], first penetration, or proof that there is none.
+    InContact(ContactMotion),
 }
 
 impl MechanismPair {
@@ -76,7 +90,21 @@ impl MechanismPair {
     /// during the whole motion. `false` also if no proof was computed.
     #[must_use]
     pub fn is_proven_free(&self) -> bool {
-        self.passage.as_ref().is_some_and(|p| p.outcome == PassageOutcome::Free)
+        match &self.motion {
+            Some(PairMotion::Passage(p)) => p.outcome == PassageOutcome::Free,
+            Some(PairMotion::InContact(m)) => m.result() == MotionResult::Free,
+            None => false,
+        }
+    }
+
+    /// Whether a proof shows that the motion is as the options demand: free, or with
+    /// [`MechanismOptions::allow_touching`] free of penetration. `false` also if no proof was computed.
+    #[must_use]
+    pub fn is_proven_allowed(&self) -> bool {
+        match &self.motion {
+            Some(PairMotion::InContact(m)) => m.penetration.outcome == PenetrationOutcome::Free,
+            _ => self.is_proven_free(),
+        }
     }
 }
 
@@ -243,14 +271,23 @@ impl<'a> MechanismCheck<'a> {
                 points: contacts.contacts().first().map(|c| [c.point_a, c.point_b]),
             });
         }
-        let passage = match paths {
+        let motion = match paths {
             Some(paths) => {
                 let [path_a, path_b] = [a, b].map(|p| paths[p.link].starting(&p.pose));
+                if options.allow_touching {
+                    let query = PenetrationOptions::default().query;
+                    let motion = ContactMotion::search(&mut contacts, &path_a, &path_b, &query)?;
+                    return Ok(MechanismPair {
+                        parts: pair,
+                        steps,
+                        motion: Some(PairMotion::InContact(motion)),
+                    });
+                }
                 let options = PassageOptions { distance: options.distance, ..PassageOptions::default() };
-                Some(time_of_contact(&mut contacts, &path_a, &path_b, &options)?)
+                Some(PairMotion::Passage(time_of_contact(&mut contacts, &path_a, &path_b, &options)?))
             }
             None => None,
         };
-        Ok(MechanismPair { parts: pair, steps, passage })
+        Ok(MechanismPair { parts: pair, steps, motion })
     }
 }

@@ -5,10 +5,11 @@ mod trajectory;
 pub use trajectory::{JointMotion, Trajectory};
 
 use crate::assembly::{AssemblyPart, compose_poses};
+use crate::contact_motion::ContactMotion;
 use crate::error::AssemblyError;
 use feeler_geom::Pose;
 use feeler_runtime::{
-    Contact, ContactPair, Passage, PassageOptions, QueryError, QueryOptions, Stats, Status, Verdict,
+    Contact, ContactPair, Passage, PassageOptions, Path, QueryError, QueryOptions, Stats, Status, Verdict,
     time_of_contact,
 };
 use std::time::{Duration, Instant};
@@ -105,13 +106,29 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// The poses do not form a path, or a query is not possible.
     pub fn passage(&self) -> Result<Passage, AssemblyError> {
-        let [a, b] = self.parts;
-        let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
-        let [path_a, path_b] = self.trajectory.paths()?;
-        let (path_a, path_b) = (path_a.starting(&a.pose), path_b.starting(&b.pose));
+        let (mut pair, [path_a, path_b]) = self.pair_and_paths()?;
         let query = QueryOptions { penetration: 0.0, ..self.options };
         let options = PassageOptions { query, ..PassageOptions::default() };
         Ok(time_of_contact(&mut pair, &path_a, &path_b, &options)?)
+    }
+
+    /// Proves that the solids penetrate nowhere along the whole trajectory, also between the steps, or
+    /// computes the time of the first penetration. Contact is allowed. Poses and times as in
+    /// [`Self::passage`].
+    ///
+    /// # Errors
+    /// The poses do not form a path, or a query is not possible.
+    pub fn contact_motion(&self) -> Result<ContactMotion, AssemblyError> {
+        let (mut pair, [path_a, path_b]) = self.pair_and_paths()?;
+        Ok(ContactMotion::search(&mut pair, &path_a, &path_b, &self.options)?)
+    }
+
+    /// A pair without cached results, and the paths of both solids.
+    fn pair_and_paths(&self) -> Result<(ContactPair, [Path; 2]), AssemblyError> {
+        let [a, b] = self.parts;
+        let [path_a, path_b] = self.trajectory.paths()?;
+        let paths = [path_a.starting(&a.pose), path_b.starting(&b.pose)];
+        Ok((ContactPair::new(a.body.clone(), b.body.clone()), paths))
     }
 
     fn step(&mut self, poses: [Pose; 2]) -> Result<SweepStep, QueryError> {

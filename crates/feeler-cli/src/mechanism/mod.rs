@@ -70,7 +70,12 @@ pub(crate) fn run(
     let ignored = ignored(&file, &mechanism).with_context(|| name.to_string())?;
     let check = MechanismCheck::new(&mechanism, &parts, &ignored, file.neighbours)
         .with_context(|| name.to_string())?;
-    let options = MechanismOptions { d_max: args.d_max, distance: args.distance, proof: !args.no_proof };
+    let options = MechanismOptions {
+        d_max: args.d_max,
+        distance: args.distance,
+        proof: !args.no_proof,
+        allow_touching: args.allow_touching || file.allow_touching,
+    };
     let clock = Instant::now();
     let report = crate::thread_pool(args.threads.threads)?.install(|| match &motion {
         Some(motion) => check.along(motion, args.steps, &options),
@@ -151,7 +156,7 @@ fn ignored(file: &MechanismFile, mechanism: &Mechanism) -> anyhow::Result<Vec<[u
 fn outcome(pairs: &[MechanismPair]) -> CommandOutcome {
     let statuses = |pair: &MechanismPair| {
         let interferes = (pair.interfering_steps() > 0).then_some(Status::Interfering);
-        [interferes, pair.passage.as_ref().map(passage::status)]
+        [interferes, pair.motion.as_ref().map(passage::status)]
     };
     verdict::outcome(pairs.iter().flat_map(statuses).flatten().map(Some))
 }

@@ -18,7 +18,7 @@ pub(super) fn pair_cells(checked: &Checked, pair: &MechanismPair) -> [String; 6]
         Some((distance, i)) => [format!("{distance:.6}"), format!("{:.4}", checked.report.moments[i].time)],
         None => ["-".to_owned(), "-".to_owned()],
     };
-    let between = pair.passage.as_ref().map_or_else(|| "-".to_owned(), |p| passage::text(p, " s"));
+    let between = pair.motion.as_ref().map_or_else(|| "-".to_owned(), |m| passage::text(m, " s"));
     [a, b, distance, time, pair.interfering_steps().to_string(), between]
 }
 
@@ -27,7 +27,7 @@ pub(super) fn write_table(checked: &Checked, out: &mut dyn Write) -> anyhow::Res
     let is_shown = |pair: &&MechanismPair| {
         pair.smallest().is_some()
             || pair.interfering_steps() > 0
-            || pair.passage.is_some() && !pair.is_proven_free()
+            || pair.motion.is_some() && !pair.is_proven_free()
     };
     let pairs = &checked.report.pairs;
     let rows: Vec<_> = pairs.iter().filter(is_shown).map(|p| pair_cells(checked, p).to_vec()).collect();
@@ -56,10 +56,16 @@ pub(super) fn write_summary(args: &Arguments, checked: &Checked, out: &mut dyn W
         writeln!(out, "{interfering} poses of the grid interfere")?;
     } else if !args.no_proof {
         let free = pairs.iter().filter(|p| p.is_proven_free()).count();
+        let allowed = pairs.iter().filter(|p| p.is_proven_allowed()).count();
         if free == pairs.len() {
             writeln!(out, "all pairs are proven free at all times")?;
-        } else {
+        } else if allowed == free {
             writeln!(out, "{} of {} pairs are not proven free", pairs.len() - free, pairs.len())?;
+        } else if allowed == pairs.len() {
+            writeln!(out, "{free} pairs are proven free, {} touch without penetration", allowed - free)?;
+        } else {
+            let left = pairs.len() - allowed;
+            writeln!(out, "{left} of {} pairs are not proven free of penetration", pairs.len())?;
         }
     }
     Ok(())
@@ -93,7 +99,7 @@ pub(super) fn document(distance: f64, checked: &Checked) -> Value {
         let smallest = p.smallest();
         json!({
             "a": a, "b": b, "smallest": smallest.map(|s| s.0), "time": smallest.map(|s| moments[s.1].time),
-            "interfering_steps": p.interfering_steps(), "motion": p.passage.as_ref().map(passage::json),
+            "interfering_steps": p.interfering_steps(), "motion": p.motion.as_ref().map(passage::json),
         })
     };
     let margins: Vec<Value> = checked

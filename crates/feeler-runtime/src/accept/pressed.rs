@@ -76,9 +76,10 @@ pub(crate) fn retain(
 ) {
     let tol = &ctx.tol;
     let sheets = [ctx.a, ctx.b].map(Body::is_sheet);
-    let may_be_pressed = sheets != [true; 2] && ctx.presses();
+    let presses = sheets != [true; 2] && ctx.presses();
+    let may_be_pressed = |x: &Accepted| presses && x.distance >= -ctx.penetration;
     let is_near = |x: &Accepted| is_apart && sheets == [false; 2] && x.distance >= tol.min_distance_apart();
-    let is_possible = |x: &Accepted| may_be_pressed || is_near(x);
+    let is_possible = |x: &Accepted| may_be_pressed(x) || is_near(x);
     let is_pressed = |x: &Accepted| x.distance < tol.min_distance();
     scratch.sets.clear();
     for x in accepted.iter().filter(|x| is_set_sample(x) && is_pressed(x)) {
@@ -94,7 +95,7 @@ pub(crate) fn retain(
     // A verdict refutes a depth that no common point confirms, whatever the last query found there.
     let is_refuted = |x: &Accepted| is_apart && x.distance < tol.min_distance_apart();
     let continues = |x: &Accepted| {
-        may_be_pressed && !is_refuted(x) && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol)
+        may_be_pressed(x) && !is_refuted(x) && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol)
     };
     for x in accepted.iter().filter(|x| is_set_sample(x) && is_pressed(x)) {
         let Some(k) = scratch.sets.iter().position(|set| set.contains(x)) else { continue };

@@ -96,6 +96,7 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
         tol: Tolerances::new(a, b, pose_ab, None),
         d_max,
         least: -1e-6,
+        penetration: 0.0,
         quasi_angle: 0.0,
         cull: None,
     };

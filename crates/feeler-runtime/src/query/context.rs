@@ -26,6 +26,9 @@ pub(crate) struct Context<'a> {
     pub d_max: f64,
     /// Smallest signed distance (mm) of a reported minimum; it is negative.
     pub least: f64,
+    /// Largest depth (mm) of reported contacts of solids that interfere:
+    /// [`QueryOptions::penetration`](crate::QueryOptions::penetration).
+    pub penetration: f64,
     pub quasi_angle: f64,
     /// Data of the culling tests of pairs of nodes and areas; `None` for brute force.
     pub cull: Option<CullContext>,
@@ -45,10 +48,10 @@ impl Context<'_> {
         Self { quasi_angle, ..*self }
     }
 
-    /// Whether minima are reported that are deeper than those of touching solids, because
-    /// [`QueryOptions::penetration`](crate::QueryOptions::penetration) is larger.
+    /// Whether contacts of solids that interfere are reported that are deeper than those of touching solids,
+    /// because [`Self::penetration`] is larger.
     pub(crate) fn presses(&self) -> bool {
-        self.least < self.tol.min_distance_apart()
+        -self.penetration < self.tol.min_distance()
     }
 
     /// Largest distance (mm) beyond a concave edge at which a footpoint still counts as on its face, for

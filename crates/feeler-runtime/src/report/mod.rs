@@ -44,6 +44,7 @@ fn context<'a>(
         tol,
         d_max: options.d_max,
         least: tol.min_distance_apart(),
+        penetration: 0.0,
         quasi_angle: 0.0,
         cull: None,
     }))

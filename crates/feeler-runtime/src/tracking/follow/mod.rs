@@ -204,6 +204,7 @@ impl ContactFollower {
             // A contact within the reach and the stride has moved by at most another stride.
             d_max: options.reach + 2.0 * options.stride,
             least: tol.min_distance_apart().min(-options.penetration - 2.0 * options.stride),
+            penetration: options.penetration + 2.0 * options.stride,
             quasi_angle: 0.0,
             cull: None,
         };

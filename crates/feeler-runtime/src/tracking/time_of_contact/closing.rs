@@ -11,6 +11,7 @@
 //! stay in place. For canonical features, the field is therefore evaluated at the centres of their
 //! spheres.
 
+use super::cells::max_over_cap;
 use crate::body::Body;
 use crate::body::side::Which;
 use crate::body::tree::TreeNode;
@@ -46,29 +47,19 @@ pub(crate) fn towards(field: &Twist, which: Which) -> Twist {
 pub(crate) fn max_below_node(node: &TreeNode, field: &Twist) -> f64 {
     let x = field.at(&node.obb.center);
     let over_box = spread(&node.obb, &field.w);
-    let cap = &node.cap;
-    let along = cap.axis.dot(&x);
-    let length = x.norm();
-    // If the field is inside the cone, its own direction maximises the product.
-    let inside = cap.cos <= -1.0 || along >= cap.cos * length;
-    let max = if inside {
-        length
-    } else {
-        let across = (length * length - along * along).max(0.0).sqrt();
-        along * cap.cos + across * cap.sin
-    };
-    max + over_box + allowance(node, field, length + over_box)
+    max_over_cap(&node.cap, &x) + over_box + allowance(node, field, x.norm() + over_box)
 }
 
-/// Bounds of the closing speed of the area of the leaf `node`. `field` is the result of [`towards`] in the
-/// frame of `body`.
+/// Bounds of the closing speed of an area, or of a piece of it. `node` is the leaf of the area, with the box
+/// and the cone of the piece. `field` is the result of [`towards`] in the frame of `body`.
 pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist) -> ClosingSpeed {
     let data = &body.features()[body.feature_of(area).index()];
     let cone = &body.area(area).cone.generators;
     let center = node.obb.center;
     let at = |x: V3, over: f64| {
-        let max = max_component(cone, &x) + over;
-        let min = -max_component(cone, &-x) - over;
+        let largest = |x: &V3| max_component(cone, x).min(max_over_cap(&node.cap, x));
+        let max = largest(&x) + over;
+        let min = -largest(&-x) - over;
         (ClosingSpeed { min, max }, x.norm() + over)
     };
     let join = |(x, s): (ClosingSpeed, f64), (y, t): (ClosingSpeed, f64)| {
@@ -133,7 +124,7 @@ fn spread(obb: &Obb, w: &V3) -> f64 {
 }
 
 /// Largest value of `e · v` over the vectors e from the centre of a box to its points.
-fn spread_along(obb: &Obb, v: &V3) -> f64 {
+pub(super) fn spread_along(obb: &Obb, v: &V3) -> f64 {
     obb.axes.iter().zip(obb.half.iter()).map(|(axis, half)| half * axis.dot(v).abs()).sum()
 }
 

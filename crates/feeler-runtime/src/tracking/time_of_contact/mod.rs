@@ -22,12 +22,18 @@
 //! [`QueryOptions::certified`](crate::QueryOptions::certified) proves for free-form features. At the time
 //! of each query, the interiors do not intersect, independently of the minima.
 
+mod cells;
 mod closing;
 mod moving;
 mod path;
+mod penetration;
 mod search;
+mod spheres;
 
 pub use path::{Path, PathError, PathPiece};
+pub use penetration::{
+    FirstPenetration, PenetrationOptions, PenetrationOutcome, PenetrationPassage, first_penetration,
+};
 
 use crate::api::contact::{Contact, ContactKind};
 use crate::api::error::QueryError;
@@ -391,6 +397,7 @@ impl<'a> Advancement<'a> {
                 tol: tolerances,
                 distance: sample.distance,
                 clearance,
+                depth: 0.0,
             };
             let rest = self.end - sample.time;
             if rest <= 0.0 && clearance > 0.0 {

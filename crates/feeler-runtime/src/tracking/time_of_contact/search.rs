@@ -10,8 +10,10 @@
 //! # Source
 //! Conservative advancement (Mirtich 1996; Zhang, Redon, Lee, Kim 2007), with directions instead of speeds.
 
-use super::closing::{ClosingSpeed, max_below_node, of_area, towards};
+use super::cells::Cell;
+use super::closing::{ClosingSpeed, max_below_node, of_area, spread_along, towards};
 use super::moving::Moving;
+use super::spheres::MovingSphere;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
 use crate::body::Body;
@@ -22,9 +24,11 @@ use crate::cull::motion::Motion;
 use crate::cull::node_pair::CullContext;
 use crate::cull::pair_tree::{NO_HINT, opened};
 use crate::cull::placed::PlacedTree;
+use feeler_geom::cone::Cap;
 use feeler_geom::obb::{gap_in_frame, separating_axis};
-use feeler_geom::{Obb, Twist, V3};
-use feeler_hierarchy::NodeId;
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::{Obb, P3, Twist, V3, math};
+use feeler_hierarchy::{AreaId, NodeId};
 
 /// Scratch buffers reused between searches.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +41,8 @@ pub(crate) struct Workspace {
     current: u32,
     /// Number of visited pairs of nodes over all searches.
     pub visited: u64,
+    /// Pairs of pieces to be visited.
+    cells: Vec<(Cell, Cell)>,
 }
 
 /// Closing speed of a node, valid in the search with the given number.
@@ -46,16 +52,35 @@ struct CachedClosing {
     speed: ClosingSpeed,
 }
 
+/// Thickness of a piece, as a multiple of the remaining clearance, below which the piece is not halved. A
+/// larger value gives looser bounds and more queries, a smaller one visits more pieces.
+const FLAT_ENOUGH: f64 = 1.0;
+/// Maximum number of pairs of pieces of two areas that a search visits. With a smaller value, areas that
+/// follow each other closely get loose bounds; a larger one takes longer for them.
+const MAX_CELL_VISITS: u32 = 512;
+
+/// Sine of the angle between two edges below which they count as parallel. With a smaller value, the
+/// direction of their contact changes too fast; with a larger one, fewer pairs of edges have tight bounds.
+const MIN_CROSSING_SINE: f64 = 0.02;
+/// Largest rotation (rad), as a multiple of the sine of their angle, for which the bounds of two crossing
+/// edges hold. With a larger value the bound of the change of their direction is looser; with a smaller
+/// one, steps are shorter.
+const MAX_EDGE_TURN: f64 = 0.1;
+/// Angle (rad) by which the direction of a contact of two edges may leave their polars during the step.
+const EDGE_ANGLE: f64 = 0.25;
+
 /// Search for the time for which the distance of two moving solids stays above a limit.
 pub(crate) struct Search<'a> {
     pub a: &'a Body,
     pub b: &'a Body,
     pub moving: &'a Moving,
     pub tol: Tolerances,
-    /// Lower bound (mm) of the current smallest distance.
+    /// Lower bound (mm) of the current smallest distance; negative if the solids penetrate.
     pub distance: f64,
     /// Length (mm) by which the distance may decrease until it reaches the limit.
     pub clearance: f64,
+    /// Largest penetration depth (mm) that the limit allows; 0 if the solids must not penetrate.
+    pub depth: f64,
 }
 
 impl Search<'_> {
@@ -63,13 +88,156 @@ impl Search<'_> {
     /// motion's bounds.
     pub(crate) fn safe_time(&self, work: &mut Workspace) -> f64 {
         let mut best = self.moving.lasts;
+        let mut leaves = Vec::new();
         self.traverse(work, |pair| {
             let time = pair.first.max(self.time_to_close(pair.closing.max));
-            if pair.is_leaf {
-                best = best.min(time);
+            if pair.is_leaf && time < best {
+                if self.depth > 0.0 {
+                    leaves.push((time, pair.nodes));
+                } else {
+                    best = time;
+                }
             }
             time < best
         });
+        leaves.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
+        for (time, nodes) in leaves {
+            if time < best {
+                best = match self.sphere_time(nodes) {
+                    Some(exact) => best.min(exact.max(time)),
+                    None => self.refined_time(nodes, best, work),
+                };
+            }
+        }
+        best
+    }
+
+    /// Time for which a contact between two straight edges that cross keeps the distance above the limit;
+    /// `None` for other features and for nearly parallel edges. `b` is in the frame of A.
+    ///
+    /// The direction n of such a contact is orthogonal to both edges. It rotates by the part of the relative
+    /// rotation that is not about n.
+    fn edges_time(&self, (i, a): (AreaId, &TreeNode), (j, b): (AreaId, &TreeNode)) -> Option<f64> {
+        if !(self.a.is_straight(i) && self.b.is_straight(j)) {
+            return None;
+        }
+        let along = |body: &Body, area| match body.features()[body.feature_of(area).index()].primitive {
+            Some(Primitive::Line { dir, .. }) => Some(dir),
+            _ => None,
+        };
+        let (s, t) = (along(self.a, i)?, self.moving.pose_ab * along(self.b, j)?);
+        let across = s.cross(&t);
+        let sin = across.norm();
+        if sin < MIN_CROSSING_SINE {
+            return None;
+        }
+        let n = across / sin;
+        let Moving { in_a, lasts, change_a, change_b, .. } = *self.moving;
+        let w = in_a.w;
+        let lasts = lasts.min(MAX_EDGE_TURN * sin / w.norm().max(f64::MIN_POSITIVE));
+        // n rotates at most at twice the rotation orthogonal to n over the sine, which grows by at most
+        // half while the bounds hold. Several joints also change the rotation itself.
+        let change = change_a.max(change_b);
+        let turning = if change > 0.0 { w.norm_squared() * lasts } else { 0.0 };
+        let rate = 3.0 * ((w - n * n.dot(&w)).norm() + turning) / sin;
+        // The points of A's edge rest in this frame, those of B's edge move.
+        let time = |obb: &Obb, acceleration: f64| {
+            let x = in_a.at(&obb.center);
+            let speed = x.norm() + w.norm() * obb.radius();
+            // Both directions along n, unless the cones exclude one.
+            let is_possible = |n: &V3| within(&a.cap, n, EDGE_ANGLE) && within(&b.cap, &-n, EDGE_ANGLE);
+            let closing = [n, -n].into_iter().filter(is_possible).map(|n| -n.dot(&x));
+            let closing = closing.fold(f64::NEG_INFINITY, f64::max) + spread_along(obb, &w.cross(&n));
+            let change = change + speed * rate + acceleration * speed;
+            let never = closing == f64::NEG_INFINITY;
+            if never { f64::INFINITY } else { travel_time(self.clearance, closing, change) }
+        };
+        Some(time(&a.obb, 0.0).max(time(&b.obb, w.norm())).min(lasts))
+    }
+
+    /// Time for which a sphere or vertex stays above the limit of a canonical feature; `None` if neither
+    /// leaf belongs to a sphere or vertex, or if the other feature has no bound.
+    fn sphere_time(&self, (i, j): NodePair) -> Option<f64> {
+        let (area_a, area_b) = (self.a.tree()[i.index()].area()?, self.b.tree()[j.index()].area()?);
+        let of = |body: &'_ Body, area| body.features()[body.feature_of(area).index()].primitive;
+        let (a, b) = (of(self.a, area_a)?, of(self.b, area_b)?);
+        let Moving { pose_ab, in_a, in_b, lasts, .. } = *self.moving;
+        let sphere_b = |center: &P3, sigma| MovingSphere {
+            center: pose_ab * center,
+            sigma,
+            field: in_a,
+            change: self.moving.change_a.max(self.moving.change_b),
+            lasts,
+        };
+        let sphere_a = |center: &P3, sigma| MovingSphere {
+            center: pose_ab.inverse_transform_point(center),
+            sigma,
+            field: -in_b,
+            change: self.moving.change_a.max(self.moving.change_b),
+            lasts,
+        };
+        match (a, b) {
+            (other, Primitive::Point { center, sigma }) => {
+                sphere_b(&center, sigma).safe_time(&other, self.depth)
+            }
+            (Primitive::Point { center, sigma }, other) => {
+                sphere_a(&center, sigma).safe_time(&other, self.depth)
+            }
+            _ => None,
+        }
+    }
+
+    /// Time for which the minima of two leaves keep the distance above the limit, at most `best`. Pieces of
+    /// both areas are halved until they are as flat as the remaining clearance.
+    fn refined_time(&self, (i, j): NodePair, mut best: f64, work: &mut Workspace) -> f64 {
+        let (a, b) = (&self.a.tree()[i.index()], &self.b.tree()[j.index()]);
+        let (Some(area_a), Some(area_b)) = (a.area(), b.area()) else { return best };
+        let options = QueryOptions { penetration: self.depth, ..QueryOptions::default() };
+        let cull = CullContext::new(&self.moving.pose_ab, &self.tol, &options);
+        let fields = [towards(&self.moving.in_a, Which::A), towards(&self.moving.in_b, Which::B)];
+        // Closeness matters, not the uncertainty of footpoints that solves find.
+        let reach = self.distance.max(self.depth) + self.tol.eps;
+        let mut visits = 0;
+        work.cells.clear();
+        work.cells.push((Cell::of_leaf(self.a, a, area_a), Cell::of_leaf(self.b, b, area_b)));
+        while let Some((a, b)) = work.cells.pop() {
+            visits += 1;
+            work.visited += 1;
+            let mut placed = b.node;
+            placed.obb = b.node.obb.placed(&cull.pose);
+            placed.cap.axis = cull.pose.rotation * b.node.cap.axis;
+            let facing = cull.facing(&a.node, &placed, || placed.cap.axis);
+            let mut first = facing.map_or(0.0, |margin| self.margin_time(margin));
+            if first < best {
+                let length = a.node.allowance.length + b.node.allowance.length;
+                first = first.max(self.boxes_apart(reach + f64::from(length), &a.node.obb, &placed.obb));
+            }
+            if first >= best {
+                continue;
+            }
+            let max = of_area(self.a, a.area, &a.node, &fields[0])
+                .max
+                .min(of_area(self.b, b.area, &b.node, &fields[1]).max);
+            let mut time = first.max(self.time_to_close(max));
+            if time < best
+                && let Some(crossing) = self.edges_time((a.area, &a.node), (b.area, &placed))
+            {
+                time = time.max(crossing);
+            }
+            if time >= best {
+                continue;
+            }
+            let (bend_a, bend_b) = (a.thickness(), b.thickness());
+            if bend_a.max(bend_b) <= FLAT_ENOUGH * self.clearance || visits > MAX_CELL_VISITS {
+                best = time;
+                continue;
+            }
+            if bend_a >= bend_b {
+                work.cells.extend(a.halves(self.a).into_iter().flatten().map(|half| (half, b)));
+            } else {
+                work.cells.extend(b.halves(self.b).into_iter().flatten().map(|half| (a, half)));
+            }
+        }
         best
     }
 
@@ -103,7 +271,11 @@ impl Search<'_> {
             return;
         }
         work.restart(a, b);
-        let options = QueryOptions { d_max: self.distance.max(0.0), ..QueryOptions::default() };
+        let options = QueryOptions {
+            d_max: self.distance.max(0.0),
+            penetration: self.depth,
+            ..QueryOptions::default()
+        };
         let cull = CullContext::new(&self.moving.pose_ab, &self.tol, &options);
         let fields = [towards(&self.moving.in_a, Which::A), towards(&self.moving.in_b, Which::B)];
         work.stack.push(<_>::default());
@@ -148,7 +320,7 @@ impl Search<'_> {
             let (leaf_a, leaf_b) = ((self.a, area_a), (self.b, area_b, &b));
             first = first.max(time_of(cull.leaves(leaf_a, leaf_b, &mut { NO_HINT })));
         }
-        PairBounds { first, closing, is_leaf }
+        PairBounds { first, closing, is_leaf, nodes: (i, j) }
     }
 
     /// Shortest time in which the motion can use up the margin of a culling test.
@@ -164,13 +336,18 @@ impl Search<'_> {
         let Some(u) = separating_axis(a, b, axis) else { return 0.0 };
         let field = &self.moving.in_a;
         let turned = field.w.cross(&u);
-        let over_box = |(axis, half): (&V3, &f64)| half * axis.dot(&turned).abs();
-        let closing =
-            -u.dot(&field.at(&b.center)) + b.axes.iter().zip(b.half.iter()).map(over_box).sum::<f64>();
+        let closing = -u.dot(&field.at(&b.center)) + spread_along(b, &turned);
         // The largest speed of any point is a bound without acceleration.
         let by_axis = travel_time(gap - reach, closing, self.moving.acceleration);
         by_axis.max(travel_time(gap - reach, self.moving.speed, 0.0))
     }
+}
+
+/// Whether a unit direction is within `angle` (rad) of a cone of revolution.
+fn within(cap: &Cap, n: &V3, angle: f64) -> bool {
+    let (sin, cos) = math::sin_cos(angle);
+    let wide = (cap.sin * cos + cap.cos * sin, cap.cos * cos - cap.sin * sin);
+    wide.0 <= 0.0 || cap.axis.dot(n) >= wide.1
 }
 
 /// Bounds for the minima with footpoints in the areas below two nodes.
@@ -181,11 +358,12 @@ struct PairBounds {
     closing: ClosingSpeed,
     /// Whether both nodes are leaves.
     is_leaf: bool,
+    nodes: NodePair,
 }
 
 /// Shortest time in which a motion with the given initial speed and maximum acceleration (at least 0)
 /// covers a length above 0; infinite if it never does.
-fn travel_time(length: f64, speed: f64, acceleration: f64) -> f64 {
+pub(super) fn travel_time(length: f64, speed: f64, acceleration: f64) -> f64 {
     let root = (speed * speed + 2.0 * acceleration * length).sqrt();
     let sum = speed + root;
     if length == f64::INFINITY || sum <= 0.0 { f64::INFINITY } else { 2.0 * length / sum }

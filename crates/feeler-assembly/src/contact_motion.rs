@@ -1,0 +1,79 @@
+//! Motions in contact: whether two solids that may touch ever penetrate.
+
+use feeler_runtime::{
+    ContactPair, Passage, PassageOptions, PassageOutcome, Path, PenetrationOptions, PenetrationOutcome,
+    PenetrationPassage, QueryError, QueryOptions, first_penetration, time_of_contact,
+};
+
+/// Result of a motion during which contact is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MotionResult {
+    /// The solids are proven to stay apart.
+    Free,
+    /// The solids come into contact, and are proven not to penetrate deeper than the limit.
+    Contact,
+    /// The solids penetrate deeper than the limit.
+    Penetration,
+    /// Neither of the above could be proven.
+    Undecided,
+}
+
+/// Motion of two solids that may touch but must not penetrate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactMotion {
+    /// First penetration, or proof that there is none.
+    pub penetration: PenetrationPassage,
+    /// First contact, or proof that the solids stay apart; `None` if `penetration` already shows that the
+    /// solids touch or that the motion cannot be decided.
+    pub passage: Option<Passage>,
+}
+
+impl ContactMotion {
+    /// Searches a motion for penetration, and if the queries found no contact, for contact.
+    ///
+    /// # Errors
+    /// The same as of [`first_penetration`].
+    pub fn search(
+        pair: &mut ContactPair,
+        path_a: &Path,
+        path_b: &Path,
+        query: &QueryOptions,
+    ) -> Result<Self, QueryError> {
+        let options = PenetrationOptions { query: *query, ..PenetrationOptions::default() };
+        let penetration = first_penetration(pair, path_a, path_b, &options)?;
+        let may_be_free = penetration.outcome == PenetrationOutcome::Free && penetration.touched.is_none();
+        let passage = if may_be_free {
+            let query = QueryOptions { penetration: 0.0, ..*query };
+            let options = PassageOptions { query, ..PassageOptions::default() };
+            Some(time_of_contact(pair, path_a, path_b, &options)?)
+        } else {
+            None
+        };
+        Ok(Self { penetration, passage })
+    }
+
+    /// Result of the motion.
+    #[must_use]
+    pub fn result(&self) -> MotionResult {
+        match self.penetration.outcome {
+            PenetrationOutcome::Penetration(_) => MotionResult::Penetration,
+            PenetrationOutcome::Undecided(_) => MotionResult::Undecided,
+            PenetrationOutcome::Free => match self.passage {
+                Some(Passage { outcome: PassageOutcome::Free, .. }) => MotionResult::Free,
+                // Freedom from penetration is proven, so that contact is the worst that can happen.
+                _ => MotionResult::Contact,
+            },
+        }
+    }
+
+    /// Time of the first contact that was found, in the unit of time of the paths; `None` if there is none,
+    /// or if its time could not be determined. It is exact if [`Self::passage`] has it, otherwise that of
+    /// the first query in contact.
+    #[must_use]
+    pub fn contact_time(&self) -> Option<f64> {
+        match self.passage {
+            Some(Passage { outcome: PassageOutcome::Contact(c), .. }) => Some(c.time),
+            _ => self.penetration.touched,
+        }
+    }
+}
