@@ -2,7 +2,7 @@
 
 use feeler_geom::P3;
 
-/// Severity of a remark.
+/// Severity of a [`Remark`], or of a problem that an importer reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The content is unusual, without effect on the shape.
@@ -13,10 +13,11 @@ pub enum Severity {
     Error,
 }
 
-/// A remark on something unusual, repaired or approximated.
+/// A remark on content that is unusual, repaired, guessed or approximated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    /// Severity of the remark, from a note without effect on the shape to an error.
+    /// Severity of the remark. Remarks of this crate are notes and warnings; importers report a solid or an
+    /// instance that is left out as [`Severity::Error`].
     pub severity: Severity,
     /// Entity id in the source; `None` if the remark concerns no single entity.
     pub entity: Option<u64>,

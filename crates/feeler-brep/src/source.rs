@@ -52,7 +52,8 @@ pub struct EdgeSource {
 pub struct FaceSource {
     /// Entity id of the face.
     pub id: u64,
-    /// Index of the shell that contains the face; 0 is the outer shell.
+    /// Index of the shell that contains the face: 0 is the outer shell, the others are voids or, before
+    /// [`split`](crate::lumps::split), lumps.
     pub shell: u32,
     /// Surface that contains the face.
     pub surface: Surface,

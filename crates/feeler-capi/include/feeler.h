@@ -143,7 +143,8 @@ typedef enum FeelerEventKind {
 } FeelerEventKind;
 
 /*
- Relation of two bodies according to the signed gaps of their contacts.
+ Relation of two bodies according to the signed gaps of their strict contacts, except `Interfering`,
+ which follows from a verdict.
  */
 typedef enum FeelerTrackedStatus {
   /*
@@ -1003,7 +1004,7 @@ typedef struct FeelerTrackedPair {
    */
   uint32_t parts[2];
   /*
-   Relation of the two solids according to the signed gaps of their contacts.
+   Relation of the two solids according to the signed gaps of their strict contacts or to a verdict.
    */
   enum FeelerTrackedStatus status;
   /*

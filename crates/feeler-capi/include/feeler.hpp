@@ -356,7 +356,7 @@ public:
         check(feeler_contact_tracker_motion_to(tracker_.get(), &pose_a, &pose_b, &motion));
         return motion;
     }
-    /// Status by the signed gaps of the contacts.
+    /// Status by the signed gaps of the strict contacts or by a verdict.
     TrackedStatus status() const {
         TrackedStatus status{};
         check(feeler_contact_tracker_status(tracker_.get(), &status, nullptr));

@@ -17,7 +17,7 @@ pub struct FeelerTrackedPair {
     pub bodies: [u32; 2],
     /// Indices of the solids in the two bodies; 0 unless the body is a compound.
     pub parts: [u32; 2],
-    /// Relation of the two solids according to the signed gaps of their contacts.
+    /// Relation of the two solids according to the signed gaps of their strict contacts or to a verdict.
     pub status: FeelerTrackedStatus,
     /// 1 if no contact of the previous call continues, because the motion since then was a jump
     /// (`max_step` of `FeelerTrackerOptions`) or the pair was not near in that call; else 0.

@@ -118,7 +118,8 @@ pub struct FeelerStepContact {
     pub is_active: u32,
 }
 
-/// Relation of two bodies according to the signed gaps of their contacts.
+/// Relation of two bodies according to the signed gaps of their strict contacts, except `Interfering`,
+/// which follows from a verdict.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerTrackedStatus {

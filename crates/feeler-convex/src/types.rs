@@ -145,8 +145,8 @@ pub struct DistanceResult {
     pub lower_bound: f64,
     /// Closest points of both shapes, or the best points found if the search did not converge.
     pub witness: ClosestPoints,
-    /// Unit vector from A to B at the closest points; zero if the shapes overlap and their cores
-    /// intersect.
+    /// Unit vector from A to B at the closest points, in the common frame of both shapes. Zero if the shapes
+    /// overlap and their cores (the shapes without their radii) intersect.
     pub direction: V3,
     /// Number of steps of the search; each evaluates one support point of each shape.
     pub iterations: u32,

@@ -74,8 +74,9 @@ pub(crate) fn minima(
     search(sample, first, last, reach, MAX_BISECTIONS, level, found);
 }
 
-/// Recursive part of [`minima`] for the interval between the samples `a` and `b`. `reach` is the end
-/// tolerance (parameter), `halvings` the number of bisections that are left.
+/// Recursive part of [`minima`] for the interval between the samples `a` and `b`. A minimum outside the
+/// interval belongs to it as well if it is at most `reach` (in the parameter) away from the nearer end.
+/// `halvings` is the number of bisections that are left.
 fn search(
     sample: &mut impl FnMut(f64) -> Slope,
     a: Slope,

@@ -24,7 +24,7 @@ pub struct Extent {
     pub lower: f64,
     /// Upper bound of the extent (mm), including rounding.
     pub upper: f64,
-    /// A point of the set at height `lower`.
+    /// A point of the set at height `lower` along `d`; it proves that the largest height is at least `lower`.
     pub point: P3,
 }
 

@@ -388,8 +388,10 @@ impl Relative {
         self.gap(axis) > margin
     }
 
-    /// Returns the gap (mm) along the unit axis with index `axis` minus the bound of its rounding error;
-    /// negative if the projections overlap.
+    /// Returns the gap (mm) along the unit axis with index `axis`, minus the bound of its rounding error; a
+    /// positive value proves that the projections are disjoint. Indices 0 to 2 are the axes of A, 3 to 5
+    /// those of B, and 6 + 3 i + j is the cross product `a_i × b_j`. Cross products with a squared length of
+    /// at most [`MIN_CROSS_SQ`] give a negative value.
     fn gap(&self, axis: u8) -> f64 {
         let (r, t, ha, hb) = (&self.r, &self.t, &self.ha, &self.hb);
         let k = usize::from(axis);

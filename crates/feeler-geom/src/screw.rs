@@ -36,7 +36,7 @@ impl Twist {
         Self { v: -w.cross(&p.coords), w }
     }
 
-    /// Returns the velocity (mm per unit of time) at a point.
+    /// Returns the velocity (mm per unit of time) of the body's point at `p`, in the field's coordinates.
     #[must_use]
     pub fn at(&self, p: &P3) -> V3 {
         self.v + self.w.cross(&p.coords)

@@ -142,7 +142,10 @@ fn decode_within<T: DeserializeOwned, const LIMIT: usize>(
         bincode::serde::decode_from_slice::<T, _>(payload, config).map_err(|e| in_words(&e))?;
     if read != payload.len() {
         let left = payload.len() - read;
-        return Err(format!("{left} bytes are left over after byte {}", offset + read));
+        return Err(format!(
+            "{left} bytes are left over after byte {}; write the data again with this version of the program",
+            offset + read
+        ));
     }
     Ok(value)
 }

@@ -95,7 +95,8 @@ pub enum PourError {
         /// Why the run cannot continue from it.
         problem: CheckpointProblem,
     },
-    /// A file of a run is shorter than at the checkpoint, or has another format.
+    /// A file of a run (the series or a frame) is shorter than at the checkpoint, is cut, or has another
+    /// format.
     #[error("{}: {problem}; start the run over", path.display())]
     RunFile {
         /// Path of the file.

@@ -246,9 +246,9 @@ fn stl(table: &WallTable, path: &Path) -> Result<Vec<SceneWall>, PourError> {
     Ok(vec![bare(wall.into(), mesh, 0.0, is_material)])
 }
 
-/// Sets which sides of the triangles have contacts, and that contacts with adjacent triangles are
-/// combined up to the angle [`CUTOFF`]. Returns whether the triangles enclose material, which they do if
-/// `sides` is `Front`. Open meshes with `Front` are an error.
+/// Sets which sides of the triangles have contacts, and the angle [`CUTOFF`] up to which a contact moves
+/// from facet to facet. Returns whether the triangles enclose material, which they do if `sides` is
+/// `Front`. Returns an error for an open mesh with `Front`.
 fn set_sides(wall: &mut FacetWall, sides: Sides) -> Result<bool, PourError> {
     if sides == Sides::Front {
         ensure!(
@@ -423,9 +423,9 @@ pub(crate) fn is_free(simulation: &Simulation, walls: &[SceneWall], sphere: &Sph
     })
 }
 
-/// Maximum angle (rad) between the normals of adjacent facets at which a contact moves from one to the
-/// other, or their contacts are combined. A larger value combines contacts at real edges; a smaller one
-/// splits contacts on curved walls.
+/// Maximum angle (rad) between the normals of two facets from one of which a contact moves to the other,
+/// so that it keeps its shear state. With a larger value, contacts keep their shear states across real
+/// edges; with a smaller one, they lose them on curved walls.
 const CUTOFF: f64 = 0.5;
 
 /// Minimum chord error of a wall of triangles, divided by the diagonal of the solid. A smaller value

@@ -178,8 +178,9 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Adds the particles of a group that its source has to create until this step. If the region of the
-    /// source has no space for the next one, the source pauses for a part of a row.
+    /// Adds the particles of a group that its source has to create up to this step. If the region of the
+    /// source has no space for the next one, the source pauses for the fraction 1 / [`RETRIES_PER_ROW`] of
+    /// the time between two rows of the series, but for at least one step.
     fn feed(&mut self, group: usize, step: u64) -> Result<(), PourError> {
         let of = &self.scene.groups[group];
         let Some(source) = of.source else { return Ok(()) };
@@ -298,8 +299,9 @@ impl<'s> World<'s> {
     }
 }
 
-/// Region in which particles of a group are placed. A region inside a wall moves with the wall, which
-/// must consist of triangles that do not enclose material.
+/// Returns the region in which particles of a group are placed. A region inside a wall moves with the
+/// wall. That wall must have triangles that do not enclose material (`sides = "both"`, open or closed);
+/// other walls are an error.
 fn region<'w>(world: &'w World<'_>, group: &ParticleGroup) -> Result<FillRegion<'w>, PourError> {
     Ok(match &group.region {
         RegionTable::Box([a, b]) => FillRegion::Box { min: P3::from(*a), max: P3::from(*b) },

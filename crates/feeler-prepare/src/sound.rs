@@ -64,7 +64,7 @@ pub enum Unsound {
          check that its faces close and are oriented outwards"
     )]
     Volume {
-        /// Volume of the solid, with sign (mm³).
+        /// Volume of the solid (mm³); negative if its faces are oriented inwards.
         volume: f64,
         /// Surface area of the solid (mm²).
         area: f64,

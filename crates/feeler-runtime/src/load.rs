@@ -8,9 +8,9 @@ impl Body {
     /// Prepares a hierarchy for queries.
     ///
     /// # Errors
-    /// [`BodyError`] if an index is out of range, a box is not finite, or the hierarchy has more than
-    /// 2²⁸ areas. The loader of a file checks indices and numbers already, but a hierarchy can be built
-    /// in code.
+    /// [`BodyError`] if an index or a count is out of range, a box, a cone or the hull is not finite, an
+    /// edge has no span, an area has no leaf, or the hierarchy has more than 2²⁸ areas. The loader of a
+    /// file checks indices and numbers already, but a hierarchy can be built in code.
     pub fn new(hierarchy: Hierarchy) -> Result<Self, BodyError> {
         let mut body = Self::without_shell_points(hierarchy)?;
         body.shell_points = shell_points(&body);

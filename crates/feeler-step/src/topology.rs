@@ -154,7 +154,8 @@ struct SolidReader<'a> {
     /// Vertex indices of the corners of polygonal faces, by the bits of their coordinates.
     poly_vertex_of: HashMap<[u64; 3], u32>,
     poly_edge_of: HashMap<(u32, u32), u32>,
-    /// Entity id of each loop, in the order of the faces, with the entity id of its face.
+    /// Entity ids of all loops in the order of the faces, except each `EDGE_LOOP` without edges. Each id is
+    /// paired with the entity id of the loop's face, which is always `Some`.
     loop_ids: Vec<(u64, Option<u64>)>,
     /// Problems that prevent the use of the solid.
     bad: Vec<Bad>,

@@ -81,8 +81,8 @@ impl ContactTracker {
         self.tracker.covers(&pose(pose_a)?, &pose(pose_b)?).map_err(thrown)
     }
 
-    /// Relation of the bodies according to the signed gaps of their contacts: separated, touching,
-    /// pressed, deep or interfering. Undefined before the first update and after an error.
+    /// Relation of the bodies according to the signed gaps of their strict contacts (separated, touching,
+    /// pressed or deep) or to a verdict (interfering). Undefined before the first update and after an error.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> Option<String> {
         self.tracker.bound()?;

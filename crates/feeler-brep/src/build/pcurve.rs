@@ -163,8 +163,8 @@ pub(super) struct Known {
     pub(super) off: f64,
 }
 
-/// Fits a pcurve to the part `range` of a curve in the parameter plane of `host`. `known`: an end whose
-/// surface parameters are known from an adjacent edge.
+/// Fits a pcurve, in the parameter plane of `host`, to the part `range` of the space curve `curve`.
+/// `known` is an end whose surface parameters are known from an adjacent edge.
 pub(super) fn fit(
     host: &Host<'_>,
     curve: &Curve,

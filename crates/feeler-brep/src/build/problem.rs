@@ -33,7 +33,7 @@ pub enum Problem {
         entity: u64,
     },
     /// A vertex is too far from the end of an edge.
-    #[error("vertex #{vertex} is {} off its edge #{edge}", mm(*distance))]
+    #[error("vertex #{vertex} is {} away from the end of its edge #{edge}", mm(*distance))]
     VertexOffCurve {
         /// Entity id of the vertex.
         vertex: u64,

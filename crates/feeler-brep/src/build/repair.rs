@@ -810,7 +810,8 @@ fn sweep(source: &SolidSource, e: usize) -> f64 {
     math::wrap(if e.same_sense { b - a } else { a - b }, 0.0, TAU)
 }
 
-/// Orientation errors found by one inspection of a whole solid.
+/// Faults found by one inspection of a whole solid: wrong or guessed orientations, patches that must not
+/// be replaced by canonical surfaces, and faces that have to be read as one face.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Wrong {
     /// Shells whose volume has the wrong sign.
@@ -830,7 +831,8 @@ pub(super) struct Wrong {
     pub(super) joined: Vec<(u64, u64)>,
 }
 
-/// Returns the source with the errors in `wrong` corrected.
+/// Returns the source with the orientations in `wrong` corrected, and adds remarks to `report`. `patches`
+/// and `joined` have no effect here; the next construction reads them.
 pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report) -> SolidSource {
     let mut out = source.clone();
     for guess in &wrong.guesses {

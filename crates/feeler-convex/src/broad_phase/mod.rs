@@ -48,7 +48,7 @@ pub enum BroadPhaseError {
     #[error("body {0} has no finite extent")]
     Shape(usize),
     /// The number of poses differs from [`BroadPhase::numbers`].
-    #[error("{given} poses given for {bodies} bodies")]
+    #[error("{given} poses given, but {bodies} needed: one for each body number, removed bodies included")]
     Count {
         /// Number of poses given.
         given: usize,
@@ -60,7 +60,8 @@ pub enum BroadPhaseError {
     Pose(usize),
 }
 
-/// Accumulated cost of all steps of a [`BroadPhase`].
+/// Numbers of steps of a [`BroadPhase`] and of their costly operations so far, and the current number of
+/// stored pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BroadPhaseCounts {
     /// Number of successful calls of [`BroadPhase::step`].

@@ -109,7 +109,7 @@ pub enum ConvexShapeError {
     Exponent,
     /// A weight of a rational control point is not positive, so the hull of the control points need not
     /// contain the patch.
-    #[error("a weight is not positive")]
+    #[error("the weight of a control point is not positive; give weights above 0")]
     Weight,
 }
 

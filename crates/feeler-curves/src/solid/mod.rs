@@ -793,9 +793,10 @@ fn bisect([from, to]: [f64; 2], examine: &mut impl FnMut([f64; 2]) -> bool) {
     }
 }
 
-/// Refines a minimum found on a fitted edge with the edge's curve, by at most 12 Newton steps from the
-/// parameters `u` (curve) and `t` (edge). Returns the parameter on the curve and the footpoint on the
-/// edge (solid's frame); `None` if the squared distance is not convex at a step.
+/// Refines a minimum found on a fitted edge, by at most 12 Newton steps on the edge's exact curve. The
+/// steps start from the parameters `u` (curve) and `t` (edge). Returns the parameter on the curve and the
+/// footpoint on the edge (solid's frame). Returns `None` if the determinant of the second derivatives of
+/// the squared distance is not positive at a step; the caller then drops the minimum.
 fn polish(ctx: &Context<'_>, e: feeler_hierarchy::EdgeId, u: f64, t: f64) -> Option<(f64, P3)> {
     let edge = &ctx.solid.body().hierarchy().edges[e.index()];
     let (mut u, mut t) = (u, t);

@@ -88,10 +88,12 @@ pub(super) fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
 /// costs time in degenerate cases, a smaller one returns caps that are not the smallest.
 const MAX_GROWTH_STEPS: usize = 64;
 
-/// Returns the axis of the smallest cap around `dirs`. A cap grows, starting from `first`, by the
-/// direction farthest from its axis until it contains all directions. It is always the smallest cap
-/// around the two or three directions on its boundary, so it never exceeds the smallest cap around all
-/// directions. Each step enlarges the cap, so no set of boundary directions repeats.
+/// Returns the axis of the smallest cap around `dirs`, if they fit an open half-space. Otherwise, or if
+/// rounding or [`MAX_GROWTH_STEPS`] ends the growth, returns the axis of a cap that may miss directions.
+/// A cap grows, starting from `first`, by the direction farthest from its axis until it contains all
+/// directions. It is always the smallest cap around the two or three directions on its boundary, so it
+/// never exceeds the smallest cap around all directions. Each step enlarges the cap, so no set of boundary
+/// directions repeats.
 fn grown(dirs: &[V3], first: V3) -> V3 {
     let mut support: ArrayVec<V3, 4> = ArrayVec::new();
     support.push(first);

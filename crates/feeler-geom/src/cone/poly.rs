@@ -202,8 +202,9 @@ impl PolyCone {
         })
     }
 
-    /// Whether the generators are in strict counter-clockwise order around a pointed cone, by more than
-    /// rounding. [`separated`] relies on this order.
+    /// Whether there are at least three generators, in strict counter-clockwise order around a pointed cone
+    /// by more than rounding, seen against the cone's axis (towards the apex). [`separated`] relies on this
+    /// order.
     #[must_use]
     pub fn is_convex(&self) -> bool {
         let (g, n) = (&self.generators, self.generators.len());

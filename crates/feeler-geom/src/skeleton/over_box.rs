@@ -109,7 +109,7 @@ mod tests {
     use crate::testing::{frame, rng, unit};
     use rand::Rng;
 
-    /// Value and gradient agree with those of the full evaluation.
+    /// Value and gradient of [`signed_distance_gradient`] at a point agree with those of [`signed_distance`].
     #[test]
     fn values_with_gradients() {
         let mut r = rng(13);
@@ -136,8 +136,8 @@ mod tests {
         }
     }
 
-    /// Gradients in a ball are within the angle, also for cones of any slope and for points far above
-    /// circles.
+    /// Gradients at points of a ball deviate from the gradient at its centre by at most the angle of
+    /// [`gradient_over_ball`], also for cones of any slope and for points far above circles.
     #[test]
     fn gradients_stay_within_the_angle() {
         let mut r = rng(12);

@@ -44,7 +44,8 @@ pub(super) trait Guess: Copy {
 /// Newton's step and the second derivatives at a guess.
 #[derive(Clone, Copy)]
 pub(super) struct State {
-    /// Newton's step (rad) of the polynomial's unknown, the angle on the circle.
+    /// Newton's step (rad), with sign, from the guess along the unknown of the polynomial, the angle on the
+    /// circle.
     pub(super) step: f64,
     /// Largest change (rad) of any of the unknown angles by Newton's step.
     pub(super) size: f64,
@@ -52,7 +53,7 @@ pub(super) struct State {
     pub(super) det: f64,
     /// Upper bound of the product of any two derivatives, of any order, in the same units as `det`.
     pub(super) derivative_bound: f64,
-    /// Maximum of `size` at which the normal computed from the guess is accurate.
+    /// Maximum of `size` (rad) at which the normal computed from the guess is accurate.
     pub(super) max_size: f64,
 }
 

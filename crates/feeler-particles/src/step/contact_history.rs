@@ -10,8 +10,9 @@ use feeler_runtime::ContactFollower;
 /// Contact history of one collider with one wall.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WallHistory {
-    /// History of contacts with facets; `None` if the wall has no facets or no contact has been searched
-    /// for. It is boxed because most walls have no facets.
+    /// Identities of the contacts with facets in the last step, and the facets near the collider. Shear
+    /// states are in `shear`. `None` if the wall has no facets or no contact has been searched for. It is
+    /// boxed because most walls have no facets.
     pub(super) facets: Option<Box<FacetHistory>>,
     /// Shear states of the contacts of the last step, each with the identity of its contact.
     pub(super) shear: Vec<(u64, ShearState)>,

@@ -33,9 +33,10 @@ Status = Literal["separated", "touching", "interfering", "undecided"]
 """Relation of two solids: no common point; nearer than the tolerance, without intersection of the interiors; the
 interiors intersect; or the computing budget was exhausted before interference was found or excluded."""
 TrackedStatus = Literal["separated", "touching", "pressed", "deep", "interfering"]
-"""Status of two bodies by the signed gaps of their contacts: every gap exceeds the tolerance; the smallest gap is
-within the tolerance; a gap is negative; a contact is deeper than max_depth; or the verdict is interference, but no
-contact has a negative gap, because the bodies penetrate each other deeper than contacts are tracked."""
+"""Status of two bodies by the signed gaps of their strict contacts or by a verdict: every gap exceeds the tolerance;
+the smallest gap is within the tolerance; a gap is negative; a contact is deeper than max_depth; or the verdict is
+interference, but no contact has a negative gap, because the bodies penetrate each other deeper than contacts are
+tracked."""
 
 contact_dtype: np.dtype[np.void]
 """Contact of a pair: a local minimum of the distance, in mm and world coordinates.
@@ -437,7 +438,7 @@ class ContactTracker:
         """Bound of the last update; None before the first update and after an error."""
     @property
     def status(self) -> TrackedStatus | None:
-        """Status by the signed gaps; None before the first update and after an error."""
+        """Status by the signed gaps or by a verdict; None before the first update and after an error."""
     @property
     def depth(self) -> float:
         """Depth (mm) of the deepest contact if the status is pressed or deep, else 0. For concave solids the depth of a

@@ -54,17 +54,18 @@ pub(super) struct Outline {
     range: [f64; 2],
 }
 
-/// A piece of a trim, and the largest coordinates of its points in each direction.
+/// A piece of a trim, with upper bounds of the coordinates of its samples in each direction.
 #[derive(Clone, Copy, Debug)]
 struct PieceExtent {
     which: Which,
     /// Index among the pieces of the face.
     piece: usize,
-    /// Upper bound (mm) of the coordinates of its samples in each direction: the largest coordinate of its
-    /// control points or of those of the other face, whichever is smaller. Samples beside the other face
-    /// exceed it by the distance at which they still count as on it.
+    /// Upper bound (mm) of the coordinates of the piece's samples in each direction, in A's frame. It is the
+    /// largest coordinate of the piece's control points or, if `is_cut`, that of the control points of all
+    /// trims of the other face. Samples beside the other face exceed the latter by at most the distance at
+    /// which they still count as on that face.
     extent: [f64; NUM_DIRECTIONS],
-    /// For each direction, whether the bound is that of the other face.
+    /// For each direction, whether `extent` is the bound of the other face.
     is_cut: [bool; NUM_DIRECTIONS],
     is_followed: bool,
 }

@@ -108,8 +108,8 @@ impl Dilations {
         &self.angles
     }
 
-    /// Returns the one of two kinds that has the larger dilation; the first one if the dilations are
-    /// equal.
+    /// Returns the one of two kinds of feature pairs whose polars are dilated by the larger angle; the first
+    /// one if the angles are equal.
     pub(crate) fn larger(&self, first: Kind, second: Kind) -> Kind {
         if self.angle(second) > self.angle(first) { second } else { first }
     }

@@ -389,8 +389,9 @@ impl PointMinima {
     }
 }
 
-/// Distances (mm) of the nearest minimum for a point outside and for a point inside the material;
-/// infinite if no such minimum was found.
+/// Distances (mm) of one point from the nearest minimum of [`ApproachSide::Outside`] and from the nearest
+/// one of [`ApproachSide::Inside`]; infinite if no such minimum was found. The smaller distance determines
+/// the side on which the point lies.
 #[derive(Clone, Copy, Debug)]
 struct NearestSides {
     outside: f64,

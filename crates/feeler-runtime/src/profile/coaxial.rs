@@ -54,8 +54,8 @@ pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]
 }
 
 /// Returns a lower bound (mm) of the distance between two faces of revolution: the distance of their
-/// profiles minus the displacement that the deviation of the axes causes. `None` in the same cases as
-/// [`range`].
+/// profiles minus the displacement that the deviation of the axes causes. Any deviation is allowed; it
+/// loosens the bound. `None` if neither face has a unique axis, or if a planar face has no `ring`.
 pub(super) fn distance(a: &RevolvedFace, b: &RevolvedFace) -> Option<f64> {
     let (g, f) = profiles(a, b)?;
     let (outline, displacement) = f.seen_from(&g);

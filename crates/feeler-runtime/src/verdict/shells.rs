@@ -20,8 +20,9 @@ impl Outside {
 
 /// Tests one point of each shell for interference. There is a witness if the point is inside the other
 /// solid, or on the boundary of it with points inside both solids behind it. The second case is needed for
-/// coincident solids, which have no boundary point inside each other. `known` are balls of earlier
-/// queries. Returns whether a witness was found.
+/// coincident solids, which have no boundary point inside each other. `known` contains the balls of earlier
+/// queries in which a point is outside ([`Outside`]); new balls replace them. Returns whether a witness was
+/// found.
 pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside>) -> bool {
     let ctx = decision.ctx;
     for own in [decision.first, decision.first.other()] {

@@ -40,7 +40,7 @@ pub(crate) struct Placed {
     pub(crate) solid: u64,
     pub(crate) name: String,
     pub(crate) path: String,
-    /// Pose of the solid in the file's coordinates.
+    /// Motion, possibly with a reflection, from the solid's coordinates to the coordinates of the file.
     pub(crate) motion: Motion,
     /// Index of the innermost component that contains the instance; `None` outside all components.
     pub(crate) component: Option<usize>,
@@ -55,7 +55,7 @@ pub(crate) struct Component {
     pub(crate) id: u64,
     /// Index of the parent component, which is smaller than the component's own index; `None` at a root.
     pub(crate) parent: Option<usize>,
-    /// Pose in the coordinates of the parent component.
+    /// Motion, possibly with a reflection, from the component's coordinates to those of the parent component.
     pub(crate) local: Motion,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct External {
     /// Index of the component whose shape is in the other file.
     pub(crate) component: usize,
     pub(crate) path: String,
-    /// Pose of the component in the coordinates of this file.
+    /// Motion, possibly with a reflection, from the component's coordinates to the coordinates of this file.
     pub(crate) motion: Motion,
 }
 

@@ -22,7 +22,8 @@ const ROOTS: [&str; 8] =
 enum Section {
     /// Before the end of the HEADER section.
     Header,
-    /// Between the header and the data, or after a section of the third edition.
+    /// After the HEADER section and before the first DATA section. ANCHOR, REFERENCE and SIGNATURE
+    /// sections (third edition) do not change the position.
     Between,
     /// After at least one DATA section.
     After,

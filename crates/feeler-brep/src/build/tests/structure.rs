@@ -264,5 +264,5 @@ fn messages_name_the_repair_once() {
     source.vertices[0].point += V3::new(0.2, 0.2, 0.2);
     let message = build_solid(&source, &BuildOptions::default()).unwrap_err().to_string();
     assert_eq!(message.matches("in the CAD system").count(), 1, "{message}");
-    assert!(message.contains("is 0.283 mm off its edge") && !message.contains("e-1 mm"), "{message}");
+    assert!(message.contains("is 0.283 mm away from the end of") && !message.contains("e-1 mm"), "{message}");
 }

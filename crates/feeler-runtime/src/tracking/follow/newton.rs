@@ -38,9 +38,11 @@ struct Jet {
     p: P3,
     /// Number of parameters of the feature.
     parameters: usize,
-    /// First derivatives of the point by u and v.
+    /// First derivatives of the point with respect to u and v (A's frame); zero for parameters that the
+    /// feature does not have.
     first: [V3; 2],
-    /// Second derivatives of the point: uu, uv and vv.
+    /// Second derivatives of the point (A's frame): uu, uv and vv; zero for parameters that the feature
+    /// does not have.
     second: [V3; 3],
 }
 

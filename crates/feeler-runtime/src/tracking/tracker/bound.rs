@@ -97,7 +97,7 @@ impl StepBound {
         Self { rotation: up(self.rotation), displacement: up(self.displacement) }
     }
 
-    /// Returns whether both bounds are finite and not negative.
+    /// Returns whether `rotation` and `displacement` are finite and not negative.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         [self.rotation, self.displacement].iter().all(|x| x.is_finite() && *x >= 0.0)

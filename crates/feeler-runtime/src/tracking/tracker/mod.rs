@@ -146,7 +146,8 @@ impl StepContact {
     }
 }
 
-/// Relation of two bodies according to the signed gaps of their minima.
+/// Relation of two bodies according to the signed gaps of their strict contacts
+/// ([`StepContactKind::Strict`]), except [`TrackedStatus::Interfering`], which follows from a verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrackedStatus {
     /// Every gap exceeds the tolerance of the query ([`ContactTracker::tolerances`]).
@@ -159,7 +160,7 @@ pub enum TrackedStatus {
     /// A contact is pressed deeper than [`TrackerOptions::max_depth`]; it remains in the set. The value
     /// is the depth (mm) of the deepest contact.
     Deep(f64),
-    /// The verdict is interference, although no contact within the maximum depth has a negative gap.
+    /// The verdict is interference, although no strict contact within the maximum depth is pressed.
     Interfering,
 }
 
