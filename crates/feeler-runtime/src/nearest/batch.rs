@@ -41,7 +41,7 @@ impl Body {
     /// distances are negative.
     ///
     /// # Errors
-    /// As [`Body::signed_distances`].
+    /// Errors of [`Body::signed_distances`].
     pub fn contains_points(&self, points: &[P3]) -> Result<Vec<bool>, BatchError> {
         let bounds = self.bounds().inflated(self.deviation());
         self.at_points(points, |query, p| {
@@ -54,7 +54,7 @@ impl Body {
     /// for a body without faces.
     ///
     /// # Errors
-    /// As [`Body::signed_distances`].
+    /// Errors of [`Body::signed_distances`].
     pub fn nearest_points(&self, points: &[P3]) -> Result<Vec<BoundaryPoint>, BatchError> {
         let found = self.at_points(points, |query, p| query.signed(self, p))?;
         Ok(found.into_iter().flatten().collect())

@@ -450,7 +450,7 @@ impl Line<'_> {
             return;
         }
         let sine = outward_normal(face, uv).dot(&self.dir);
-        // A normal that is not a number has no certain crossing.
+        // At a singular point of the surface, the normal can be NaN.
         let is_tangent = sine.is_nan() || sine.abs() < MIN_CERTAIN_SINE;
         let is_at_start = (s - self.start).abs() * sine.abs() <= self.tol.tol;
         let flat = sine.abs().max(MIN_CERTAIN_SINE);
