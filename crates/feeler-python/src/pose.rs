@@ -30,7 +30,7 @@ pub(crate) fn read(pose: Option<&Bound<'_, PyAny>>) -> PyResult<Pose> {
 /// Poses of one body in a query of many poses.
 #[derive(Clone, Debug)]
 pub(crate) enum Poses {
-    /// The same pose for all.
+    /// One pose for all.
     One(Pose),
     /// A list of poses, the same for all pairs.
     Shared(Vec<Pose>),

@@ -468,7 +468,7 @@ class ContactPair:
     ) -> NDArray[np.float64]:
         """Smallest signed distances (mm) at n poses, shape (n,): the smallest distance of a contact, inf without a
         contact within d_max, and -inf if the bodies interfere deeper than `penetration`, so that `distances > 0` is
-        whether they are apart. Computed in parallel.
+        whether they are apart. With detect_interference=False, there is no -inf. Computed in parallel.
 
         poses_a, poses_b: poses of the bodies; for poses of B in A's frame, give poses_b alone. Options are those of
         query, except that `parallel` has no effect: the poses are distributed among the threads.

@@ -123,7 +123,7 @@ pub enum QueryError {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{item} {index}: {error}")]
 pub struct BatchError {
-    /// What the items are: `point`, `ray` or `pose`.
+    /// Kind of the items: `point`, `ray` or `pose`.
     pub item: &'static str,
     /// Index of the first item with an error.
     pub index: usize,

@@ -67,7 +67,7 @@ pub struct RayIntersection {
     pub normal: V3,
     /// Face that contains the point.
     pub face: FaceId,
-    /// Whether the ray enters the solid; `false` where it leaves. A sheet is entered at every point.
+    /// Whether the ray enters the solid; `false` where it leaves. Always `true` for a sheet.
     pub is_entering: bool,
 }
 
@@ -82,6 +82,8 @@ pub struct RayIntersection {
 ///
 /// Two intersections that are nearer to each other than some tens of tolerances can be missing if they are
 /// that near to an edge, too, or if the ray is almost tangent.
+///
+/// A sheet is entered at every intersection, and counts as wider by ten tolerances at its border.
 #[derive(Debug, Default)]
 pub struct RayQuery {
     stack: Vec<NodeId>,
@@ -219,10 +221,16 @@ impl RayQuery {
         crossings.sort_by(|a, b| a.s.total_cmp(&b.s).then(a.face.cmp(&b.face)));
     }
 
-    /// Reports the crossings of a sheet, each on the side that the ray meets first.
+    /// Reports one crossing of a sheet for each group, on the side that faces the ray.
     fn cross_sheet(&mut self, line: &Line<'_>) {
-        let front = self.crossings.iter().filter(|c| c.is_inside_trims && c.sine < 0.0);
-        self.hits.extend(front.map(|c| line.intersection(c, true)));
+        self.group();
+        let Self { crossings, groups, hits, .. } = self;
+        hits.extend(groups.iter().filter_map(|group| {
+            let front = crossings[group.first..group.end].iter().filter(|c| c.sine < 0.0);
+            // Of equal crossings, the first one is chosen.
+            let best = front.rev().max_by_key(|c| (c.is_inside_trims, c.is_certain()))?;
+            Some(line.intersection(best, true))
+        }));
     }
 
     /// Reports the crossings at which the ray enters or leaves a solid. Where certain crossings contradict
