@@ -1,7 +1,7 @@
 //! Conversion of arguments that are arrays. Errors state the expected and the given shape and dtype.
 
 use numpy::{
-    PyArrayDescrMethods as _, PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn, PyUntypedArray,
+    PyArray1, PyArrayDescrMethods as _, PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn, PyUntypedArray,
     PyUntypedArrayMethods as _,
 };
 use pyo3::exceptions::PyValueError;
@@ -123,4 +123,9 @@ pub(crate) fn corners(values: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
         }
         _ => Err(wrong(values, "triangles", "(n, 3)", "uint32")),
     }
+}
+
+/// Converts offsets into an array of records to an array of indices.
+pub(crate) fn offsets(py: Python<'_>, offsets: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
+    PyArray1::from_iter(py, offsets.into_iter().map(|k| i64::try_from(k).unwrap_or(i64::MAX)))
 }

@@ -32,6 +32,9 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("SceneError", py.get_type::<error::SceneError>())?;
     m.add("MeshError", py.get_type::<error::MeshError>())?;
     m.add("contact_dtype", record::contact_dtype(py)?)?;
+    m.add("nearest_point_dtype", record::nearest_point_dtype(py)?)?;
+    m.add("ray_intersection_dtype", record::ray_intersection_dtype(py)?)?;
+    m.add("verdict_dtype", record::verdict_dtype(py)?)?;
     m.add("scene_contact_dtype", record::scene_contact_dtype(py)?)?;
     m.add("contact_event_dtype", record::contact_event_dtype(py)?)?;
     m.add("curve_contact_dtype", record::curve_contact_dtype(py)?)?;
@@ -45,6 +48,7 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<mesh::Mesh>()?;
     m.add_class::<pair::ContactPair>()?;
     m.add_class::<pair::Verdict>()?;
+    m.add_function(wrap_pyfunction!(pair::distances, m)?)?;
     m.add_class::<tracker::ContactTracker>()?;
     m.add_class::<scene::Scene>()?;
     m.add_class::<curves::Curve>()?;

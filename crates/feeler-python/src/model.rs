@@ -1,10 +1,11 @@
 //! Models and bodies.
 
-use crate::arrays::{corners, rows as rows_of};
-use crate::error::{BodyError, MeshError, file};
+use crate::arrays::{corners, offsets, rows as rows_of};
+use crate::error::{BodyError, MeshError, file, query};
 use crate::mesh::{Mesh, Rows, rows};
 use crate::pose::matrix;
-use feeler::P3;
+use crate::record::{NearestPoint, RayIntersection, array};
+use feeler::{P3, V3};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -66,7 +67,7 @@ pub(crate) fn prepare_mesh(
     name: &str,
     open_shells: bool,
 ) -> PyResult<Model> {
-    let points: Vec<P3> = rows_of::<3>(points, "points", None)?.into_iter().map(P3::from).collect();
+    let points = points_of(points)?;
     let triangles = corners(triangles)?;
     let mesh = feeler::MeshOptions { open_shells, rounding: 0.0 };
     py.detach(|| feeler::prepare_mesh(name, &points, &triangles, mesh)).map(Model).map_err(file)
@@ -217,6 +218,47 @@ impl Body {
         self.body.hierarchy().info.inertia.map(|i| rows(py, i.tensor.into_iter()))
     }
 
+    fn signed_distance<'py>(&self, points: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let py = points.py();
+        let points = points_of(points)?;
+        let found = py.detach(|| self.body.signed_distances(&points)).map_err(query)?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    fn contains<'py>(&self, points: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let py = points.py();
+        let points = points_of(points)?;
+        let found = py.detach(|| self.body.contains_points(&points)).map_err(query)?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    fn nearest<'py>(&self, points: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = points.py();
+        let points = points_of(points)?;
+        let found = py.detach(|| {
+            let found = self.body.nearest_points(&points)?;
+            Ok(found.iter().map(NearestPoint::from).collect())
+        });
+        array(py, found.map_err(|e: feeler::BatchError| query(e))?)
+    }
+
+    fn ray_intersections<'py>(
+        &self,
+        origins: &Bound<'py, PyAny>,
+        directions: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>)> {
+        let py = origins.py();
+        let origins: Vec<P3> = rows_of::<3>(origins, "origins", None)?.into_iter().map(P3::from).collect();
+        let directions = rows_of::<3>(directions, "directions", Some(origins.len()))?;
+        let rays: Vec<(P3, V3)> = origins.into_iter().zip(directions.into_iter().map(V3::from)).collect();
+        let found = py.detach(|| {
+            let found = self.body.ray_intersections(&rays)?;
+            Ok((found.offsets, found.intersections.iter().map(RayIntersection::from).collect()))
+        });
+        let (starts, records) = found.map_err(|e: feeler::BatchError| query(e))?;
+        Ok((offsets(py, starts), array(py, records)?))
+    }
+
     fn mesh(&self, py: Python<'_>, chord: f64) -> PyResult<Mesh> {
         py.detach(|| self.display_mesh(chord)).map(Mesh)
     }
@@ -232,4 +274,9 @@ impl Body {
     pub(crate) fn display_mesh(&self, chord: f64) -> PyResult<feeler::mesh::Mesh> {
         feeler::mesh::mesh(self.body.hierarchy(), chord).map_err(|e| MeshError::new_err(e.to_string()))
     }
+}
+
+/// Reads an array of points, shape (n, 3).
+fn points_of(points: &Bound<'_, PyAny>) -> PyResult<Vec<P3>> {
+    Ok(rows_of::<3>(points, "points", None)?.into_iter().map(P3::from).collect())
 }

@@ -56,6 +56,95 @@ pub(crate) struct StepContact(pub(crate) FeelerStepContact);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrackedPair(pub(crate) FeelerTrackedPair);
 
+/// Boundary point nearest to a given point. Padding is explicit, so that equal records have equal bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NearestPoint {
+    signed_distance: f64,
+    point: [f64; 3],
+    normal: [f64; 3],
+    face: u32,
+    is_inside: bool,
+    padding: [u8; 3],
+}
+
+impl From<&feeler::BoundaryPoint> for NearestPoint {
+    fn from(x: &feeler::BoundaryPoint) -> Self {
+        Self {
+            signed_distance: x.signed_distance,
+            point: x.foot.into(),
+            normal: x.normal.into(),
+            face: x.face.0,
+            is_inside: x.signed_distance < 0.0,
+            padding: [0; 3],
+        }
+    }
+}
+
+/// Intersection of a ray with the boundary of a solid. Padding is explicit as in [`NearestPoint`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RayIntersection {
+    t: f64,
+    point: [f64; 3],
+    normal: [f64; 3],
+    face: u32,
+    is_entering: bool,
+    padding: [u8; 3],
+}
+
+impl From<&feeler::RayIntersection> for RayIntersection {
+    fn from(x: &feeler::RayIntersection) -> Self {
+        Self {
+            t: x.t,
+            point: x.point.into(),
+            normal: x.normal.into(),
+            face: x.face.0,
+            is_entering: x.is_entering,
+            padding: [0; 3],
+        }
+    }
+}
+
+/// Verdict at one of many poses. Absent numbers are NaN, except that the smallest distance without a contact
+/// is infinite. Padding is explicit as in [`NearestPoint`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoseVerdict {
+    min_distance: f64,
+    witness: [f64; 3],
+    inside_a: f64,
+    inside_b: f64,
+    undecided_count: u32,
+    status: u8,
+    padding: [u8; 3],
+}
+
+impl PoseVerdict {
+    /// Verdict of the last query of a pair, which is computed first if the options have skipped it.
+    pub(crate) fn of(pair: &mut feeler::ContactPair) -> Self {
+        let min_distance = pair.min_distance().unwrap_or(f64::INFINITY);
+        let Some(verdict) = pair.decide() else {
+            unreachable!("a query without an error has a verdict");
+        };
+        let witness = verdict.witness.as_ref();
+        Self {
+            min_distance,
+            witness: witness.map_or([f64::NAN; 3], |w| w.point.into()),
+            inside_a: witness.map_or(f64::NAN, |w| w.inside_a),
+            inside_b: witness.map_or(f64::NAN, |w| w.inside_b),
+            undecided_count: u32::try_from(verdict.undecided.len()).unwrap_or(u32::MAX),
+            status: match verdict.status {
+                feeler::Status::Separated => 0,
+                feeler::Status::Touching => 1,
+                feeler::Status::Interfering => 2,
+                feeler::Status::Undecided => 3,
+            },
+            padding: [0; 3],
+        }
+    }
+}
+
 /// Structured dtype of numpy. `fields` has the name, format and offset (bytes) of each member, and
 /// `size` is that of a record (bytes).
 fn dtype<'py>(
@@ -135,6 +224,52 @@ fn once<'py>(
 pub(crate) fn contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
     static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
     once(py, &CELL, || dtype(py, &contact_fields(0), size_of::<FeelerContact>()))
+}
+
+pub(crate) fn nearest_point_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    use NearestPoint as P;
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        let fields = [
+            ("signed_distance", "<f8", offset_of!(P, signed_distance)),
+            ("point", "(3,)<f8", offset_of!(P, point)),
+            ("normal", "(3,)<f8", offset_of!(P, normal)),
+            ("face", "<u4", offset_of!(P, face)),
+            ("is_inside", "?", offset_of!(P, is_inside)),
+        ];
+        dtype(py, &fields, size_of::<P>())
+    })
+}
+
+pub(crate) fn ray_intersection_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    use RayIntersection as R;
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        let fields = [
+            ("t", "<f8", offset_of!(R, t)),
+            ("point", "(3,)<f8", offset_of!(R, point)),
+            ("normal", "(3,)<f8", offset_of!(R, normal)),
+            ("face", "<u4", offset_of!(R, face)),
+            ("is_entering", "?", offset_of!(R, is_entering)),
+        ];
+        dtype(py, &fields, size_of::<R>())
+    })
+}
+
+pub(crate) fn verdict_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    use PoseVerdict as V;
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        let fields = [
+            ("status", "u1", offset_of!(V, status)),
+            ("min_distance", "<f8", offset_of!(V, min_distance)),
+            ("witness", "(3,)<f8", offset_of!(V, witness)),
+            ("inside_a", "<f8", offset_of!(V, inside_a)),
+            ("inside_b", "<f8", offset_of!(V, inside_b)),
+            ("undecided_count", "<u4", offset_of!(V, undecided_count)),
+        ];
+        dtype(py, &fields, size_of::<V>())
+    })
 }
 
 pub(crate) fn scene_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
@@ -297,6 +432,9 @@ element!(CurveBend, curve_bend_dtype);
 element!(WallContact, wall_contact_dtype);
 element!(StepContact, step_contact_dtype);
 element!(TrackedPair, tracked_pair_dtype);
+element!(NearestPoint, nearest_point_dtype);
+element!(RayIntersection, ray_intersection_dtype);
+element!(PoseVerdict, verdict_dtype);
 
 /// Converts records to an array that owns them, without copying. Notebooks show the array as a table.
 pub(crate) fn array<'py, T: Element>(py: Python<'py>, records: Vec<T>) -> PyResult<Bound<'py, PyAny>> {

@@ -27,7 +27,8 @@
 //!
 //! - `api`: public types of queries; `body`, `load`: bodies; `query`: data passed between the stages.
 //! - `pair`: the sequence of the stages, and the reuse of earlier results.
-//! - `nearest`, `minima`: queries of points: nearest point, membership, and all minima of a point.
+//! - `nearest`, `minima`: queries of points and rays: nearest point, membership, intersections, and all
+//!   minima of a point.
 //! - `report`: results on request, such as contact regions, crossing curves and a separating translation.
 //! - `step_set`: contacts that a step of a simulator needs beyond the minima.
 //! - `tracking`: scenes, trackers, followed contacts and times of contact.
@@ -62,7 +63,7 @@ mod tracking;
 mod verdict;
 
 pub use api::contact::{Contact, ContactKind, FeatureKind, FeatureRef, Stats};
-pub use api::error::QueryError;
+pub use api::error::{BatchError, QueryError};
 pub use api::options::QueryOptions;
 pub use api::tolerance::Tolerances;
 pub use api::verdict::{
@@ -74,7 +75,7 @@ pub use minima::{
     Boundary, NearPart, PointMinima, PointMinimum, PointPosition, SurfaceFoot, feature_id, held_curvatures,
     is_in_edge_polar, is_in_vertex_polar, surface_foot,
 };
-pub use nearest::{NearestPoint, PointQuery};
+pub use nearest::{BoundaryPoint, NearestPoint, PointQuery, RayIntersection, RayIntersections, RayQuery};
 pub use pair::ContactPair;
 pub use tracking::follow::{ContactFollower, FollowOptions, FollowedContact, LastQuery};
 pub use tracking::scene::{

@@ -1,5 +1,8 @@
 //! The sequence of the stages of a query of two bodies, and the results and data that later queries reuse.
 
+pub(crate) mod derivatives;
+mod poses;
+
 use crate::accept::dedupe::dedupe;
 use crate::accept::filter::filter;
 use crate::accept::identities::ContactIds;
@@ -53,6 +56,8 @@ struct QueryState {
     stats: Stats,
     times: PhaseTimes,
     tolerances: Tolerances,
+    /// Pose of B in A's frame for which `kept` was computed.
+    pose_ab: Pose,
     leaf_pairs: Vec<AreaPair>,
     front: Front,
     solved: Solved,
@@ -406,6 +411,7 @@ impl QueryState {
             stats: Stats::default(),
             times: PhaseTimes::default(),
             tolerances: Tolerances::new(a, b, &Pose::identity(), None),
+            pose_ab: Pose::identity(),
             leaf_pairs: Vec::new(),
             front: Front::default(),
             solved: Solved::default(),
@@ -520,6 +526,7 @@ impl QueryState {
         if options.tolerance != std::mem::replace(&mut self.tolerance_option, options.tolerance) {
             self.forget_culling();
         }
+        self.pose_ab = *pose_ab;
         let ctx = self.context(bodies, pose_ab, options);
         let displacement = self.advance_motion(&ctx, options);
         self.traverse(&ctx, options);

@@ -139,14 +139,15 @@ pub use feeler_particles as particles;
 #[cfg(feature = "pour")]
 pub use feeler_pour as pour;
 pub use feeler_runtime::{
-    Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactFollower, ContactKind,
-    ContactPair, ContactRegion, ContactTracker, CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef,
-    FirstContact, FirstPenetration, FollowOptions, FollowedContact, GapPrediction, MissingCurvePart,
-    NearPair, NearestPoint, PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece,
-    PenetrationOptions, PenetrationOutcome, PenetrationPassage, PointQuery, QueryError, QueryOptions,
-    RegionKind, Scene, SceneContact, SceneError, Stats, Status, StepBound, StepContact, StepContactKind,
-    Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, UndecidedPoint, Update, Verdict,
-    WidenedPoint, Witness, first_penetration, time_of_contact,
+    BatchError, Body, BodyError, BodyId, BodyOptions, BoundaryPoint, ConformalSet, Contact, ContactEvent,
+    ContactFollower, ContactKind, ContactPair, ContactRegion, ContactTracker, CrossingCurve, Crossings,
+    EventKind, FeatureKind, FeatureRef, FirstContact, FirstPenetration, FollowOptions, FollowedContact,
+    GapPrediction, MissingCurvePart, NearPair, NearestPoint, PairOptions, Passage, PassageOptions,
+    PassageOutcome, Path, PathError, PathPiece, PenetrationOptions, PenetrationOutcome, PenetrationPassage,
+    PointQuery, QueryError, QueryOptions, RayIntersection, RayIntersections, RayQuery, RegionKind, Scene,
+    SceneContact, SceneError, Stats, Status, StepBound, StepContact, StepContactKind, Tolerances,
+    TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, UndecidedPoint, Update, Verdict, WidenedPoint,
+    Witness, first_penetration, time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;

@@ -1,9 +1,11 @@
-//! Intersections of a line with canonical surfaces and with boxes.
+//! Intersections of a line with surfaces and with boxes.
 
+use crate::frame::complete_basis;
 use crate::roots::poly_roots;
 use crate::surface::Surface;
-use crate::{Frame, P3, V3, math};
+use crate::{Frame, P2, P3, Rect, V3, math};
 use arrayvec::ArrayVec;
+use nalgebra::{Matrix2, Vector2};
 
 /// Discriminant of a quadratic equation, relative to its terms, below which the line is almost tangent. A
 /// larger value discards more lines, a smaller one accepts inaccurate roots.
@@ -54,6 +56,63 @@ impl Surface {
                 Some(roots.iter().map(|t| t0 + t * major).collect())
             }
             Self::Bezier(_) => None,
+        }
+    }
+
+    /// Computes the crossing of the line `origin + t dir` with the part of the surface over `rect`, by
+    /// Newton's method. `dir` has length 1. Seen along the line, the part must be a graph, so that it has
+    /// at most one crossing. Returns the parameters of the crossing and its `t` (mm). The inner `None`
+    /// means that the part has no crossing, the outer one that the method does not converge within `tol`
+    /// (mm). A crossing on the border of two adjacent parts is found in both.
+    #[must_use]
+    pub fn graph_crossing(
+        &self,
+        rect: &Rect,
+        (origin, dir): (&P3, &V3),
+        tol: f64,
+    ) -> Option<Option<(P2, f64)>> {
+        let (e, g) = complete_basis(dir);
+        let (wu, wv) = (rect.width(), rect.height());
+        let mut uv = rect.center();
+        for _ in 0..20 {
+            let (p, du, dv) = self.first_derivs(uv);
+            let r = Vector2::new(e.dot(&(p - origin)), g.dot(&(p - origin)));
+            let step = Matrix2::new(e.dot(&du), e.dot(&dv), g.dot(&du), g.dot(&dv)).try_inverse()? * r;
+            // There is no crossing far outside the part, but the iteration may return from slightly
+            // outside.
+            let next = P2::new(
+                (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),
+                (uv.y - step.y).clamp(rect.v0 - 0.2 * wv, rect.v1 + 0.2 * wv),
+            );
+            let moved = (du * (next.x - uv.x) + dv * (next.y - uv.y)).norm();
+            uv = next;
+            if moved <= 1e-3 * tol {
+                break;
+            }
+        }
+        let d = self.point(uv) - origin;
+        let t = d.dot(dir);
+        let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
+        let inside = x.min(1.0 - x).min(y).min(1.0 - y);
+        // If the iteration ends off the line, it is inconclusive. A crossing on a border is found by both
+        // areas beside it and kept once.
+        let is_on_line = (d - dir * t).norm() <= tol;
+        is_on_line.then(|| (inside >= -1e-7).then_some((uv, t)))
+    }
+
+    /// Returns the halves of a parameter rectangle, cut across the parameter along which it is longer in
+    /// space.
+    #[must_use]
+    pub fn halves(&self, r: &Rect) -> [Rect; 2] {
+        let (m_u, m_v) = (0.5 * (r.u0 + r.u1), 0.5 * (r.v0 + r.v1));
+        let at = |u: f64, v: f64| self.point(P2::new(u, v));
+        let m = at(m_u, m_v);
+        let along_u = (at(r.u0, m_v) - m).norm() + (at(r.u1, m_v) - m).norm();
+        let along_v = (at(m_u, r.v0) - m).norm() + (at(m_u, r.v1) - m).norm();
+        if along_u >= along_v {
+            [Rect { u1: m_u, ..*r }, Rect { u0: m_u, ..*r }]
+        } else {
+            [Rect { v1: m_v, ..*r }, Rect { v0: m_v, ..*r }]
         }
     }
 }

@@ -4,12 +4,10 @@
 //! them. Each part then has at most one crossing, which Newton's method finds. A line that passes near a
 //! trim or is nearly tangent to the boundary is inconclusive and is not used.
 
-use feeler_geom::frame::complete_basis;
 use feeler_geom::surface::line_in_slabs;
 use feeler_geom::trim::Side;
-use feeler_geom::{Aabb, Obb, P2, P3, Rect, RevolutionCone, Surface, V3, math};
+use feeler_geom::{Aabb, Obb, P2, P3, Rect, RevolutionCone, V3, math};
 use feeler_hierarchy::{Face, FaceId, Feature, FeatureType, Hierarchy, NodeId};
-use nalgebra::{Matrix2, Vector2};
 
 /// Sine of the angle between line and surface up to which a crossing counts as a tangency and makes the
 /// line inconclusive. With a larger value more lines are needed for valid solids; with a smaller one
@@ -147,13 +145,14 @@ impl<'a> Target<'a> {
             let to_axis = c.axis.dot(&line.dir).abs();
             c.half_angle < 1.5 && to_axis > math::sin(c.half_angle) + MIN_GRAPH_SINE
         });
-        if is_graph && let Some(crossing) = line.solve(surface, rect, self.tol) {
+        if is_graph && let Some(crossing) = surface.graph_crossing(rect, (&line.origin, &line.dir), self.tol)
+        {
             return crossing.map_or(Some(()), |(uv, t)| self.add_crossing(line, f, uv, t, found));
         }
         if halvings >= MAX_HALVINGS || *parts >= MAX_PARTS {
             return None;
         }
-        for half in halves(surface, rect) {
+        for half in surface.halves(rect) {
             if line.intersects_aabb(&surface.bounds(&half), self.tol) {
                 let cone = surface.normal_cone(&half);
                 self.cross_part(line, f, &half, cone.as_ref(), (halvings + 1, &mut *parts), found)?;
@@ -185,21 +184,6 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Returns the halves of a parameter rectangle, cut across the parameter along which it is longer in
-/// space.
-fn halves(surface: &Surface, r: &Rect) -> [Rect; 2] {
-    let (m_u, m_v) = (0.5 * (r.u0 + r.u1), 0.5 * (r.v0 + r.v1));
-    let at = |u: f64, v: f64| surface.point(P2::new(u, v));
-    let m = at(m_u, m_v);
-    let along_u = (at(r.u0, m_v) - m).norm() + (at(r.u1, m_v) - m).norm();
-    let along_v = (at(m_u, r.v0) - m).norm() + (at(m_u, r.v1) - m).norm();
-    if along_u >= along_v {
-        [Rect { u1: m_u, ..*r }, Rect { u0: m_u, ..*r }]
-    } else {
-        [Rect { v1: m_v, ..*r }, Rect { v0: m_v, ..*r }]
-    }
-}
-
 impl Line {
     fn intersects_box(&self, obb: &Obb, slack: f64) -> bool {
         let d = obb.center - self.origin;
@@ -211,39 +195,5 @@ impl Line {
         let (d, half) = (b.center() - self.origin, (b.max - b.min) * 0.5);
         let slab = |k: usize| (d[k], self.dir[k], half[k] + slack);
         line_in_slabs([slab(0), slab(1), slab(2)]).is_some()
-    }
-
-    /// Finds the crossing with a part of a free-form surface that is a graph along the line. Returns the
-    /// surface parameters and the distance (mm) along the line. The inner `None` means that the crossing
-    /// is outside the part, the outer one that Newton's method does not converge within `tol` (mm).
-    #[expect(clippy::option_option, reason = "the outer option is convergence, the inner one existence")]
-    fn solve(&self, surface: &Surface, rect: &Rect, tol: f64) -> Option<Option<(P2, f64)>> {
-        let (e, g) = complete_basis(&self.dir);
-        let (wu, wv) = (rect.width(), rect.height());
-        let mut uv = rect.center();
-        for _ in 0..20 {
-            let (p, du, dv) = surface.first_derivs(uv);
-            let r = Vector2::new(e.dot(&(p - self.origin)), g.dot(&(p - self.origin)));
-            let step = Matrix2::new(e.dot(&du), e.dot(&dv), g.dot(&du), g.dot(&dv)).try_inverse()? * r;
-            // There is no crossing far outside the part, but the iteration may return from slightly
-            // outside.
-            let next = P2::new(
-                (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),
-                (uv.y - step.y).clamp(rect.v0 - 0.2 * wv, rect.v1 + 0.2 * wv),
-            );
-            let moved = (du * (next.x - uv.x) + dv * (next.y - uv.y)).norm();
-            uv = next;
-            if moved <= 1e-3 * tol {
-                break;
-            }
-        }
-        let d = surface.point(uv) - self.origin;
-        let t = d.dot(&self.dir);
-        let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
-        let inside = x.min(1.0 - x).min(y).min(1.0 - y);
-        // If the iteration ends off the line, it is inconclusive. A crossing on a border is found by both
-        // areas beside it and kept once.
-        let is_on_line = (d - self.dir * t).norm() <= tol;
-        is_on_line.then(|| (inside >= -1e-7).then_some((uv, t)))
     }
 }

@@ -15,10 +15,13 @@ Errors: ValueError with the expected and the given shape and dtype for wrong arr
 options, poses or coordinates; the other subclasses of FeelerError as documented.
 
 Threads: a Model, Body or Mesh may be used by any number of threads, all other objects by one thread at a time.
-Preparation, queries and updates release the GIL. Results do not depend on the number of threads, to the bit.
+Preparation, queries and updates release the GIL. Results do not depend on the number of threads, to the bit. Queries of
+many points, rays or poses use all processors; the environment variable RAYON_NUM_THREADS limits their number.
+
+Examples in this file run in the root of the project.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
@@ -29,6 +32,9 @@ __version__: str
 
 Pose = ArrayLike | None
 """4x4 matrix, [x, y, z], or [x, y, z, qx, qy, qz, qw] (mm, unit quaternion); None is the identity."""
+Poses = ArrayLike | None
+"""Poses of one body in a query of many poses: shape (n, 7), (n, 3) or (n, 4, 4). A single pose stands for all; None is
+the identity."""
 Status = Literal["separated", "touching", "interfering", "undecided"]
 """Relation of two solids: no common point; nearer than the tolerance, without intersection of the interiors; the
 interiors intersect; or the computing budget was exhausted before interference was found or excluded."""
@@ -56,6 +62,33 @@ its pair of areas may have more minima.
 feature_a, feature_b: features at the footpoints, records of
     kind (0 face, 1 edge, 2 vertex), index (among the features of this kind), source (entity number in the STEP file,
     or 0), uv (parameters of the footpoint: u and v, t and 0, or zeros).
+"""
+nearest_point_dtype: np.dtype[np.void]
+"""Boundary point of a body nearest to a given point, in mm and the body's own coordinates.
+
+signed_distance: distance of the given point from the boundary, negative inside.
+point: the boundary point.
+normal: outward unit normal at the boundary point, which is the gradient of the signed distance. On edges and vertices
+it has the direction between the two points, or lies between the normals of the faces if the given point is on the
+boundary.
+face: index of the face that contains the boundary point, as in feature_a of contacts. On an edge, it is one of the
+adjacent faces.
+is_inside: whether the given point is inside.
+"""
+ray_intersection_dtype: np.dtype[np.void]
+"""Point where a ray passes through the boundary of a body, in mm and the body's own coordinates.
+
+t: parameter of the ray; the point is origin + t * direction.
+point: the boundary point. normal: outward unit normal of the face there. face: index of the face.
+is_entering: whether the ray enters the body; it leaves otherwise.
+"""
+verdict_dtype: np.dtype[np.void]
+"""Verdict at one of many poses, in mm and world coordinates.
+
+status: 0 separated, 1 touching, 2 interfering, 3 undecided (Status).
+min_distance: smallest distance of a contact; inf if no contact is within d_max.
+witness, inside_a, inside_b: as in Verdict; nan if the bodies do not interfere.
+undecided_count: as in Verdict.
 """
 scene_contact_dtype: np.dtype[np.void]
 """Contact of two bodies of a scene: bodies (ids, ascending; A is the first one), parts (indices of the solids in their
@@ -159,6 +192,37 @@ def prepare_mesh(
 
     Raises FileError if the triangles do not bound solids."""
 
+def distances(
+    pairs: Sequence[ContactPair],
+    poses_a: Poses = None,
+    poses_b: Poses = None,
+    d_max: float = 1.0,
+    *,
+    quasi_angle: float = 0.0,
+    dilation_a: float = 0.0,
+    dilation_b: float = 0.0,
+    parallel: bool = False,
+    detect_interference: bool = True,
+    verdict_unless_pressed: bool = False,
+    tolerance: float | None = None,
+    penetration: float = 0.0,
+    certified: bool = False,
+    conformal_spacing: float | None = None,
+    load_bearing: bool = False,
+) -> NDArray[np.float64]:
+    """Smallest signed distances (mm) of m pairs at n poses, shape (m, n), as ContactPair.distances, in parallel.
+
+    poses_a, poses_b: poses of the bodies A and B. An array of shape (n, 7), (n, 3) or (n, 4, 4) stands for all pairs, one
+    of shape (m, n, 7), (m, n, 3) or (m, n, 4, 4) has the poses of each pair.
+
+    Raises QueryError with the indices of the pair and the pose.
+
+    >>> ball, box = (feeler.prepare_step(f"data/{name}.step").body() for name in ("sphere", "box"))
+    >>> pairs = [feeler.ContactPair(ball, ball), feeler.ContactPair(box, box)]
+    >>> feeler.distances(pairs, poses_b=[[0, 0, 20.5], [0, 0, 21]], d_max=5).round(9).tolist()
+    [[0.5, 1.0], [0.5, 1.0]]
+    """
+
 class Instance:
     """Placement of a solid in a model."""
 
@@ -239,6 +303,61 @@ class Body:
     @property
     def inertia(self) -> NDArray[np.float64] | None:
         """Inertia tensor (mm⁵) about the centre of mass at density 1, 3x3; None for an open surface."""
+    def signed_distance(self, points: ArrayLike) -> NDArray[np.float64]:
+        """Distances (mm) of points from the boundary, negative inside the body, shape (n,). An open surface has no
+        inside. Computed in parallel.
+
+        points: shape (n, 3), mm, in the body's own coordinates.
+
+        Exact up to rounding in the interior of faces with a closed form, and up to the deviation of the edges there.
+        Raises QueryError with the index of the first point that is not finite or too far away.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()  # radius 10
+        >>> ball.signed_distance([[0, 0, 12], [0, 0, 9]]).round(9).tolist()
+        [2.0, -1.0]
+        """
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Whether points are inside the body: whether signed_distance is negative. Shape (n,).
+
+        points: shape (n, 3), mm, in the body's own coordinates. Raises QueryError as signed_distance.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> ball.contains([[0, 0, 12], [0, 0, 9]]).tolist()
+        [False, True]
+        """
+    def nearest(self, points: ArrayLike) -> NDArray[np.void]:
+        """Boundary points nearest to given points, an array of nearest_point_dtype, shape (n,). Computed in parallel.
+
+        points: shape (n, 3), mm, in the body's own coordinates. Raises QueryError as signed_distance.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> (found,) = ball.nearest([[0, 0, 12]])
+        >>> found["point"].round(9).tolist(), found["normal"].round(9).tolist()
+        ([0.0, 0.0, 10.0], [0.0, 0.0, 1.0])
+        """
+    def ray_intersections(
+        self, origins: ArrayLike, directions: ArrayLike
+    ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+        """Intersections of rays with the boundary: offsets, shape (n + 1,), and an array of ray_intersection_dtype.
+        Those of ray i are intersections[offsets[i] : offsets[i + 1]], by increasing t. Computed in parallel.
+
+        origins: shape (n, 3), mm. directions: shape (n, 3), or (3,) for all; any length above 0. Both are in the body's
+        own coordinates.
+
+        The intersections of a ray alternate between entering and leaving, and the last one leaves: a ray through an
+        edge or a vertex has one intersection there, and a ray that touches the body without passing into it has none. A
+        ray along the boundary counts as outside there. A ray that starts on the boundary, within 1e-7 of the size, has
+        an intersection at its start only if it leads into the body. Two intersections that are nearer to each other
+        than some tens of tolerances (1e-7 of the size) can be missing near edges and on almost tangent rays. An open
+        surface is entered at every intersection.
+
+        Raises QueryError with the index of the first ray that is not finite, has no direction or starts too far away.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> offsets, hits = ball.ray_intersections([[-20, 0, 0], [-20, 0, 11]], [1, 0, 0])
+        >>> offsets.tolist(), hits["t"].round(9).tolist(), hits["is_entering"].tolist()
+        ([0, 2, 2], [10.0, 30.0], [True, False])
+        """
     def mesh(self, chord: float) -> Mesh:
         """Triangle mesh whose distance from the solid is at most `chord` (mm). Raises MeshError."""
 
@@ -330,6 +449,147 @@ class ContactPair:
         load_bearing: report only the outermost samples of conformal sets, which carry loads.
 
         Raises QueryError; then the pair has no contacts and no verdict."""
+    def distances(
+        self,
+        poses_a: Poses = None,
+        poses_b: Poses = None,
+        d_max: float = 1.0,
+        *,
+        quasi_angle: float = 0.0,
+        dilation_a: float = 0.0,
+        dilation_b: float = 0.0,
+        parallel: bool = False,
+        detect_interference: bool = True,
+        verdict_unless_pressed: bool = False,
+        tolerance: float | None = None,
+        penetration: float = 0.0,
+        certified: bool = False,
+        conformal_spacing: float | None = None,
+        load_bearing: bool = False,
+    ) -> NDArray[np.float64]:
+        """Smallest signed distances (mm) at n poses, shape (n,): the smallest distance of a contact, inf without a
+        contact within d_max, and -inf if the bodies interfere deeper than `penetration`, so that `distances > 0` is
+        whether they are apart. With detect_interference=False, there is no -inf. Computed in parallel.
+
+        poses_a, poses_b: poses of the bodies; for poses of B in A's frame, give poses_b alone. Options are those of
+        query, except that `parallel` has no effect: the poses are distributed among the threads.
+
+        Each result has the bits of the query of a new pair, however many threads compute it. The results of the pair
+        itself (contacts, verdict) do not change. Raises QueryError with the index of the first invalid pose.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> pair = feeler.ContactPair(ball, ball)
+        >>> pair.distances(poses_b=[[22.5, 0, 0], [19, 0, 0], [40, 0, 0]], d_max=5).round(9).tolist()
+        [2.5, -inf, inf]
+        """
+    def verdicts(
+        self,
+        poses_a: Poses = None,
+        poses_b: Poses = None,
+        d_max: float = 0.0,
+        *,
+        quasi_angle: float = 0.0,
+        dilation_a: float = 0.0,
+        dilation_b: float = 0.0,
+        parallel: bool = False,
+        detect_interference: bool = True,
+        verdict_unless_pressed: bool = False,
+        tolerance: float | None = None,
+        penetration: float = 0.0,
+        certified: bool = False,
+        conformal_spacing: float | None = None,
+        load_bearing: bool = False,
+    ) -> NDArray[np.void]:
+        """Verdicts at n poses, an array of verdict_dtype, shape (n,). Poses, options, guarantees and errors are those of
+        distances. A verdict that the options skip is computed nevertheless.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> pair = feeler.ContactPair(ball, ball)
+        >>> pair.verdicts(poses_b=[[22.5, 0, 0], [20, 0, 0], [19, 0, 0]])["status"].tolist()
+        [0, 1, 2]
+        """
+    def contacts_at(
+        self,
+        poses_a: Poses = None,
+        poses_b: Poses = None,
+        d_max: float = 1.0,
+        *,
+        quasi_angle: float = 0.0,
+        dilation_a: float = 0.0,
+        dilation_b: float = 0.0,
+        parallel: bool = False,
+        detect_interference: bool = True,
+        verdict_unless_pressed: bool = False,
+        tolerance: float | None = None,
+        penetration: float = 0.0,
+        certified: bool = False,
+        conformal_spacing: float | None = None,
+        load_bearing: bool = False,
+    ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+        """Contacts at n poses: offsets, shape (n + 1,), and an array of contact_dtype. Those at pose i are
+        contacts[offsets[i] : offsets[i + 1]], by ascending distance, with age 0. Poses, options, guarantees and errors
+        are those of distances.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> pair = feeler.ContactPair(ball, ball)
+        >>> offsets, contacts = pair.contacts_at(poses_b=[[40, 0, 0], [22.5, 0, 0]], d_max=5)
+        >>> offsets.tolist(), contacts["point_b"].round(9).tolist()
+        ([0, 0, 1], [[12.5, 0.0, 0.0]])
+        """
+    def iter_contacts(
+        self,
+        poses_a: Poses = None,
+        poses_b: Poses = None,
+        d_max: float = 1.0,
+        *,
+        chunk: int = 1024,
+        quasi_angle: float = 0.0,
+        dilation_a: float = 0.0,
+        dilation_b: float = 0.0,
+        parallel: bool = False,
+        detect_interference: bool = True,
+        verdict_unless_pressed: bool = False,
+        tolerance: float | None = None,
+        penetration: float = 0.0,
+        certified: bool = False,
+        conformal_spacing: float | None = None,
+        load_bearing: bool = False,
+    ) -> Iterator[NDArray[np.void]]:
+        """Iterator over the contacts at n poses: an array of contact_dtype for each pose. It computes `chunk` poses at a
+        time in parallel, so that long runs need little memory and can be interrupted. Poses, options, guarantees and
+        errors are those of distances; an invalid query raises when its chunk is reached.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> pair = feeler.ContactPair(ball, ball)
+        >>> poses = np.linspace([20.5, 0, 0], [22.5, 0, 0], 3)
+        >>> [float(contacts["gap"].min().round(9)) for contacts in pair.iter_contacts(poses_b=poses, d_max=5, chunk=2)]
+        [0.5, 1.5, 2.5]
+        """
+    def gap_gradients(self) -> NDArray[np.float64]:
+        """First derivatives of the gaps of the contacts of the last query, shape (contacts, 6), with respect to a twist
+        of B at A's origin, in A's frame: translation (mm), then rotation (rad). B's pose in A's frame changes by the
+        exponential of the twist, exp(twist) @ pose.
+
+        The gradient of an isolated contact is exact. That of a sample of a conformal set is the gradient of the
+        distance between its two points along the normal.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> pair = feeler.ContactPair(ball, ball)
+        >>> contacts = pair.query(pose_b=[22.5, 0, 0], d_max=5)
+        >>> (pair.gap_gradients().round(9) + 0.0).tolist()
+        [[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]]
+        """
+    def gap_hessians(self) -> NDArray[np.float64]:
+        """Second derivatives H of the gaps of the contacts of the last query, shape (contacts, 6, 6), in the coordinates
+        of gap_gradients: a twist x changes a gap by gradient @ x + x @ H @ x / 2 up to third order. nan for a contact
+        that is not isolated to second order, such as a sample of a conformal set, and for two vertices at gap 0.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> pair = feeler.ContactPair(ball, ball)
+        >>> contacts = pair.query(pose_b=[25, 0, 0], d_max=5)
+        >>> (np.diag(pair.gap_hessians()[0]).round(9) + 0.0).tolist()  # 1/25: the distance of the centres is 25
+        [0.0, 0.04, 0.04, 0.0, 0.0, 0.0]
+        """
     def separating_translation(
         self,
         pose_a: Pose = None,

@@ -41,6 +41,9 @@ pub enum QueryError {
     /// A coordinate of the queried point is NaN or infinite.
     #[error("the point is not finite; give finite millimetres")]
     Point,
+    /// The direction of a ray contains NaN or an infinite number, or its length is 0.
+    #[error("the direction of the ray has no length or is not finite; give a finite vector that is not zero")]
+    Direction,
     /// `d_max` is NaN or negative.
     #[error("d_max is {0}; give a distance of 0 mm or more, or infinity for all minima")]
     DMax(f64),
@@ -114,4 +117,16 @@ pub enum QueryError {
         /// [`Body::min_thickness`](crate::Body::min_thickness) of B (mm).
         min_thickness_b: f64,
     },
+}
+
+/// Error of one item of a query of many items: a point, a ray or a pose.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{item} {index}: {error}")]
+pub struct BatchError {
+    /// Kind of the items: `point`, `ray` or `pose`.
+    pub item: &'static str,
+    /// Index of the first item with an error.
+    pub index: usize,
+    /// Error of that item.
+    pub error: QueryError,
 }

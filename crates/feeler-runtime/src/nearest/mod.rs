@@ -1,12 +1,19 @@
-//! Distance of a point from the boundary of a solid, and whether the point is inside the solid.
+//! Distance of a point from the boundary of a solid, whether the point is inside the solid, and
+//! intersections of rays with the boundary.
 //!
 //! # Source
 //! MATH §15 (the distances of a witness).
 
+mod batch;
 pub(crate) mod membership;
 mod point_query;
+mod ray;
+mod signed;
 
+pub use batch::RayIntersections;
 pub use point_query::{NearestPoint, PointQuery};
+pub use ray::{RayIntersection, RayQuery};
+pub use signed::BoundaryPoint;
 
 use crate::body::edge_arcs::{EdgeArc, SAMPLES};
 use crate::body::samples::at;
@@ -28,6 +35,8 @@ pub(crate) struct Nearest {
     pub foot: P3,
     /// Outward unit normal at `foot`; `None` if `foot` is on an edge or a vertex.
     pub normal: Option<V3>,
+    /// Face that contains `foot`, in its interior or on its border.
+    pub face: FaceId,
 }
 
 /// Memory that searches for nearest points reuse.
@@ -94,7 +103,7 @@ fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Near
     let mut best: Option<Nearest> = None;
     if face.trim.classify(uv) == Side::Inside {
         let normal = Some(outward_normal(face, uv));
-        return (distance < limit).then_some(Nearest { distance, foot, normal });
+        return (distance < limit).then_some(Nearest { distance, foot, normal, face: f });
     }
     let mut min_distance = limit;
     // A tip of a surface can be the nearest point although the connection is not normal to the surface
@@ -105,7 +114,7 @@ fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Near
             && body.node(body.leaf_of_area(area)).obb.contains(&foot, 1e-9 * body.size())
         {
             min_distance = distance;
-            best = Some(Nearest { distance, foot, normal: None });
+            best = Some(Nearest { distance, foot, normal: None, face: f });
         }
     }
     for ball in body.edge_arcs().of_area(area) {
@@ -115,7 +124,7 @@ fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Near
             let distance = (foot - p).norm();
             if distance < min_distance {
                 min_distance = distance;
-                best = Some(Nearest { distance, foot, normal: None });
+                best = Some(Nearest { distance, foot, normal: None, face: f });
             }
         }
     }

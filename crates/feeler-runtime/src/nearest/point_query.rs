@@ -1,8 +1,10 @@
 //! Queries of single points: nearest boundary point, and whether the point is inside the solid.
 
 use super::membership::{RayScratch, contains};
+use super::signed::{BoundaryPoint, signed_foot};
 use super::{NearScratch, nearest};
 use crate::api::error::QueryError;
+use crate::api::tolerance::Tolerances;
 use crate::body::Body;
 use crate::body::coordinates::{CoordinateRange, point_range};
 use feeler_geom::{P3, V3};
@@ -51,6 +53,20 @@ impl PointQuery {
         }
         let found = nearest(body, p, limit, &mut self.near);
         Ok(found.map(|n| NearestPoint { distance: n.distance, foot: n.foot, normal: n.normal }))
+    }
+
+    /// Returns the boundary point nearest to `p` (frame of the solid), with the signed distance, however far
+    /// away it is. `None` for a body without faces.
+    ///
+    /// The accuracy is that of [`PointQuery::nearest`]. The sign is right for points farther from the
+    /// boundary than the deviation of the trims.
+    ///
+    /// # Errors
+    /// [`QueryError::Point`] if a coordinate is not finite, or [`QueryError::CoordinatesTooLarge`].
+    pub fn signed(&mut self, body: &Body, p: &P3) -> Result<Option<BoundaryPoint>, QueryError> {
+        point_range(body, p, f64::INFINITY)?;
+        let tol = Tolerances::of_lengths(body.size().max(f64::MIN_POSITIVE), body.reach(), None);
+        Ok(signed_foot(body, p, &tol, (&mut self.near, &mut self.rays)))
     }
 
     /// Returns whether `p` (frame of the solid) is inside the solid, or `None` if it is within `tolerance`

@@ -54,10 +54,10 @@ struct CachedClosing {
 
 /// Thickness of a piece, as a multiple of the remaining clearance, below which the piece is not halved. A
 /// larger value gives looser bounds and more queries, a smaller one visits more pieces.
-const FLAT_ENOUGH: f64 = 1.0;
+const FLAT_ENOUGH: f64 = 0.25;
 /// Maximum number of pairs of pieces of two areas that a search visits. With a smaller value, areas that
 /// follow each other closely get loose bounds; a larger one takes longer for them.
-const MAX_CELL_VISITS: u32 = 512;
+const MAX_CELL_VISITS: u32 = 4096;
 
 /// Sine of the angle between two edges below which they count as parallel. With a smaller value, the
 /// direction of their contact changes too fast; with a larger one, fewer pairs of edges have tight bounds.

@@ -46,6 +46,7 @@ use crate::body::coordinates::relative_pose;
 use crate::body::side::Which;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::PhaseTimes;
+use crate::pair::derivatives::gap_gradient;
 use crate::pair::{ContactPair, curvature};
 use crate::query::Accepted;
 use crate::step_set::{Sample, SampleId, Widening};
@@ -140,9 +141,7 @@ impl StepContact {
     /// maps B's coordinates to A's.
     #[must_use]
     pub fn gap_rate(&self, pose_ab: &Pose) -> [f64; 6] {
-        let n = self.normal;
-        let moment = (pose_ab * self.local_b).coords.cross(&n);
-        [n.x, n.y, n.z, moment.x, moment.y, moment.z]
+        gap_gradient(&self.normal, &(pose_ab * self.local_b))
     }
 }
 
