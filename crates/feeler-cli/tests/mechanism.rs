@@ -154,3 +154,49 @@ fn joints_and_proofs_of_sweeps() {
         assert!(String::from_utf8_lossy(&run.stderr).contains(message), "{run:?}");
     }
 }
+
+/// A brick slides on a plate: contact counts unless it is allowed, and penetration always counts.
+#[test]
+fn sweeps_tell_contact_from_penetration() {
+    let sweep = |direction: &str, more: &[&str]| {
+        let joint = format!("0,0,0,{direction}");
+        let pair = ["sweep", "contact/plate.step", "contact/brick.step", "--d-max", "1", "--joint", &joint];
+        let rest = ["--slide", "0,30", "--steps", "3", "--json", "-q"];
+        let run = feeler(&[&pair[..], &rest, more].concat());
+        let document: Value = serde_json::from_slice(&run.stdout).unwrap_or_default();
+        (run.status.code(), document["motion"].clone())
+    };
+    let (code, motion) = sweep("1,0,0", &["--proof"]);
+    assert_eq!((code, motion["result"].as_str()), (Some(1), Some("in contact")), "{motion}");
+    let (code, motion) = sweep("1,0,0", &["--proof", "--allow-touching"]);
+    assert_eq!((code, motion["result"].as_str()), (Some(0), Some("contact")), "{motion}");
+    assert_eq!(motion["contact_time"].as_f64(), Some(0.0), "{motion}");
+    let (code, motion) = sweep("1,0,1", &["--proof", "--allow-touching"]);
+    assert_eq!((code, motion["result"].as_str()), (Some(0), Some("contact")), "{motion}");
+    // One step goes 10 mm along the slope of 0.01.
+    let (code, motion) = sweep("1,0,-0.01", &["--proof", "--allow-touching"]);
+    assert_eq!((code, motion["result"].as_str()), (Some(1), Some("penetration")), "{motion}");
+    let [time, depth, limit] = ["time", "depth", "max_depth"].map(|key| motion[key].as_f64().unwrap());
+    assert!((time * 0.1 - limit).abs() < 0.05 * limit && depth > limit, "{motion}");
+    assert_eq!(sweep("1,0,0", &["--allow-touching"]).0, Some(2), "--proof is missing");
+}
+
+/// The key `allow_touching` of a mechanism file: a brick slides on a plate and is lifted.
+#[test]
+fn mechanisms_may_touch() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/contact");
+    for name in ["plate.step", "brick.step"] {
+        std::fs::copy(folder.join(name), dir.path().join(name)).unwrap();
+    }
+    let file = dir.path().join("slide.toml");
+    let text = "neighbours = true\n[links]\nground = 'plate.step'\nbrick = 'brick.step'\n\
+                [[joint]]\nlink = 'brick'\nprismatic = [1, 0, 0]\n[motion]\ntimes = [0, 1]\nbrick = [0, 20]\n";
+    for (extra, code, result) in [("", 1, "in contact"), ("allow_touching = true\n", 0, "contact")] {
+        std::fs::write(&file, format!("{extra}{text}")).unwrap();
+        let run = feeler(&["mechanism", file.to_str().unwrap(), "--steps", "5", "--json", "-q"]);
+        let document: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let motion = &document["pairs"][0]["motion"];
+        assert_eq!((run.status.code(), motion["result"].as_str()), (Some(code), Some(result)), "{document}");
+    }
+}

@@ -1,16 +1,17 @@
 //! First penetration of a motion in contact, or a proof that the solids never penetrate deeper than a limit.
 //!
 //! Solids that slide, turn or roll on each other are in contact all the time, so that a proof of distance
-//! ends at the start. A proof of depth goes on: the signed distance of the solids is the smallest signed
-//! distance of a minimum, negative during penetration, and it changes continuously. Two bounds limit the
-//! time for which it stays above minus the depth.
+//! ends at the start. A proof of depth continues: the signed distance of the solids is the smallest signed
+//! distance of a minimum, negative during penetration, and it changes continuously. Four bounds limit the
+//! time for which it stays above minus the allowed depth.
 //!
 //! 1. The signed distance of a pair of areas decreases at most at their closing speed ([`super::closing`]).
 //!    This speed is 0 if a supporting surface (a plane, a cylinder, a surface of revolution) moves into
 //!    itself, as in a slider or a hinge.
-//! 2. A point that is at most as deep as δ at both ends of an interval Δt, and whose distance from the
-//!    other solid has a second derivative of at most K, is at most δ + K Δt² / 8 deep in between. This
-//!    holds for contacts that roll or graze, whose closing speed is 0 only at an instant.
+//! 2. Near a contact, the areas are halved until their normals vary little ([`super::cells`]).
+//! 3. The signed distance of a sphere or vertex from a canonical feature is known, with a bound of its
+//!    second derivative ([`super::spheres`]).
+//! 4. The direction of a contact between two crossing edges is known, with a bound of its rotation.
 //!
 //! # Source
 //! MATH §24.

@@ -7,6 +7,9 @@
 //! the minimum over all pairs of `max(first time, clearance / closing speed)`. Pairs with a later time
 //! than the best one so far are not opened.
 //!
+//! If penetration up to a depth is allowed, the limit is negative. The pairs of a contact then stay close
+//! all the time, and their leaves get tighter bounds: [`super::spheres`], crossing edges, [`super::cells`].
+//!
 //! # Source
 //! Conservative advancement (Mirtich 1996; Zhang, Redon, Lee, Kim 2007), with directions instead of speeds.
 
@@ -358,6 +361,7 @@ struct PairBounds {
     closing: ClosingSpeed,
     /// Whether both nodes are leaves.
     is_leaf: bool,
+    /// The two nodes.
     nodes: NodePair,
 }
 
