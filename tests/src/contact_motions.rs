@@ -137,7 +137,8 @@ impl ContactMotionCase {
         let (r, h) = (draw.length(2.0, 12.0), draw.length(3.0, 15.0));
         let plate = |r: f64| body(block([-6.0 * r, -6.0 * r, -3.0], [6.0 * r, 6.0 * r, 0.0]));
         let heading = draw.range(0.0, TAU);
-        let along = V3::new(heading.cos(), heading.sin(), 0.0);
+        let (sin, cos) = math::sin_cos(heading);
+        let along = V3::new(cos, sin, 0.0);
         let spin = draw.range(-6.0, 6.0);
         let case = |parts, start, joints, depth| Self { family: name, parts, start, joints, depth };
         match name {
