@@ -1,7 +1,8 @@
 //! Motions in contact against closed forms: whether penetration is found, excluded, and at the right time.
 //!
 //! ```text
-//! cargo run --profile dist -p feeler-benches --bin contact_motions -- [--motions N] [--from SEED] [--family INDEX]
+//! cargo run --profile dist -p feeler-benches --bin contact_motions \
+//!     -- [--motions N] [--from SEED] [--family INDEX]
 //! ```
 //!
 //! N motions of each family of `feeler_tests::contact_motions` (default 20). The table has, for each family,

@@ -190,8 +190,8 @@ fn mechanisms_may_touch() {
         std::fs::copy(folder.join(name), dir.path().join(name)).unwrap();
     }
     let file = dir.path().join("slide.toml");
-    let text = "neighbours = true\n[links]\nground = 'plate.step'\nbrick = 'brick.step'\n\
-                [[joint]]\nlink = 'brick'\nprismatic = [1, 0, 0]\n[motion]\ntimes = [0, 1]\nbrick = [0, 20]\n";
+    let text = "neighbours = true\n[links]\nground = 'plate.step'\nbrick = 'brick.step'\n[[joint]]\n\
+                link = 'brick'\nprismatic = [1, 0, 0]\n[motion]\ntimes = [0, 1]\nbrick = [0, 20]\n";
     for (extra, code, result) in [("", 1, "in contact"), ("allow_touching = true\n", 0, "contact")] {
         std::fs::write(&file, format!("{extra}{text}")).unwrap();
         let run = feeler(&["mechanism", file.to_str().unwrap(), "--steps", "5", "--json", "-q"]);

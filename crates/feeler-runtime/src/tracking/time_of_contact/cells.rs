@@ -150,7 +150,7 @@ struct Shape {
     /// Cone of the outward normals of a piece of a face; `None` for an edge, and for pieces that are not
     /// flat enough.
     cap: Option<Cap>,
-    /// As in [`Cell::bends`].
+    /// Contributions (mm) of the ranges of u and v to the thickness of the piece.
     bends: [f64; 2],
 }
 

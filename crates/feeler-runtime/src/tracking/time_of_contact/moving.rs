@@ -90,3 +90,11 @@ fn change(twists: &[Twist], speeds: &[f64]) -> f64 {
     let pairs = (0..twists.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
     pairs.map(|(i, j)| twists[i].w.norm() * speeds[j] + twists[j].w.norm() * speeds[i]).sum()
 }
+
+/// Shortest time in which a motion with the given initial speed and maximum acceleration (at least 0)
+/// covers a length above 0; infinite if it never does.
+pub(crate) fn travel_time(length: f64, speed: f64, acceleration: f64) -> f64 {
+    let root = (speed * speed + 2.0 * acceleration * length).sqrt();
+    let sum = speed + root;
+    if length == f64::INFINITY || sum <= 0.0 { f64::INFINITY } else { 2.0 * length / sum }
+}

@@ -15,7 +15,7 @@
 
 use super::cells::Cell;
 use super::closing::{ClosingSpeed, max_below_node, of_area, spread_along, towards};
-use super::moving::Moving;
+use super::moving::{Moving, travel_time};
 use super::spheres::MovingSphere;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
@@ -363,14 +363,6 @@ struct PairBounds {
     is_leaf: bool,
     /// The two nodes.
     nodes: NodePair,
-}
-
-/// Shortest time in which a motion with the given initial speed and maximum acceleration (at least 0)
-/// covers a length above 0; infinite if it never does.
-pub(super) fn travel_time(length: f64, speed: f64, acceleration: f64) -> f64 {
-    let root = (speed * speed + 2.0 * acceleration * length).sqrt();
-    let sum = speed + root;
-    if length == f64::INFINITY || sum <= 0.0 { f64::INFINITY } else { 2.0 * length / sum }
 }
 
 impl Workspace {

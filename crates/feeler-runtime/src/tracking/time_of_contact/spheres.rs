@@ -13,7 +13,7 @@
 //! # Source
 //! MATH §24.
 
-use super::search::travel_time;
+use super::moving::travel_time;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, Twist, V3};
 
@@ -55,7 +55,7 @@ impl MovingSphere {
             let Offset::Vector(e) = offset else { return None };
             let length = e.norm();
             let n = e.try_normalize(f64::MIN_POSITIVE)?;
-            // Depths of the order of the sum do not tell the inside from the outside.
+            // At depths of the order of the sum, the inside cannot be distinguished from the outside.
             if sum.abs() <= 4.0 * depth {
                 return None;
             }
@@ -76,8 +76,8 @@ impl MovingSphere {
         Some(travel_time(gap + depth, closing, change).min(lasts))
     }
 
-    /// Position relative to the skeleton of `other`, its signed radius, and the part of the velocity field
-    /// that is no motion of the skeleton in itself.
+    /// Position relative to the skeleton of `other`, its signed radius, and the velocity field without the
+    /// motions that map the skeleton to itself.
     fn skeleton(&self, other: &Primitive) -> Option<Skeleton> {
         let about =
             |origin: &P3, dir: &V3| self.field + Twist::rotation(origin, dir * -dir.dot(&self.field.w));
