@@ -10,7 +10,7 @@ use feeler_runtime::{
 pub enum MotionResult {
     /// The solids are proven to stay apart.
     Free,
-    /// The solids come into contact, and are proven not to penetrate deeper than the limit.
+    /// The solids are proven not to penetrate deeper than the limit, but not proven to stay apart.
     Contact,
     /// The solids penetrate deeper than the limit.
     Penetration,
@@ -21,7 +21,7 @@ pub enum MotionResult {
 /// Motion of two solids that may touch but must not penetrate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactMotion {
-    /// First penetration, or proof that there is none.
+    /// First penetration, or a proof that the solids do not penetrate.
     pub penetration: PenetrationPassage,
     /// First contact, or proof that the solids stay apart; `None` if `penetration` already shows that the
     /// solids touch or that the motion cannot be decided.
@@ -32,7 +32,7 @@ impl ContactMotion {
     /// Searches a motion for penetration, and if the queries found no contact, for contact.
     ///
     /// # Errors
-    /// The same as of [`first_penetration`].
+    /// Errors of [`first_penetration`].
     pub fn search(
         pair: &mut ContactPair,
         path_a: &Path,
@@ -66,8 +66,8 @@ impl ContactMotion {
         }
     }
 
-    /// Time of the first contact that was found, in the unit of time of the paths; `None` if there is none,
-    /// or if its time could not be determined. It is exact if [`Self::passage`] has it, otherwise that of
+    /// Time of the first contact that was found, in the unit of time of the paths; `None` if no contact was
+    /// found or its time could not be determined. It is exact if [`Self::passage`] has it, otherwise that of
     /// the first query in contact.
     #[must_use]
     pub fn contact_time(&self) -> Option<f64> {

@@ -269,7 +269,7 @@ pub struct SweepArgs {
     /// joined by screw motions
     #[arg(long)]
     pub proof: bool,
-    /// With --proof, allow contact: prove that the solids nowhere penetrate deeper than the tolerance, or
+    /// With --proof, allow contact: prove that the solids nowhere penetrate deeper than two tolerances, or
     /// report the time of the first penetration
     #[arg(long, requires = "proof")]
     pub allow_touching: bool,
@@ -300,8 +300,8 @@ pub struct MechanismArgs {
     /// Parts within this distance (mm) count as in contact
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
     pub distance: f64,
-    /// Parts may touch: prove that they nowhere penetrate deeper than the tolerance between the steps, or
-    /// report the time of the first penetration
+    /// Parts may touch: prove that they nowhere penetrate deeper than two tolerances between the steps,
+    /// or report the time of the first penetration
     #[arg(long, conflicts_with_all = ["distance", "no_proof", "grid"])]
     pub allow_touching: bool,
     /// Measure only at the steps, without a proof for the motion between them

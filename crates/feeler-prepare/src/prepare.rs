@@ -22,7 +22,7 @@ const MIN_FLATNESS: f64 = 0.01;
 /// Reasons why a solid cannot be prepared.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PrepareError {
-    /// The flatness (rad), the maximum apex angle of the cone of normals of an area, is not in `[0.01, π/2]`.
+    /// The flatness (rad), the largest apex angle of the normals of an area, is not in `[0.01, π/2]`.
     #[error("the flatness of {0} rad is out of range; choose a value between 0.01 and 1.57")]
     Flatness(f64),
     /// The solid has no faces.

@@ -65,9 +65,10 @@ pub struct MechanismPair {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one value per pair of parts")]
 pub enum PairMotion {
-    /// First contact, or proof that there is none.
+    /// First contact, or a proof that the parts stay apart.
     Passage(Passage),
-    /// With [`MechanismOptions::allow_touching`], first penetration, or proof that there is none.
+    /// First penetration, or a proof that the parts do not penetrate; the result with
+    /// [`MechanismOptions::allow_touching`].
     InContact(ContactMotion),
 }
 
@@ -274,17 +275,13 @@ impl<'a> MechanismCheck<'a> {
         let motion = match paths {
             Some(paths) => {
                 let [path_a, path_b] = [a, b].map(|p| paths[p.link].starting(&p.pose));
-                if options.allow_touching {
+                Some(if options.allow_touching {
                     let query = PenetrationOptions::default().query;
-                    let motion = ContactMotion::search(&mut contacts, &path_a, &path_b, &query)?;
-                    return Ok(MechanismPair {
-                        parts: pair,
-                        steps,
-                        motion: Some(PairMotion::InContact(motion)),
-                    });
-                }
-                let options = PassageOptions { distance: options.distance, ..PassageOptions::default() };
-                Some(PairMotion::Passage(time_of_contact(&mut contacts, &path_a, &path_b, &options)?))
+                    PairMotion::InContact(ContactMotion::search(&mut contacts, &path_a, &path_b, &query)?)
+                } else {
+                    let options = PassageOptions { distance: options.distance, ..PassageOptions::default() };
+                    PairMotion::Passage(time_of_contact(&mut contacts, &path_a, &path_b, &options)?)
+                })
             }
             None => None,
         };

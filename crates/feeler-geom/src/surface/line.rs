@@ -78,7 +78,7 @@ impl Surface {
             let (p, du, dv) = self.first_derivs(uv);
             let r = Vector2::new(e.dot(&(p - origin)), g.dot(&(p - origin)));
             let step = Matrix2::new(e.dot(&du), e.dot(&dv), g.dot(&du), g.dot(&dv)).try_inverse()? * r;
-            // There is no crossing far outside the part, but the iteration may return from slightly
+            // A crossing of the part is not far outside it, but the iteration may return from slightly
             // outside.
             let next = P2::new(
                 (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),

@@ -93,7 +93,7 @@ fn is_inside_of(body: &Body, faces: &Around, (p, away): (&P3, &V3), tol: &Tolera
     }
 }
 
-/// Unit direction in the middle of the normals of faces; `None` if there are no faces or the normals cancel.
+/// Unit direction in the middle of the normals of faces; `None` without faces or if the normals cancel.
 fn middle(faces: &Around) -> Option<V3> {
     faces.iter().map(|(_, n)| n).sum::<V3>().try_normalize(MIN_NORMAL_COMPONENT)
 }

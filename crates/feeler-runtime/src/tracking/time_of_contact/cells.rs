@@ -1,9 +1,9 @@
 //! Pieces of an area, halved until they are flat enough to bound the closing speed near a contact.
 //!
 //! The normals of a leaf of the hierarchy differ by up to its flatness, so that a body that rolls on a leaf
-//! seems to approach it at a good part of its speed. Near the contact itself, a piece of the surface of size
-//! s has normals within κ s and a thickness of κ s² / 2, with the curvature κ. Pieces with a thickness of the
-//! allowed depth are therefore bounded as tightly as necessary.
+//! seems to approach it at a large part of its speed. A piece of size s of a surface of curvature κ has
+//! normals within κ s and a thickness of κ s² / 2. Pieces with a thickness of the allowed depth are
+//! therefore bounded as tightly as necessary.
 //!
 //! # Source
 //! Taylor's theorem with bounds of third derivatives; MATH §24.
@@ -12,6 +12,7 @@ use crate::body::Body;
 use crate::body::tree::TreeNode;
 use feeler_geom::cone::Cap;
 use feeler_geom::crossing::third_of_closed_form;
+use feeler_geom::frame::complete_basis;
 use feeler_geom::{Curve, Obb, P2, Rect, Surface, V3, VectorBall};
 use feeler_hierarchy::{AreaId, Feature};
 
@@ -135,7 +136,7 @@ impl Cell {
         let d = curve.derivs(self.rect.center().x);
         let x = d.d1.try_normalize(f64::MIN_POSITIVE)?;
         let bend = d.d2 - x * x.dot(&d.d2);
-        let y = bend.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(|| perpendicular(&x));
+        let y = bend.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(|| complete_basis(&x).0);
         let z = x.cross(&y);
         let cubic = self.third[0] * h * h * h / 6.0;
         let half = |e: &V3| d.d1.dot(e).abs() * h + 0.5 * d.d2.dot(e).abs() * h * h + cubic;
@@ -160,13 +161,6 @@ fn in_parameters(third: &[VectorBall; 4], rect: &Rect) -> [f64; 4] {
     let (u, v) = (rect.width(), rect.height());
     let [a, b, c, d] = third.each_ref().map(VectorBall::norm);
     [a / (u * u * u), b / (u * u * v), c / (u * v * v), d / (v * v * v)]
-}
-
-/// A unit vector that is perpendicular to the unit vector `x`.
-fn perpendicular(x: &V3) -> V3 {
-    let least = x.map(f64::abs).imin();
-    let other = V3::ith(least, 1.0);
-    (other - x * x[least]).normalize()
 }
 
 /// Upper bound of the scalar products of `x` with the unit directions of a cone of revolution.

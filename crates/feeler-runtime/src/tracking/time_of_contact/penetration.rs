@@ -261,7 +261,9 @@ impl<'a> Advancement<'a> {
         let relation = match self.pair.status() {
             _ if distance < -self.limit || proved > self.limit => Relation::Penetrates,
             // The contacts do not explain the interference, so its depth is beyond their range.
-            Some(Status::Interfering) if distance > -2.0 * proved => Relation::Penetrates,
+            Some(Status::Interfering) if distance > self.pair.tolerances().tol - 2.0 * proved => {
+                Relation::Penetrates
+            }
             Some(Status::Undecided) | None => Relation::Undecided,
             _ => Relation::Allowed,
         };
@@ -349,7 +351,7 @@ impl<'a> Advancement<'a> {
     }
 
     /// Searches for a crossing of the limit just after a sample that is close to it. Returns the first
-    /// sample beyond the limit; `None` if there is no crossing nearby.
+    /// sample beyond the limit; `None` if no crossing is nearby.
     fn crossing(&mut self, from: &DepthSample, moving: &Moving) -> Result<Option<DepthSample>, QueryError> {
         let clearance = from.distance + self.limit;
         let Some((_, closing)) = from.nearest.filter(|(_, closing)| *closing > 0.0) else { return Ok(None) };

@@ -30,7 +30,7 @@ use crate::cull::placed::PlacedTree;
 use feeler_geom::cone::Cap;
 use feeler_geom::obb::{gap_in_frame, separating_axis};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Obb, P3, Twist, V3, math};
+use feeler_geom::{Obb, Twist, V3, math};
 use feeler_hierarchy::{AreaId, NodeId};
 
 /// Scratch buffers reused between searches.
@@ -44,6 +44,8 @@ pub(crate) struct Workspace {
     current: u32,
     /// Number of visited pairs of nodes over all searches.
     pub visited: u64,
+    /// Pairs of leaves that limit a motion in contact, with the time of each.
+    leaves: Vec<(f64, NodePair)>,
     /// Pairs of pieces to be visited.
     cells: Vec<(Cell, Cell)>,
 }
@@ -91,7 +93,8 @@ impl Search<'_> {
     /// motion's bounds.
     pub(crate) fn safe_time(&self, work: &mut Workspace) -> f64 {
         let mut best = self.moving.lasts;
-        let mut leaves = Vec::new();
+        let mut leaves = std::mem::take(&mut work.leaves);
+        leaves.clear();
         self.traverse(work, |pair| {
             let time = pair.first.max(self.time_to_close(pair.closing.max));
             if pair.is_leaf && time < best {
@@ -104,7 +107,7 @@ impl Search<'_> {
             time < best
         });
         leaves.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
-        for (time, nodes) in leaves {
+        for &(time, nodes) in &leaves {
             if time < best {
                 best = match self.sphere_time(nodes) {
                     Some(exact) => best.min(exact.max(time)),
@@ -112,6 +115,7 @@ impl Search<'_> {
                 };
             }
         }
+        work.leaves = leaves;
         best
     }
 
@@ -162,29 +166,20 @@ impl Search<'_> {
     /// leaf belongs to a sphere or vertex, or if the other feature has no bound.
     fn sphere_time(&self, (i, j): NodePair) -> Option<f64> {
         let (area_a, area_b) = (self.a.tree()[i.index()].area()?, self.b.tree()[j.index()].area()?);
-        let of = |body: &'_ Body, area| body.features()[body.feature_of(area).index()].primitive;
+        let of = |body: &Body, area| body.features()[body.feature_of(area).index()].primitive;
         let (a, b) = (of(self.a, area_a)?, of(self.b, area_b)?);
         let Moving { pose_ab, in_a, in_b, lasts, .. } = *self.moving;
-        let sphere_b = |center: &P3, sigma| MovingSphere {
-            center: pose_ab * center,
-            sigma,
-            field: in_a,
-            change: self.moving.change_a.max(self.moving.change_b),
-            lasts,
-        };
-        let sphere_a = |center: &P3, sigma| MovingSphere {
-            center: pose_ab.inverse_transform_point(center),
-            sigma,
-            field: -in_b,
-            change: self.moving.change_a.max(self.moving.change_b),
-            lasts,
+        let sphere = |center, sigma, field| {
+            let change = self.moving.change_a.max(self.moving.change_b);
+            MovingSphere { center, sigma, field, change, lasts }
         };
         match (a, b) {
             (other, Primitive::Point { center, sigma }) => {
-                sphere_b(&center, sigma).safe_time(&other, self.depth)
+                sphere(pose_ab * center, sigma, in_a).safe_time(&other, self.depth)
             }
             (Primitive::Point { center, sigma }, other) => {
-                sphere_a(&center, sigma).safe_time(&other, self.depth)
+                let center = pose_ab.inverse_transform_point(&center);
+                sphere(center, sigma, -in_b).safe_time(&other, self.depth)
             }
             _ => None,
         }

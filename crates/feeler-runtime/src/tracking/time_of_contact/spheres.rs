@@ -1,7 +1,7 @@
 //! Bounds of the signed distance of a moving sphere or vertex from a canonical feature.
 //!
-//! The signed distance of a point c from a canonical feature is s |e| − σ: e is the vector from the nearest
-//! point of the skeleton (a point, the axis of a cylinder, the circle of a torus) to c, σ the sum of both
+//! The signed distance of a point c from a canonical feature is s |e| − σ: e is the vector to c from the
+//! nearest point of the skeleton (a point, the axis of a cylinder, the circle of a torus), σ the sum of both
 //! signed radii, and s = −1 for a sphere inside a hollow. A rotation about the axis of the skeleton does not
 //! change it, so only the remaining velocity field V' counts. With the velocity V of c and the rotation w' of
 //! V', the second derivative is at least
@@ -131,10 +131,13 @@ enum Offset {
     Height(f64, V3),
 }
 
+/// A moving point relative to the skeleton of a canonical feature.
 struct Skeleton {
     offset: Offset,
+    /// Signed radius (mm) of the feature.
     sigma: f64,
     /// Distance (mm) of the point from the axis of rotation of the skeleton; `None` without one.
     axis: Option<f64>,
+    /// Velocity field of the point without the motions that map the skeleton to itself.
     field: Twist,
 }
