@@ -53,6 +53,16 @@ def torus():
     return Solid.makeTorus(20, 5)
 
 
+def oval_pin():
+    """Elliptic cylinder with semi-axes of 9 and 5 mm."""
+    return Workplane("XY").ellipse(9, 5).extrude(10).val()
+
+
+def oval_block():
+    """A block with the hole that the oval pin fills exactly."""
+    return Workplane("XY").box(30, 20, 10, centered=(True, True, False)).cut(Workplane(oval_pin())).val()
+
+
 def nurbs(make):
     """The solid with all surfaces and curves converted to B-splines."""
     return lambda: Solid(BRepBuilderAPI_NurbsConvert(make().wrapped).Shape())
@@ -391,7 +401,7 @@ MODELS = {
     "stepped-cone": stepped_cone, "stepped-seat": stepped_seat, "spool": spool, "shaft": shaft, "ring": ring,
     "race": race, "ball": ball, "perforated-plate": perforated_plate, "bayonet-plug": bayonet_plug,
     "bayonet-socket": bayonet_socket, "loft": loft, "swept": swept, "wave": wave, "void": void_body,
-    "inch-bracket": inch_bracket,
+    "inch-bracket": inch_bracket, "oval-pin": oval_pin, "oval-block": oval_block,
     "box-nurbs": nurbs(box), "cylinder-nurbs": nurbs(cylinder), "cone-nurbs": nurbs(cone),
     "sphere-nurbs": nurbs(sphere), "torus-nurbs": nurbs(torus), "shaft-nurbs": nurbs(shaft),
 }

@@ -51,6 +51,7 @@ mod mechanism;
 mod names;
 pub mod regress;
 mod sweep;
+mod tolerance;
 
 pub use assembly::{Assembly, AssemblyPart, compose_poses, number_equal_names};
 pub use clearance::baseline::Baseline;
@@ -72,3 +73,4 @@ pub use mechanism::{
 };
 pub use names::{contact_kind_name, status_name};
 pub use sweep::{JointMotion, Sweep, SweepStep, Trajectory};
+pub use tolerance::{CoarserDecision, DecidedQuery, ToleranceChoice};

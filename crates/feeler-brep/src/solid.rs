@@ -26,13 +26,15 @@ pub struct Solid {
     pub vertices: Vec<VertexInfo>,
     /// Conservative bounding box (mm) of the solid.
     pub bounds: Aabb,
-    /// Surface area (mm²), integrated over the trimmed faces.
+    /// Surface area (mm²), integrated over the trimmed faces; both sides of sheets count.
     pub area: f64,
     /// Volume (mm³), integrated over the trimmed faces.
     pub volume: f64,
     /// Centroid and inertia at density 1, along the axes of the solid's coordinate system; `None` for
     /// sheets, which have no volume.
     pub inertia: Option<SolidInertia>,
+    /// Largest uncertainty of lengths that the source states (mm); 0 if it states none.
+    pub uncertainty: f64,
     /// Remarks for the user on repairs and peculiarities.
     pub remarks: Vec<Remark>,
 }

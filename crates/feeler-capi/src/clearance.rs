@@ -5,7 +5,9 @@ use crate::model::FeelerModel;
 use crate::pointer::{exclusive, get_sized, hand_out, put, put_sized, shared, take_back, text};
 use crate::record::{self, FeelerPose, FeelerStatus};
 use feeler::P3;
-use feeler::assembly::{Assembly, ClearanceOptions, ClearancePair, Finding, Rules, clearance};
+use feeler::assembly::{
+    Assembly, ClearanceOptions, ClearancePair, Finding, Rules, ToleranceChoice, clearance,
+};
 use std::ffi::{CString, c_char};
 use std::ptr;
 
@@ -35,7 +37,8 @@ pub struct FeelerClearanceOptions {
     /// distance that a rule requires, or else 1 mm.
     pub d_max: f64,
     /// Lengths (mm) below this count as zero. 0: the tolerance of the rules, or else 1e-7 of the
-    /// diagonal of the larger part's bounding box.
+    /// diagonal of the larger part's bounding box; pairs that it leaves undecided are measured again at
+    /// coarser tolerances.
     pub tolerance: f64,
 }
 
@@ -49,12 +52,14 @@ pub enum FeelerFindingKind {
     Undecided = 1,
     /// The query of the two parts failed, so their relation is unknown.
     Failed = 2,
+    /// The interiors of the parts intersect, but not deeper than the geometry is accurate.
+    WithinAccuracy = 3,
     /// The parts are nearer than a rule allows.
-    TooClose = 3,
+    TooClose = 4,
     /// The parts touch although a rule forbids it.
-    Touches = 4,
+    Touches = 5,
     /// The parts do not touch although a rule requires it.
-    DoesNotTouch = 5,
+    DoesNotTouch = 6,
 }
 
 impl From<Finding> for FeelerFindingKind {
@@ -63,6 +68,7 @@ impl From<Finding> for FeelerFindingKind {
             Finding::Interferes => Self::Interferes,
             Finding::Undecided => Self::Undecided,
             Finding::Failed => Self::Failed,
+            Finding::WithinAccuracy => Self::WithinAccuracy,
             Finding::TooClose => Self::TooClose,
             Finding::Touches => Self::Touches,
             Finding::DoesNotTouch => Self::DoesNotTouch,
@@ -216,7 +222,7 @@ pub unsafe extern "C" fn feeler_clearance_new(
         let given = |value: f64| (value != 0.0).then_some(value);
         let options = ClearanceOptions {
             d_max: given(options.d_max),
-            tolerance: given(options.tolerance),
+            tolerance: given(options.tolerance).map(ToleranceChoice::Length),
             ..ClearanceOptions::default()
         };
         let report = clearance(parts, &rules, &options).map_err(Failure::of(FeelerResult::Query))?;

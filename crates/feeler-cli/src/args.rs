@@ -1,6 +1,7 @@
 //! Definition of the command line, which docs/INTERFACE.md describes under "Commands".
 
 use clap::{Args, Parser, Subcommand};
+use feeler_assembly::ToleranceChoice;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -182,9 +183,10 @@ pub struct PairArgs {
     #[arg(long, value_name = "S")]
     pub solid_b: Option<String>,
     /// Lengths below this (mm) count as zero: solids nearer than this touch, and solids without a deeper
-    /// common point do not interfere [default: 1e-7 of the larger solid's diagonal]
-    #[arg(long, value_name = "MM", value_parser = positive)]
-    pub tolerance: Option<f64>,
+    /// common point do not interfere. `file`: the larger uncertainty that their files state [default: 1e-7 of
+    /// the larger solid's diagonal; coarser if that leaves the solids undecided]
+    #[arg(long, value_name = "MM", value_parser = tolerance)]
+    pub tolerance: Option<ToleranceChoice>,
     /// Also report contacts at negative distances, down to this depth (mm); less than half the sum of the
     /// minimum thicknesses of both solids
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
@@ -415,9 +417,10 @@ pub struct ClearanceArgs {
     /// Move all solids of file number N (counted from 0) by a pose as for `query`; may be repeated
     #[arg(long, value_name = "N=POSE")]
     pub pose: Vec<String>,
-    /// Lengths below this (mm) count as zero [default: 1e-7 of the larger part's diagonal]
-    #[arg(long, value_name = "MM", value_parser = positive)]
-    pub tolerance: Option<f64>,
+    /// Lengths below this (mm) count as zero. `file`: the larger uncertainty that the files of two parts state
+    /// [default: 1e-7 of the larger part's diagonal; coarser if that leaves the parts undecided]
+    #[arg(long, value_name = "MM", value_parser = tolerance)]
+    pub tolerance: Option<ToleranceChoice>,
     /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
@@ -532,6 +535,14 @@ fn non_negative(s: &str) -> Result<f64, String> {
 
 fn reach(s: &str) -> Result<f64, String> {
     if s.trim().eq_ignore_ascii_case("inf") { Ok(f64::INFINITY) } else { non_negative(s) }
+}
+
+fn tolerance(s: &str) -> Result<ToleranceChoice, String> {
+    if s == "file" {
+        return Ok(ToleranceChoice::Stated);
+    }
+    let length = positive(s).map_err(|e| format!("{e}, or `file`"))?;
+    Ok(ToleranceChoice::Length(length))
 }
 
 fn positive(s: &str) -> Result<f64, String> {

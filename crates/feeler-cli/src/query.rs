@@ -5,7 +5,7 @@ use crate::features::{feature_json, feature_name, point_text};
 use crate::report::{Report, set_text};
 use crate::{CommandOutcome, pose, table, verdict};
 use anyhow::{Context as _, bail};
-use feeler_assembly::{AssemblyPart, compose_poses, contact_kind_name};
+use feeler_assembly::{AssemblyPart, DecidedQuery, ToleranceChoice, compose_poses, contact_kind_name};
 use feeler_hierarchy::{Instance, Model};
 use feeler_import as import;
 use feeler_runtime::{ConformalSet, Contact, ContactPair, QueryOptions, Stats};
@@ -24,18 +24,23 @@ pub(crate) fn run(
     let motion_b = pose::parse(&args.pose_b)?;
     let options = options(&args.pair)?;
     let SolidPair { parts: [a, b], .. } = load(&args.pair, err)?;
+    let tolerance = args.pair.tolerance.unwrap_or_default();
+    let options = QueryOptions { tolerance: tolerance.of([&a.body, &b.body]), ..options };
     let pool = crate::thread_pool(Some(args.pair.threads))?;
     let mut pair = ContactPair::new(a.body, b.body);
     let file_names = || format!("A is {}, B is {}", args.pair.a.display(), args.pair.b.display());
     let poses = compose_poses(&pair, [(motion_a, a.pose), (motion_b, b.pose)], &options);
     let [pose_a, pose_b] = poses.with_context(file_names)?;
     let clock = Instant::now();
-    pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ())).with_context(file_names)?;
+    let decided = pool.install(|| tolerance.query(&mut pair, [&pose_a, &pose_b], &options));
+    let decided = decided.with_context(file_names)?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
+    let options = QueryOptions { tolerance: decided.decided_at.or(options.tolerance), ..options };
     let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options, args.curves))?;
     if args.pair.form.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
         keep_nearest(&mut document, args.pair.top);
+        verdict::put_decided(&decided, &mut document);
         report.put_json(&mut document);
         if args.pair.certified {
             document["certificate"] = Certificate::of(&pair.stats()).json();
@@ -46,7 +51,7 @@ pub(crate) fn run(
         for line in report.lines() {
             writeln!(out, "{line}")?;
         }
-        write_table(&pair, &report.sets, &args.pair, wall_us, out)?;
+        write_table(&pair, &decided, &report.sets, &args.pair, wall_us, out)?;
         if args.pair.certified {
             writeln!(out, "{}", Certificate::of(&pair.stats()))?;
         }
@@ -68,7 +73,8 @@ pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<Solid
     Ok(SolidPair { parts: [a, b], indices: [index_a, index_b] })
 }
 
-/// Returns the query options that a command line states.
+/// Returns the query options that a command line states. Without `--tolerance`, or with that of the files,
+/// their tolerance is the default one.
 pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
     let options = QueryOptions {
         d_max: args.d_max,
@@ -77,7 +83,10 @@ pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
         dilation_b: args.dilation_b,
         certified: args.certified,
         conformal_spacing: args.conformal_spacing,
-        tolerance: args.tolerance,
+        tolerance: match args.tolerance {
+            Some(ToleranceChoice::Length(tolerance)) => Some(tolerance),
+            Some(ToleranceChoice::Default | ToleranceChoice::Stated) | None => None,
+        },
         penetration: args.penetration,
         parallel: args.threads > 1,
         ..QueryOptions::default()
@@ -248,6 +257,7 @@ fn shown_minima<'a>(
 
 fn write_table(
     pair: &ContactPair,
+    decided: &DecidedQuery,
     sets: &[ConformalSet],
     args: &PairArgs,
     wall_us: f64,
@@ -255,6 +265,9 @@ fn write_table(
 ) -> anyhow::Result<()> {
     let (contacts, d_max) = (pair.contacts(), args.d_max);
     for line in pair.verdict().iter().flat_map(|v| verdict::lines(v)) {
+        writeln!(out, "{line}")?;
+    }
+    if let Some(line) = verdict::decided_line(decided, pair.status()) {
         writeln!(out, "{line}")?;
     }
     let status = crate::color::word(verdict::status_name(pair.status()));

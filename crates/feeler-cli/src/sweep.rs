@@ -7,9 +7,9 @@ use crate::playback::{self, PlayedStep};
 use crate::query::{self, Certificate, SolidPair};
 use crate::{CommandOutcome, passage, plot, table, trajectory, verdict};
 use anyhow::Context as _;
-use feeler_assembly::{PairMotion, Sweep, SweepStep, Trajectory};
+use feeler_assembly::{DecidedQuery, PairMotion, Sweep, SweepStep, Trajectory};
 use feeler_geom::pose::to_values;
-use feeler_runtime::Status;
+use feeler_runtime::{QueryOptions, Status};
 use feeler_view::picture::{PicturePart, PictureScene, What};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -41,8 +41,10 @@ pub(crate) fn run(
     let trajectory = trajectory(args)?;
     let options = query::options(&args.pair)?;
     let solids = query::load(&args.pair, err)?;
-    let pool = crate::thread_pool(Some(args.pair.threads))?;
     let [a, b] = &solids.parts;
+    let tolerance = args.pair.tolerance.unwrap_or_default().of([&a.body, &b.body]);
+    let options = QueryOptions { tolerance, ..options };
+    let pool = crate::thread_pool(Some(args.pair.threads))?;
     let mut sweep = Sweep::new(a, b, &trajectory, options)?;
     if args.cold {
         sweep = sweep.cold();
@@ -174,6 +176,8 @@ fn step_json(step: &SweepStep, top: Option<usize>) -> Value {
     let mut object = json!({ "contacts": query::contacts_json(&step.contacts) });
     query::keep_nearest(&mut object, top);
     verdict::put_json(step.verdict.as_ref(), step.tolerance, step.min_distance, &mut object);
+    let decided = DecidedQuery { decided_at: step.decided_at, coarser: None };
+    verdict::put_decided(&decided, &mut object);
     let [a, b] = &step.poses;
     object["pose_a"] = json!(to_values(a));
     object["pose_b"] = json!(to_values(b));

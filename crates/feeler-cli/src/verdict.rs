@@ -2,7 +2,7 @@
 
 use crate::CommandOutcome;
 use crate::features::{feature_json, feature_name, point_text};
-use feeler_assembly::status_name as name_of;
+use feeler_assembly::{DecidedQuery, status_name as name_of};
 use feeler_runtime::{FeatureRef, Status, UndecidedPoint, Verdict, WidenedPoint, Witness};
 use serde_json::{Value, json};
 
@@ -47,16 +47,48 @@ fn put_evidence(verdict: &Verdict, object: &mut Value) {
     }
     if !verdict.undecided.is_empty() {
         object["undecided"] = verdict.undecided.iter().map(undecided_json).collect();
+        object["depth_bound"] = verdict.depth_bound().into();
     }
-    let widened = |w: &WidenedPoint| json!({ "point": <[f64; 3]>::from(w.point), "by": w.by });
     if !verdict.widened.is_empty() {
-        object["widened"] = verdict.widened.iter().map(widened).collect();
+        object["widened"] = verdict.widened.iter().map(widened_json).collect();
+    }
+}
+
+/// Adds to a JSON object how the verdict of a query was found; empty members are omitted.
+pub(crate) fn put_decided(decided: &DecidedQuery, object: &mut Value) {
+    if let Some(tolerance) = decided.decided_at {
+        object["decided_at"] = tolerance.into();
+    }
+    if let Some(coarser) = &decided.coarser {
+        object["coarser"] = json!({ "tolerance": coarser.tolerance, "status": name_of(coarser.status) });
+    }
+}
+
+/// Returns a line of text about the tolerance at which the verdict of a query was found, or would be found;
+/// `None` if the tolerance of the query decided it, or no coarser one does.
+pub(crate) fn decided_line(decided: &DecidedQuery, status: Option<Status>) -> Option<String> {
+    match (decided.decided_at, &decided.coarser) {
+        (Some(tolerance), _) => Some(format!(
+            "{}: at a tolerance of {tolerance:.1e} mm; the default tolerance leaves it undecided",
+            status_name(status)
+        )),
+        (None, Some(coarser)) => Some(format!(
+            "undecided: with --tolerance {:.1e} the solids are {}",
+            coarser.tolerance,
+            name_of(coarser.status)
+        )),
+        (None, None) => None,
     }
 }
 
 /// JSON object of a pair of features that cross.
 pub(crate) fn crossing_json(a: &FeatureRef, b: &FeatureRef) -> Value {
     json!({ "feature_a": feature_json(a), "feature_b": feature_json(b) })
+}
+
+/// JSON object of a point at which a status holds only for a larger tolerance.
+pub(crate) fn widened_json(w: &WidenedPoint) -> Value {
+    json!({ "point": <[f64; 3]>::from(w.point), "by": w.by })
 }
 
 /// JSON object of a point at which interference is undecided.
@@ -80,15 +112,7 @@ pub(crate) fn lines(verdict: &Verdict) -> Vec<String> {
     if let Some((a, b)) = &verdict.crossing {
         lines.push(format!("{status}: {} of A crosses {} of B", feature_name(a), feature_name(b)));
     }
-    lines.extend(verdict.undecided.iter().map(|u| {
-        format!(
-            "undecided: {} of A and {} of B may intersect up to {} mm deep at {}",
-            feature_name(&u.feature_a),
-            feature_name(&u.feature_b),
-            u.depth_bound,
-            point_text(&u.point)
-        )
-    }));
+    lines.extend(undecided_line(&verdict.undecided));
     lines.extend(verdict.widened.iter().map(|w| {
         format!(
             "widened: an edge deviates from its faces, so the tolerance is {} mm larger at {}",
@@ -97,6 +121,24 @@ pub(crate) fn lines(verdict: &Verdict) -> Vec<String> {
         )
     }));
     lines
+}
+
+/// Text about the undecided points of a verdict: the deepest one, and the number of others. `None` without
+/// such points.
+pub(crate) fn undecided_line(points: &[UndecidedPoint]) -> Option<String> {
+    let deepest = points.iter().max_by(|x, y| x.depth_bound.total_cmp(&y.depth_bound))?;
+    let others = match points.len() - 1 {
+        0 => String::new(),
+        1 => ", and one other place is undecided".to_owned(),
+        n => format!(", and {n} other places are undecided"),
+    };
+    Some(format!(
+        "undecided: {} of A and {} of B may intersect up to {:.6} mm deep at {}{others}",
+        feature_name(&deepest.feature_a),
+        feature_name(&deepest.feature_b),
+        deepest.depth_bound,
+        point_text(&deepest.point)
+    ))
 }
 
 #[cfg(test)]
@@ -158,8 +200,8 @@ mod tests {
         assert_eq!(object["widened"], json!([{ "point": [1.0, 2.5, -3.0], "by": 0.001 }]));
         assert_eq!(
             lines(&undecided)[0],
-            "undecided: face 3 (#45) of A and face 7 (#12) of B may intersect up to 0.01 mm deep at 1.000000 \
-                2.500000 -3.000000"
+            "undecided: face 3 (#45) of A and face 7 (#12) of B may intersect up to 0.010000 mm deep at \
+                1.000000 2.500000 -3.000000"
         );
     }
 

@@ -209,7 +209,7 @@ pub struct SolidInfo {
     pub bbox_min: [f64; 3],
     /// Largest coordinates (mm) of the solid's points, in its own frame.
     pub bbox_max: [f64; 3],
-    /// Area of the boundary (mm²).
+    /// Area of the boundary (mm²). Both sides of an open surface count.
     pub area: f64,
     /// Volume of the material (mm³).
     pub volume: f64,
@@ -233,6 +233,8 @@ pub struct SolidInfo {
     pub supermaximal: [u32; 2],
     /// Largest measured distance (mm) between an edge's curve and the images of its trims on the faces.
     pub max_trim_deviation: f64,
+    /// Largest uncertainty of lengths that the input states (mm); 0 if it states none.
+    pub uncertainty: f64,
 }
 
 /// A supermaximal face: all source faces of a solid on one surface with one orientation, adjacent or not.

@@ -43,7 +43,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Format version that this code writes, and the only one that it reads.
-pub const FORMAT_VERSION: u32 = 6;
+pub const FORMAT_VERSION: u32 = 7;
 
 /// First bytes of every `.feeler` file.
 const MAGIC: [u8; 8] = *b"FEELER\r\n";

@@ -76,7 +76,7 @@ pub fn check_well_formed(model: &Model) -> Check {
 /// The first defect found.
 pub fn check_hierarchy(h: &Hierarchy) -> Check {
     let info = &h.info;
-    let facts = [info.area, info.volume, info.max_trim_deviation];
+    let facts = [info.area, info.volume, info.max_trim_deviation, info.uncertainty];
     require(facts.iter().chain(&info.bbox_min).chain(&info.bbox_max).all(|x| sized(*x)), NOT_FINITE)
         .at("facts")?;
     check_inertia(info.inertia.as_ref()).at("inertia")?;

@@ -322,5 +322,6 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         edges_by_status,
         supermaximal: [index(features.faces.len()), index(features.edges.len())],
         max_trim_deviation,
+        uncertainty: solid.uncertainty,
     }
 }

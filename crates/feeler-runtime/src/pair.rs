@@ -1,7 +1,10 @@
 //! The sequence of the stages of a query of two bodies, and the results and data that later queries reuse.
 
+mod coarser;
 pub(crate) mod derivatives;
 mod poses;
+
+pub use coarser::COARSER_TOLERANCES;
 
 use crate::accept::dedupe::dedupe;
 use crate::accept::filter::filter;
@@ -820,9 +823,17 @@ fn build_verdict(
             .extend(decision.widened().iter().map(|(p, by)| WidenedPoint { point: pose_a * p, by: *by }));
     }
     if *finding == Finding::Undecided {
+        // A point of a solid is at most half an edge of the solid's box away from the boundary.
+        let possible = [ctx.a, ctx.b].map(|body| 0.5 * (body.bounds().max - body.bounds().min).min());
+        let deepest = possible[0].min(possible[1]);
         out.undecided.extend(decision.undecided().iter().map(|place| {
             let (feature_a, feature_b) = faces_at(&place.p, place.faces);
-            UndecidedPoint { feature_a, feature_b, point: pose_a * place.p, depth_bound: place.depth }
+            UndecidedPoint {
+                feature_a,
+                feature_b,
+                point: pose_a * place.p,
+                depth_bound: place.depth.min(deepest),
+            }
         }));
         out.undecided.extend(open_contacts.iter().map(|open| {
             let [a, b] = open.features;

@@ -12,6 +12,9 @@ pub enum Finding {
     Undecided,
     /// The pair could not be measured.
     Failed,
+    /// The interiors of the parts intersect, but not deeper than the geometry is accurate
+    /// ([`PairMeasurement::accuracy`](crate::PairMeasurement::accuracy)).
+    WithinAccuracy,
     /// The parts are nearer than a rule allows.
     TooClose,
     /// The parts touch although a rule forbids it.

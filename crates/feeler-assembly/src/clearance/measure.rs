@@ -1,10 +1,12 @@
 //! Measurement of one pair of parts.
 
 use crate::assembly::AssemblyPart;
+use crate::tolerance::{CoarserDecision, ToleranceChoice};
 use feeler_geom::{P3, Pose};
+use feeler_hierarchy::FaceId;
 use feeler_runtime::{
-    Contact, ContactKind, ContactPair, ContactRegion, FeatureRef, QueryError, QueryOptions, Status,
-    UndecidedPoint, Witness,
+    Body, Contact, ContactKind, ContactPair, ContactRegion, FeatureKind, FeatureRef, QueryError,
+    QueryOptions, Status, UndecidedPoint, WidenedPoint, Witness,
 };
 
 /// Nearest minimum of the distance of two parts, quasi-minima excluded.
@@ -36,12 +38,23 @@ pub struct PairMeasurement {
     pub contacts: Vec<Contact>,
     /// Tolerance of the query (mm): lengths below it count as zero.
     pub tolerance: f64,
+    /// `tolerance`, if it is coarser than the default one, which left the pair undecided; else `None`.
+    pub decided_at: Option<f64>,
+    /// For an undecided pair, the verdict at a coarser tolerance than the chosen one; `None` if the pair is
+    /// decided, or if coarser tolerances leave it undecided, too.
+    pub coarser: Option<CoarserDecision>,
     /// Regions in which the parts touch; empty unless `status` is `Touching`.
     pub regions: Vec<ContactRegion>,
     /// Point inside both parts; `None` if they do not interfere.
     pub witness: Option<Witness>,
     /// Pairs of crossing faces, one of each part; empty unless `status` is `Interfering`.
     pub crossing_faces: Vec<(FeatureRef, FeatureRef)>,
+    /// Accuracy (mm) of the geometry where the parts interfere: the larger one of the uncertainties that
+    /// their files state, or the sum of the deviations of the edges of the crossing faces, if that is
+    /// larger; 0 unless `status` is `Interfering`.
+    pub accuracy: f64,
+    /// Points at which `status` holds only for a tolerance enlarged by the deviation of an edge.
+    pub widened: Vec<WidenedPoint>,
     /// Points at which it is undecided whether the parts interfere.
     pub undecided: Vec<UndecidedPoint>,
     /// Error of the query; the other members are then meaningless, apart from `parts`.
@@ -56,6 +69,18 @@ impl PairMeasurement {
         self.witness.map_or(0.0, |w| w.inside_a + w.inside_b)
     }
 
+    /// Whether the parts interfere, and not deeper than their geometry is accurate.
+    #[must_use]
+    pub fn is_within_accuracy(&self) -> bool {
+        self.status == Status::Interfering && self.witness.is_some() && self.depth() <= self.accuracy
+    }
+
+    /// Largest possible depth (mm) of common interior points of undecided parts; 0 if they are decided.
+    #[must_use]
+    pub fn depth_bound(&self) -> f64 {
+        self.undecided.iter().fold(0.0, |deepest, u| deepest.max(u.depth_bound))
+    }
+
     /// Whether the parts are separated, have no minimum within `d_max` except quasi-minima, and the
     /// query did not fail.
     pub(super) fn is_beyond_reach(&self) -> bool {
@@ -67,7 +92,7 @@ impl PairMeasurement {
     pub(super) fn new(
         which: [usize; 2],
         parts: &[AssemblyPart],
-        options: &QueryOptions,
+        (tolerance, options): (ToleranceChoice, &QueryOptions),
         max_contacts: usize,
     ) -> Self {
         let [a, b] = which.map(|i| &parts[i]);
@@ -79,13 +104,18 @@ impl PairMeasurement {
             contact_count: 0,
             contacts: Vec::new(),
             tolerance: 0.0,
+            decided_at: None,
+            coarser: None,
             regions: Vec::new(),
             witness: None,
             crossing_faces: Vec::new(),
+            accuracy: 0.0,
+            widened: Vec::new(),
             undecided: Vec::new(),
             error: None,
         };
-        measurement.error = measurement.query(&mut pair, [&a.pose, &b.pose], options, max_contacts).err();
+        let query = (tolerance, options);
+        measurement.error = measurement.query(&mut pair, [&a.pose, &b.pose], query, max_contacts).err();
         measurement
     }
 
@@ -93,10 +123,13 @@ impl PairMeasurement {
         &mut self,
         pair: &mut ContactPair,
         [pose_a, pose_b]: [&Pose; 2],
-        options: &QueryOptions,
+        (tolerance, options): (ToleranceChoice, &QueryOptions),
         max_contacts: usize,
     ) -> Result<(), QueryError> {
-        pair.query(pose_a, pose_b, options)?;
+        let decided = tolerance.query(pair, [pose_a, pose_b], options)?;
+        self.decided_at = decided.decided_at;
+        self.coarser = decided.coarser;
+        let options = &QueryOptions { tolerance: Some(pair.tolerances().tol), ..*options };
         self.status = pair.status().unwrap_or(Status::Undecided);
         self.tolerance = pair.tolerances().tol;
         self.contact_count = pair.contacts().len();
@@ -110,12 +143,31 @@ impl PairMeasurement {
         if let Some(verdict) = pair.verdict() {
             self.witness = verdict.witness;
             self.undecided.clone_from(&verdict.undecided);
+            self.widened.clone_from(&verdict.widened);
         }
         match self.status {
             Status::Touching => self.regions = pair.contact_regions(pose_a, pose_b, options)?,
-            Status::Interfering => self.crossing_faces = pair.crossing_faces(pose_a, pose_b, options)?,
+            Status::Interfering => {
+                self.crossing_faces = pair.crossing_faces(pose_a, pose_b, options)?;
+                self.accuracy = accuracy([pair.body_a(), pair.body_b()], &self.crossing_faces);
+            }
             Status::Separated | Status::Undecided => {}
         }
         Ok(())
     }
+}
+
+/// Accuracy (mm) of the geometry of two bodies where the given faces cross; see
+/// [`PairMeasurement::accuracy`].
+fn accuracy(bodies: [&Body; 2], crossing_faces: &[(FeatureRef, FeatureRef)]) -> f64 {
+    let deviation = |body: &Body, feature: &FeatureRef| {
+        let face = (feature.kind == FeatureKind::Face).then_some(FaceId(feature.index));
+        let face = face.and_then(|face| body.hierarchy().faces.get(face.index()));
+        let pieces = face.iter().flat_map(|face| &face.trim.pieces);
+        pieces.fold(0.0, |largest: f64, piece| largest.max(piece.deviation))
+    };
+    let [a, b] = bodies;
+    let stated = a.hierarchy().info.uncertainty.max(b.hierarchy().info.uncertainty);
+    let of_pair = |(f, g): &(FeatureRef, FeatureRef)| deviation(a, f) + deviation(b, g);
+    crossing_faces.iter().map(of_pair).fold(stated, f64::max)
 }

@@ -12,6 +12,7 @@ pub use report::{ClearancePair, ClearanceReport, PairCounts};
 
 use crate::assembly::AssemblyPart;
 use crate::error::AssemblyError;
+use crate::tolerance::ToleranceChoice;
 use feeler_runtime::{QueryOptions, Scene};
 use rayon::prelude::*;
 use rules::{RuleMatches, Rules};
@@ -30,9 +31,8 @@ pub struct ClearanceOptions {
     /// Largest distance (mm) that is measured; `None`: [`Rules::d_max`], or else the largest minimum of the
     /// rules, or else 1 mm.
     pub d_max: Option<f64>,
-    /// Tolerance (mm): lengths below it count as zero; `None`: [`Rules::tolerance`], or else 1e-7 of the
-    /// larger part's diagonal.
-    pub tolerance: Option<f64>,
+    /// Tolerance: lengths below it count as zero; `None`: [`Rules::tolerance`], or else the default one.
+    pub tolerance: Option<ToleranceChoice>,
     /// Maximum number of minima in [`PairMeasurement::contacts`].
     pub max_contacts: usize,
 }
@@ -86,6 +86,7 @@ pub fn clearance(
 pub struct Clearance<'a> {
     parts: &'a [AssemblyPart],
     matches: RuleMatches<'a>,
+    tolerance: ToleranceChoice,
     query: QueryOptions,
     max_contacts: usize,
     near: Vec<[usize; 2]>,
@@ -105,8 +106,8 @@ impl<'a> Clearance<'a> {
         options: &ClearanceOptions,
     ) -> Result<Self, AssemblyError> {
         let d_max = options.reach(rules)?;
-        let tolerance = options.tolerance.or(rules.tolerance);
-        let query = QueryOptions { tolerance, ..QueryOptions::within(d_max) };
+        let tolerance = options.tolerance.or(rules.tolerance).unwrap_or_default();
+        let query = QueryOptions::within(d_max);
         let matches = rules.matches(parts);
         let ignored = (0..parts.len())
             .flat_map(|i| (i + 1..parts.len()).map(move |j| (i, j)))
@@ -122,7 +123,7 @@ impl<'a> Clearance<'a> {
             let bodies = scene.near_bodies()?.into_iter().map(|pair| pair.map(|id| id.0 as usize));
             near.extend(bodies.filter(|&[i, j]| !matches.is_ignored(i, j)));
         }
-        Ok(Self { parts, matches, query, max_contacts: options.max_contacts, near, ignored })
+        Ok(Self { parts, matches, tolerance, query, max_contacts: options.max_contacts, near, ignored })
     }
 
     /// Pairs of indices of parts that are to be measured, ascending.
@@ -135,7 +136,8 @@ impl<'a> Clearance<'a> {
     /// to be farther apart than the `d_max` of the check are omitted.
     pub fn measure(&self, on_pair: &(dyn Fn() + Sync)) -> Vec<PairMeasurement> {
         let one = |&pair: &[usize; 2]| {
-            let measurement = PairMeasurement::new(pair, self.parts, &self.query, self.max_contacts);
+            let query = (self.tolerance, &self.query);
+            let measurement = PairMeasurement::new(pair, self.parts, query, self.max_contacts);
             on_pair();
             measurement
         };

@@ -182,6 +182,7 @@ fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
     let is_forbidden = rule.is_none_or(|r| r.interfering == Interfering::Forbidden);
     let touching = rule.map_or(Touching::Allowed, |r| r.touching);
     match m.status {
+        Status::Interfering if m.is_within_accuracy() => is_forbidden.then_some(Finding::WithinAccuracy),
         Status::Interfering => is_forbidden.then_some(Finding::Interferes),
         Status::Undecided => is_forbidden.then_some(Finding::Undecided),
         Status::Touching => (touching == Touching::Forbidden).then_some(Finding::Touches),

@@ -2,6 +2,7 @@
 
 use crate::assembly::AssemblyPart;
 use crate::error::AssemblyError;
+use crate::tolerance::ToleranceChoice;
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
@@ -10,11 +11,18 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct RuleFile {
     d_max: Option<f64>,
-    tolerance: Option<f64>,
+    tolerance: Option<ToleranceEntry>,
     #[serde(default)]
     ignore: Vec<IgnoreEntry>,
     #[serde(default)]
     rule: Vec<RuleEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum ToleranceEntry {
+    Length(f64),
+    Word(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -99,10 +107,10 @@ pub struct Rules {
     ///
     /// [`ClearanceOptions::d_max`]: crate::ClearanceOptions::d_max
     pub d_max: Option<f64>,
-    /// Tolerance (mm) of the queries; `None`: as [`ClearanceOptions::tolerance`] states.
+    /// Tolerance of the queries; `None`: as [`ClearanceOptions::tolerance`] states.
     ///
     /// [`ClearanceOptions::tolerance`]: crate::ClearanceOptions::tolerance
-    pub tolerance: Option<f64>,
+    pub tolerance: Option<ToleranceChoice>,
     ignore: Vec<PairPattern>,
     only: Vec<PairPattern>,
     rules: Vec<(Rule, PairPattern)>,
@@ -124,10 +132,9 @@ impl Rules {
     /// The text is not TOML, or has unknown keys, invalid patterns or lengths that are not above 0.
     pub fn from_toml(text: &str) -> Result<Self, AssemblyError> {
         let file = parse(text)?;
-        for (key, value) in [("d_max", file.d_max), ("tolerance", file.tolerance)] {
-            check_length(key, value)?;
-        }
-        let mut rules = Self { d_max: file.d_max, tolerance: file.tolerance, ..Self::default() };
+        check_length("d_max", file.d_max)?;
+        let tolerance = file.tolerance.map(tolerance).transpose()?;
+        let mut rules = Self { d_max: file.d_max, tolerance, ..Self::default() };
         for entry in &file.ignore {
             match entry {
                 IgnoreEntry::Part(a) => rules.ignore(a, ANY)?,
@@ -198,6 +205,22 @@ impl Rules {
 
 fn parse(text: &str) -> Result<RuleFile, AssemblyError> {
     toml::from_str(text).map_err(|e| AssemblyError::Rules(e.to_string()))
+}
+
+/// Value of `tolerance` in a rule file that takes the uncertainties that the files state.
+const STATED: &str = "file";
+
+fn tolerance(entry: ToleranceEntry) -> Result<ToleranceChoice, AssemblyError> {
+    match entry {
+        ToleranceEntry::Length(length) => {
+            check_length("tolerance", Some(length))?;
+            Ok(ToleranceChoice::Length(length))
+        }
+        ToleranceEntry::Word(word) if word == STATED => Ok(ToleranceChoice::Stated),
+        ToleranceEntry::Word(word) => {
+            Err(AssemblyError::Rules(format!("tolerance is '{word}'; give a length in mm, or \"{STATED}\"")))
+        }
+    }
 }
 
 fn check_length(subject: &str, value: Option<f64>) -> Result<(), AssemblyError> {

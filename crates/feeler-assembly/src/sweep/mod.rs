@@ -26,8 +26,11 @@ pub struct SweepStep {
     pub min_distance: Option<f64>,
     /// Verdict about the solids; `None` if the options exclude verdicts.
     pub verdict: Option<Verdict>,
-    /// Tolerance (mm) of the query.
+    /// Tolerance (mm) of the verdict.
     pub tolerance: f64,
+    /// `tolerance`, if it is coarser than the default one, which left the step undecided; else `None`. The
+    /// minima are those of the query at the default tolerance.
+    pub decided_at: Option<f64>,
     /// Counts of the work of the query.
     pub stats: Stats,
     /// Duration of the query of this step.
@@ -142,12 +145,23 @@ impl<'a> Sweep<'a> {
         let clock = Instant::now();
         self.pair.query(&pose_a, &pose_b, &self.options)?;
         let duration = clock.elapsed();
+        // Another tolerance would discard the cached results of the pair.
+        let (mut verdict, mut tolerance) = (self.pair.verdict().cloned(), self.pair.tolerances().tol);
+        let mut decided_at = None;
+        if self.options.tolerance.is_none() && self.pair.status() == Some(Status::Undecided) {
+            let mut coarser = ContactPair::new(a.body.clone(), b.body.clone());
+            decided_at = coarser.query_decided(&pose_a, &pose_b, &self.options)?;
+            if let Some(at) = decided_at {
+                (verdict, tolerance) = (coarser.verdict().cloned(), at);
+            }
+        }
         Ok(SweepStep {
             poses,
             contacts: self.pair.contacts().to_vec(),
             min_distance: self.pair.min_distance(),
-            verdict: self.pair.verdict().cloned(),
-            tolerance: self.pair.tolerances().tol,
+            verdict,
+            tolerance,
+            decided_at,
             stats: self.pair.stats(),
             duration,
         })

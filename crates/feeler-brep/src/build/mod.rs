@@ -444,6 +444,7 @@ fn finish(
         area,
         volume,
         inertia,
+        uncertainty: source.uncertainty,
         remarks: placed(std::mem::take(&mut report.remarks), source),
     })))
 }

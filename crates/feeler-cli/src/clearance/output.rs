@@ -4,8 +4,8 @@ use super::Checked;
 use crate::features::{feature_json, feature_name};
 use crate::report::{region_json, region_kind_name};
 use crate::table;
-use crate::verdict::{crossing_json, undecided_json};
-use feeler_assembly::{ClearancePair, Finding, PairMeasurement, status_name};
+use crate::verdict::{crossing_json, put_decided, undecided_json, widened_json};
+use feeler_assembly::{ClearancePair, DecidedQuery, Finding, PairMeasurement, status_name};
 use feeler_runtime::Status;
 use serde_json::{Value, json};
 
@@ -20,6 +20,7 @@ const MAX_SHOWN: usize = 20;
 fn finding_name(finding: Finding) -> &'static str {
     match finding {
         Finding::Interferes => "interferes",
+        Finding::WithinAccuracy => "within accuracy",
         Finding::Undecided => "undecided",
         Finding::Failed => "failed",
         Finding::TooClose => "too close",
@@ -43,21 +44,45 @@ pub(super) fn detail(pair: &ClearancePair) -> String {
                 .crossing_faces
                 .first()
                 .map_or_else(String::new, |(a, b)| format!(", {} in {}", feature_name(a), feature_name(b)));
-            format!("at least {:.6} mm deep{faces}", m.depth())
+            let accuracy = if m.is_within_accuracy() {
+                format!("; the geometry is accurate to {:.1e} mm", m.accuracy)
+            } else {
+                String::new()
+            };
+            format!("at least {} mm deep{faces}{accuracy}", length(m.depth()))
         }
         Status::Touching => contact_detail(m),
-        Status::Undecided => m.undecided.first().map_or_else(String::new, |u| {
-            format!(
-                "{} and {} may intersect, at most {:.1e} mm deep",
-                feature_name(&u.feature_a),
-                feature_name(&u.feature_b),
-                u.depth_bound
-            )
-        }),
+        Status::Undecided => undecided_detail(m),
         Status::Separated => m.nearest.as_ref().map_or_else(String::new, |n| {
             format!("{} to {}", feature_name(&n.features[0]), feature_name(&n.features[1]))
         }),
     }
+}
+
+/// A length (mm) as text with six decimals, or with an exponent if these would show less than two digits.
+fn length(x: f64) -> String {
+    if x >= 1e-5 { format!("{x:.6}") } else { format!("{x:.1e}") }
+}
+
+/// What an undecided pair leaves open, and the tolerance that would decide it, as text.
+fn undecided_detail(m: &PairMeasurement) -> String {
+    let deepest = m.undecided.iter().max_by(|x, y| x.depth_bound.total_cmp(&y.depth_bound));
+    let mut text = deepest.map_or_else(String::new, |u| {
+        let places = match m.undecided.len() {
+            1 => String::new(),
+            n => format!(" ({n} places)"),
+        };
+        format!(
+            "{} and {} may intersect, at most {} mm deep{places}",
+            feature_name(&u.feature_a),
+            feature_name(&u.feature_b),
+            length(u.depth_bound)
+        )
+    });
+    if let Some(coarser) = m.coarser {
+        text += &format!("; {} at a tolerance of {:.1e} mm", status_name(coarser.status), coarser.tolerance);
+    }
+    text
 }
 
 /// Kinds and total area and length of the contact regions of a pair, as text.
@@ -73,6 +98,9 @@ fn contact_detail(m: &PairMeasurement) -> String {
     }
     if length > 0.0 {
         text += &format!(" {length:.4} mm");
+    }
+    if let Some(tolerance) = m.decided_at {
+        text += &format!("; at a tolerance of {tolerance:.1e} mm");
     }
     text
 }
@@ -164,6 +192,10 @@ fn pair_json(checked: &Checked, pair: &ClearancePair) -> Value {
         return out;
     }
     out["tolerance"] = m.tolerance.into();
+    put_decided(&DecidedQuery { decided_at: m.decided_at, coarser: m.coarser }, &mut out);
+    if !m.widened.is_empty() {
+        out["widened"] = m.widened.iter().map(widened_json).collect();
+    }
     out["minima"] = m.contact_count.into();
     out["distance"] = pair.distance().into();
     if let Some(n) = &m.nearest {
@@ -176,6 +208,7 @@ fn pair_json(checked: &Checked, pair: &ClearancePair) -> Value {
         let point = <[f64; 3]>::from(w.point);
         out["witness"] = json!({ "point": point, "inside_a": w.inside_a, "inside_b": w.inside_b });
         out["depth"] = m.depth().into();
+        out["accuracy"] = m.accuracy.into();
     }
     if !m.crossing_faces.is_empty() {
         out["crossing_faces"] = m.crossing_faces.iter().map(|(a, b)| crossing_json(a, b)).collect();
@@ -185,6 +218,7 @@ fn pair_json(checked: &Checked, pair: &ClearancePair) -> Value {
     }
     if !m.undecided.is_empty() {
         out["undecided"] = m.undecided.iter().map(undecided_json).collect();
+        out["depth_bound"] = m.depth_bound().into();
     }
     out
 }

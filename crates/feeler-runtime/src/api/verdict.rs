@@ -42,7 +42,8 @@ pub struct UndecidedPoint {
     pub feature_b: FeatureRef,
     /// A point of the region in which interference remained undecided (mm, world coordinates).
     pub point: P3,
-    /// Upper bound (mm) of the depth of common interior points of both solids in that region.
+    /// Upper bound (mm) of the depth of common interior points of both solids in that region, at most half
+    /// the smallest side of either solid's box.
     pub depth_bound: f64,
 }
 
@@ -169,6 +170,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Largest possible depth (mm) of common interior points of undecided solids; 0 if the status is decided.
+    #[must_use]
+    pub fn depth_bound(&self) -> f64 {
+        self.undecided.iter().fold(0.0, |deepest, u| deepest.max(u.depth_bound))
+    }
+
     /// Verdict before any interference, contact or undecided point was found: separated.
     #[must_use]
     pub(crate) fn new() -> Self {
