@@ -88,8 +88,8 @@ pub struct JointTable {
     /// Whether the joint closes a loop: it connects two links that other joints place already.
     #[serde(default)]
     pub closes: bool,
-    /// Point of the parent that `point` coincides with if the loop is closed (mm, in the position with all joints
-    /// at 0); default: `point`. Only for joints that close a loop.
+    /// Point of the parent that `point` coincides with, in the coordinates in which the parent is drawn (mm);
+    /// default: `point`, for links that are drawn in their places with all joints at 0.
     pub parent_point: Option<[f64; 3]>,
     /// Value from which the search for the value of a dependent joint begins (degrees; mm for prismatic
     /// joints).
@@ -268,9 +268,6 @@ impl JointTable {
                 "has no single value: remove limits, mimic and start, or use revolute and prismatic joints \
                  with links without parts between them",
             );
-        }
-        if !self.closes && self.parent_point.is_some() {
-            return error("has a parent_point, which is for joints with closes = true; remove it");
         }
         if self.closes && self.name.is_none() {
             return error("closes a loop and needs a name of its own; add name = \"…\"");

@@ -410,10 +410,10 @@ fn loops_that_do_not_close() {
     assert!(matches!(error, MechanismError::Open { .. } | MechanismError::OverDriven { .. }), "{error}");
     // Without a position in the drawing, a start value or the search closes the loop.
     let bars = "[links]\ncrank = []\ncoupler = []\nrocker = []\n[[joint]]\nlink = 'crank'\nrevolute = [0, 0, 1]\n\
-                [[joint]]\nlink = 'coupler'\nparent = 'crank'\nrevolute = [0, 0, 1]\npoint = [20, 0, 0]\n\
-                [[joint]]\nlink = 'rocker'\nrevolute = [0, 0, 1]\npoint = [60, 0, 0]\nstart = 90\n\
+                [[joint]]\nlink = 'coupler'\nparent = 'crank'\nrevolute = [0, 0, 1]\nparent_point = [20, 0, 0]\n\
+                [[joint]]\nlink = 'rocker'\nrevolute = [0, 0, 1]\nparent_point = [60, 0, 0]\nstart = 90\n\
                 [[joint]]\nname = 'pin'\nlink = 'coupler'\nparent = 'rocker'\nrevolute = [0, 0, 1]\n\
-                point = [70, 0, 0]\nparent_point = [100, 0, 0]\ncloses = true\n[motion]\ntimes = [0, 1]\n\
+                point = [50, 0, 0]\nparent_point = [40, 0, 0]\ncloses = true\n[motion]\ntimes = [0, 1]\n\
                 crank = [17.2, 90]\n";
     let (mechanism, solved) = solve(bars).unwrap();
     let [crank, rocker] = ["crank", "rocker"].map(|n| mechanism.joint(n).unwrap());
@@ -425,7 +425,6 @@ fn loops_that_do_not_close() {
         (text.replace("name = 'pin'", "name = 'rocker'"), "name of another joint"),
         (text.replace("closes = true", "closes = true\nball = true"), "exactly one of"),
         (text.replace("closes = true", "closes = true\nfixed = true"), "exactly one of"),
-        (text.replace("closes = true", "parent_point = [0, 0, 0]"), "parent_point"),
         (text.replace("closes = true", ""), "`closes = true`"),
         (text.replacen("link = 'crank'\n", "link = 'crank'\nstart = 3\n", 1), "`start`"),
     ] {
