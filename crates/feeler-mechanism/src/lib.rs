@@ -171,8 +171,8 @@ pub enum MechanismError {
     Motion(String),
     /// A loop does not close.
     #[error(
-        "the loop of joint '{joint}' does not close {at}: the joint's two sides are {distance:.3e} mm and \
-         {angle:.3e} deg apart; {remedy}"
+        "the loop of joint '{joint}' does not close {at}: the joint's two sides are {distance:.9} mm and \
+         {angle:.9} deg apart; {remedy}"
     )]
     Open {
         /// Name of the closing joint with the largest error.
@@ -368,7 +368,7 @@ impl Mechanism {
     pub fn paths(&self, motion: &JointTrajectory) -> Result<Vec<Path>, MechanismError> {
         let values: Vec<Vec<f64>> = motion.values.iter().map(|v| self.all_values(v)).collect();
         values.iter().try_for_each(|v| self.check(v))?;
-        motion.times.iter().zip(&values).try_for_each(|(t, v)| self.check_closed(*t, v))?;
+        self.check_closed(&motion.times, &values)?;
         let Some(first) = values.first() else {
             return Err(MechanismError::Motion("a motion needs values for at least one time".into()));
         };

@@ -18,9 +18,9 @@ use feeler_runtime::{
 };
 use rayon::prelude::*;
 
-/// Number of queries that the proof between the moments may need for each piece of a linkage's path, in addition
-/// to the default of a motion. With a larger value undecided motions take longer; with a smaller one motions of
-/// linkages, which have thousands of pieces, are undecided.
+/// Number of queries that the proof between the moments may need for each piece of a linkage's path, in
+/// addition to the default of a motion. With a larger value undecided motions take longer; with a smaller one
+/// motions of linkages, which have thousands of pieces, are undecided.
 const QUERIES_PER_PIECE: u32 = 4;
 
 /// Options of a mechanism check.
@@ -257,7 +257,8 @@ impl<'a> MechanismCheck<'a> {
     /// that has limits and does not mimic another one. Other joints stay at 0.
     ///
     /// # Errors
-    /// The mechanism has closed loops, no joint has limits, there are more than a million combinations, or a query is not possible.
+    /// The mechanism has closed loops, no joint has limits, there are more than a million combinations, or a
+    /// query is not possible.
     pub fn over_grid(
         &self,
         values: u32,

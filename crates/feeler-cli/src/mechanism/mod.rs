@@ -66,8 +66,8 @@ pub(crate) fn run(
         Some(_) => None,
         None => Some(file.motion(&mechanism).with_context(|| name.to_string())?),
     };
-    // A motion beyond the limits of a joint, or of a loop that does not close, is reported before the parts are
-    // loaded.
+    // A motion beyond the limits of a joint, or of a loop that does not close, is reported before the parts
+    // are loaded.
     motion.as_ref().map(|m| check_motion(&mechanism, m)).transpose().with_context(|| name.to_string())?;
     let parts = parts(&file, &mechanism, folder, args, err)?;
     let ignored = ignored(&file, &mechanism).with_context(|| name.to_string())?;

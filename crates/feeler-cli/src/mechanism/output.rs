@@ -84,8 +84,8 @@ pub(super) fn write_summary(
 fn linkage_text(linkage: &LinkageReport) -> String {
     let LoopReport { dependent, closure_error, deviation, pieces, branch, branches, .. } = &linkage.loops;
     format!(
-        "{} dependent joints; branch {} of {}; loops closed within {closure_error:.1e} mm; {pieces} pieces, at \
-         most {deviation:.1e} mm from the exact motion",
+        "{} dependent joints; branch {} of {}; loops closed within {closure_error:.1e} mm; {pieces} pieces, \
+         at most {deviation:.1e} mm from the exact motion",
         dependent.len(),
         branch + 1,
         branches.len(),

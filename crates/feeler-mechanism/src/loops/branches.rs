@@ -10,8 +10,8 @@ use std::f64::consts::{PI, TAU};
 /// smaller one branches are missed.
 const NUM_STARTS: u64 = 64;
 
-/// Maximum difference (rad, and sizes of the loops) of the unknowns of two equal solutions. With a larger value
-/// close branches are merged; with a smaller one a solution at a dead point, where iterations converge
+/// Maximum difference (rad, and sizes of the loops) of the unknowns of two equal solutions. With a larger
+/// value close branches are merged; with a smaller one a solution at a dead point, where iterations converge
 /// slowly, is listed repeatedly.
 const SAME_SOLUTION: f64 = 1e-5;
 

@@ -315,12 +315,12 @@ impl<'a> Equations<'a> {
         (0..self.chains.len()).map(square).sum::<f64>().sqrt()
     }
 
-    /// Upper bound of the Frobenius norm of the change of the Jacobian by the unknowns, from the middle of a
-    /// piece to all positions whose joints differ from it by at most `increments`.
-    pub(super) fn jacobian_change(&self, at: &Position, increments: &[f64]) -> f64 {
+    /// Upper bound of the Frobenius norm of the change of the Jacobian by the unknowns, from the position
+    /// `at` to all positions whose joints differ from it by at most `ranges` (rad, mm).
+    pub(super) fn jacobian_change(&self, at: &Position, ranges: &[f64]) -> f64 {
         let mut sum = 0.0;
         for i in 0..self.chains.len() {
-            let motions = self.chain_motions(at, increments, i);
+            let motions = self.chain_motions(at, ranges, i);
             let is_fixed = self.mechanism.closures[i].kind == ClosureKind::Fixed;
             for unknown in &self.unknowns {
                 let mut change = 0.0;
@@ -344,30 +344,41 @@ impl<'a> Equations<'a> {
         sum.sqrt()
     }
 
-    /// Upper bound (mm) of the displacement of all points of a ball that is fixed to a link, if the
-    /// unknowns differ by `step` plus a vector whose norm is at most `rest`. The position `at` is that in
-    /// the middle of a piece with the increments `increments`; the bound holds for the whole piece.
+    /// Sum of the rotation angles (rad) of the joints between the first one that an unknown moves and the
+    /// link `link`, and of their translations (mm), for the increments `increments`; with these joints.
+    fn dependent_chain(&self, link: usize, increments: &[f64]) -> (Vec<usize>, f64, f64) {
+        let is_moved = |k: &usize| self.unknowns.iter().any(|u| u.moved.iter().any(|m| m.0 == *k));
+        let chain: Vec<usize> = self.mechanism.chain(link).into_iter().skip_while(|k| !is_moved(k)).collect();
+        let sum = |is_turn: bool| {
+            let of_kind = chain.iter().filter(|k| self.is_revolute(**k) == is_turn);
+            of_kind.map(|k| increments[*k].abs()).sum::<f64>()
+        };
+        let (turn, slide) = (sum(true), sum(false));
+        (chain, turn, slide)
+    }
+
+    /// Rotation (rad) of a link by the joints from the first one on that an unknown moves.
+    pub(super) fn link_turn(&self, link: usize, increments: &[f64]) -> f64 {
+        self.dependent_chain(link, increments).1
+    }
+
+    /// Upper bound (mm) of the displacement of all points of a ball that is fixed to a link, if the unknowns
+    /// differ by `step` plus a vector whose norm is at most `rest`. It holds at all positions whose joints
+    /// differ from `at` by at most `ranges` (rad, mm). [`Equations::link_turn`] of the ranges must be at most
+    /// 1/2.
     pub(super) fn displacement(
         &self,
         at: &Position,
-        increments: &[f64],
+        ranges: &[f64],
         ball: &super::LinkBall,
         (step, rest): (&DVector<f64>, f64),
     ) -> f64 {
-        let chain = self.mechanism.chain(ball.link);
+        let (chain, turn, slide) = self.dependent_chain(ball.link, ranges);
         let center = at.poses[ball.link] * ball.center;
-        let (mut turn, mut slide, mut lever) = (0.0, 0.0, 0.0_f64);
-        for &k in &chain {
-            if self.is_revolute(k) {
-                turn += increments[k].abs();
-                lever = lever.max(at.twists[k].at(&center).norm());
-            } else {
-                slide += increments[k].abs();
-            }
-        }
-        // During the piece, and within half the increments of it, the velocity of a point by a revolute joint
-        // changes by at most `change`, that by a prismatic one by at most `turn`.
-        let change = 2.0 * (turn * (lever + ball.radius) + slide);
+        let levers = chain.iter().filter(|k| self.is_revolute(**k)).map(|k| at.twists[*k].at(&center).norm());
+        let lever = (levers.fold(0.0, f64::max) + ball.radius + slide) * (1.0 + 2.0 * turn);
+        // Joints before a revolute joint turn its velocity at the point; joints after it move the point.
+        let change = 2.0 * turn * lever + slide;
         let (mut whole, mut square, mut changes) = (Twist::default(), 0.0, 0.0);
         for (unknown, step) in self.unknowns.iter().zip(step.iter()) {
             let (mut twist, mut own) = (Twist::default(), 0.0);

@@ -24,13 +24,15 @@ const MIN_PIECE: f64 = 1e-9;
 
 /// Maximum number of pieces of a motion. With a larger value motions with tiny deviations fill the memory;
 /// with a smaller one long motions are refused.
-const MAX_PIECES: usize = 1_000_000;
+pub(super) const MAX_PIECES: usize = 1_000_000;
 
 /// Limits of the pieces of a motion.
 pub(super) struct Limits<'a> {
     /// Maximum deviation (mm) of the points of all balls from the exact motion; infinite for none.
     pub deviation: f64,
     pub balls: &'a [LinkBall],
+    /// Maximum number of pieces.
+    pub pieces: usize,
 }
 
 /// Values of all joints at the ends of pieces.
@@ -78,7 +80,7 @@ impl Equations<'_> {
                 (Some(Piece::Bounded { contraction, deviation }), Some(next))
                     if deviation <= limits.deviation =>
                 {
-                    if out.parts.len() >= MAX_PIECES {
+                    if out.parts.len() >= limits.pieces {
                         return Err(MechanismError::Motion(format!(
                             "the motion of the loops needs more than {MAX_PIECES} pieces to deviate by at \
                              most {:.3e} mm; give a larger `deviation`, or a shorter motion",
@@ -145,17 +147,29 @@ impl Equations<'_> {
         let Some((inverse, norm)) = inverse.and_then(|d| d.inverse_norm().map(|n| (d, n))) else {
             return Piece::Long(f64::INFINITY);
         };
-        let contraction = norm * self.jacobian_change(&at, &increments);
-        if contraction > MAX_CONTRACTION {
-            return Piece::Long(contraction);
-        }
         let lead = inverse.solve(&self.acceleration(&at, &increments)) * 0.125;
         let third = self.third_bound(&at, &increments) / 16.0;
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
         let rows = (6 * self.mechanism.closures.len()) as f64;
         let ends = self.error(from).max(self.error(to)) * rows.sqrt();
+        let base = lead.norm() + norm * (third + ends);
+        // The exact solution is within this radius of the piece, if the contraction factor is as demanded.
+        let radius = base / (1.0 - MAX_CONTRACTION);
+        let mut ranges: Vec<f64> = increments.iter().map(|x| 0.5 * x.abs()).collect();
+        for (k, factor) in self.unknowns.iter().flat_map(|u| &u.moved) {
+            ranges[*k] += radius * factor.abs();
+        }
+        let turns = limits.balls.iter().map(|ball| self.link_turn(ball.link, &ranges));
+        let turn = turns.fold(self.turn(&ranges), f64::max);
+        if turn > MAX_TURN {
+            return Piece::Long(MAX_CONTRACTION * turn / MAX_TURN);
+        }
+        let contraction = norm * self.jacobian_change(&at, &ranges);
+        if contraction > MAX_CONTRACTION {
+            return Piece::Long(contraction);
+        }
         let rest = (norm * (third + ends) + contraction * lead.norm()) / (1.0 - contraction);
-        let bound = |ball: &LinkBall| self.displacement(&at, &increments, ball, (&lead, rest));
+        let bound = |ball: &LinkBall| self.displacement(&at, &ranges, ball, (&lead, rest));
         let deviation = limits.balls.iter().map(bound).fold(0.0, f64::max);
         Piece::Bounded { contraction, deviation }
     }

@@ -13,7 +13,7 @@ mod newton;
 use crate::{JointTrajectory, Mechanism, MechanismError};
 use equations::{Equations, source};
 use feeler_geom::P3;
-use follow::Limits;
+use follow::{Limits, MAX_PIECES};
 use newton::{CLOSURE_TOLERANCE, Decomposition};
 
 /// Default of [`LoopOptions::deviation`], as a fraction of the size of the loops. With a larger value motions
@@ -25,8 +25,8 @@ const DEFAULT_DEVIATION: f64 = 1e-6;
 const MAX_CLOSURE_ERROR: f64 = 1e-10;
 
 /// Maximum error of a closure of a drawing with all joints at 0, from which the first values of a motion are
-/// approached: the distance over the size of the loops, or an angle (rad). Rounded coordinates of drawings are
-/// refused as a start with a smaller value; with a larger one an open drawing determines the branch.
+/// approached: the distance over the size of the loops, or an angle (rad). Rounded coordinates of drawings
+/// are refused as a start with a smaller value; with a larger one an open drawing determines the branch.
 const MAX_DRAWING_ERROR: f64 = 1e-4;
 
 /// Distance of joint values (rad, mm) by which a position is varied to separate too few or too many driven
@@ -108,7 +108,11 @@ impl Progress {
                 let time = from + part * (to - from);
                 (format!("at {time:.6} s"), time - self.first)
             }
-            None => ("between the drawn position and the start of the motion".to_owned(), 0.0),
+            None => {
+                let at = "between the drawn position and the start of the motion (`start` values of the \
+                          dependent joints begin on another branch)";
+                (at.to_owned(), 0.0)
+            }
         };
         let dependent: Vec<usize> = equations.unknowns.iter().map(|u| u.joint).collect();
         MechanismError::DeadPoint {
@@ -186,6 +190,12 @@ impl Mechanism {
             return Err(MechanismError::Motion(text));
         }
         let given: Vec<Vec<f64>> = motion.values.iter().map(|v| self.all_values(v)).collect();
+        let is_finite = |k: &usize| given.iter().all(|v| v[*k].is_finite());
+        if let Some(k) = (0..self.joints.len()).find(|k| !is_finite(k)) {
+            let name = &self.joints[k].name;
+            let text = format!("joint '{name}' has a value that is not a finite number; correct [motion]");
+            return Err(MechanismError::Motion(text));
+        }
         let (Some(first), Some(time)) = (given.first(), motion.times.first()) else {
             return Err(MechanismError::Motion("a motion needs values for at least one time".into()));
         };
@@ -205,7 +215,6 @@ impl Mechanism {
             &options.balls
         };
         let deviation = options.deviation.unwrap_or(DEFAULT_DEVIATION * equations.size);
-        let limits = Limits { deviation, balls };
         let mut trajectory = JointTrajectory {
             times: vec![*time],
             values: vec![now.clone()],
@@ -214,6 +223,8 @@ impl Mechanism {
         let mut reached: f64 = 0.0;
         for (times, to) in motion.times.windows(2).zip(&given[1..]) {
             let progress = Progress { times: Some([times[0], times[1]]), first: *time };
+            let limits =
+                Limits { deviation, balls, pieces: MAX_PIECES.saturating_sub(trajectory.times.len()) };
             let followed = equations.follow(&now, to, &limits, &progress)?;
             reached = reached.max(followed.deviation);
             let at =
@@ -237,22 +248,18 @@ impl Mechanism {
         Ok(LoopMotion { trajectory, report: Some(report) })
     }
 
-    /// Checks that the loops are closed for the values of all joints (rad, mm) at a time (s).
-    pub(crate) fn check_closed(&self, time: f64, values: &[f64]) -> Result<(), MechanismError> {
-        if self.closures.is_empty() {
-            return Ok(());
-        }
+    /// Checks that the loops are closed for the values of all joints (rad, mm) at all times (s).
+    pub(crate) fn check_closed(&self, times: &[f64], values: &[Vec<f64>]) -> Result<(), MechanismError> {
+        let Some(first) = values.first().filter(|_| !self.closures.is_empty()) else { return Ok(()) };
         let all: Vec<usize> = (0..self.joints.len()).collect();
-        let equations = Equations::new(self, &all, values);
-        if equations.error(values) <= MAX_CLOSURE_ERROR {
-            return Ok(());
+        let equations = Equations::new(self, &all, first);
+        match times.iter().zip(values).find(|(_, v)| equations.error(v) > MAX_CLOSURE_ERROR) {
+            None => Ok(()),
+            Some((time, values)) => {
+                let remedy = "solve the loops before paths are computed".to_owned();
+                Err(open(&equations, values, format!("at {time:.6} s"), remedy))
+            }
         }
-        Err(open(
-            &equations,
-            values,
-            format!("at {time:.6} s"),
-            "solve the loops before paths are computed".into(),
-        ))
     }
 
     /// Checks that all joints with start values are dependent.
@@ -297,7 +304,7 @@ impl Mechanism {
                 && !is_special(&equations, &drawn)
             {
                 check_mobility(&equations, &drawn, time)?;
-                let limits = Limits { deviation: f64::INFINITY, balls: &[] };
+                let limits = Limits { deviation: f64::INFINITY, balls: &[], pieces: MAX_PIECES };
                 let progress = Progress { times: None, first: time };
                 let followed = equations.follow(&drawn, first, &limits, &progress)?;
                 let last = followed.values.last().cloned().unwrap_or(drawn);

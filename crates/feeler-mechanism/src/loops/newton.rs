@@ -26,8 +26,8 @@ const MAX_CORRECTIONS: u32 = 12;
 /// with a smaller one those with poor start values do not close.
 const MAX_ITERATIONS: u32 = 100;
 
-/// Maximum norm of a step of [`assemble`] (rad, and sizes of the loops). With a larger value the search leaves
-/// the branch of its start values more often; with a smaller one it needs more iterations.
+/// Maximum norm of a step of [`assemble`] (rad, and sizes of the loops). With a larger value the search
+/// leaves the branch of its start values more often; with a smaller one it needs more iterations.
 const MAX_STEP: f64 = 0.5;
 
 /// Singular value decomposition of the derivatives by the unknowns.

@@ -114,6 +114,33 @@ fn check_four_bar(bar: &FourBar, drawn: f64, mechanism: &Mechanism, solved: &Loo
     }
 }
 
+/// Compares the poses of all links between the ends of pieces with those of solved loops: no corner of a cube
+/// in the default ball of a link is farther than stated from its exact position.
+fn check_deviation(mechanism: &Mechanism, motion: &JointTrajectory, solved: &LoopMotion) {
+    let (trajectory, report) = (&solved.trajectory, solved.report.as_ref().unwrap());
+    let mut equations = Equations::new(mechanism, &motion.driven, &trajectory.values[0]);
+    equations.measure(&trajectory.values[0]);
+    let balls = mechanism.default_balls(&trajectory.values[0], report.size);
+    let mut largest: f64 = 0.0;
+    for (i, times) in trajectory.times.windows(2).enumerate().step_by(7) {
+        let part = [0.5, 0.3, 0.9][i % 3];
+        let values = trajectory.values_at(times[0] + part * (times[1] - times[0]) - trajectory.times[0]);
+        let exact = equations.correct(&values).unwrap();
+        let [near, exact] = [values, exact].map(|v| mechanism.poses(&v));
+        for ball in &balls {
+            let half = ball.radius / 3.0_f64.sqrt();
+            for corner in 0..8_u8 {
+                let sign = |bit: u8| if corner >> bit & 1 == 0 { -half } else { half };
+                let p = ball.center + V3::new(sign(0), sign(1), sign(2));
+                largest = largest.max((near[ball.link] * p - exact[ball.link] * p).norm());
+            }
+        }
+    }
+    assert!(largest <= report.deviation, "{largest} {report:?}");
+    // The bound is not much larger than the deviation.
+    assert!(largest > 0.05 * report.deviation, "{largest} {report:?}");
+}
+
 /// A whole turn of the crank on both branches: by the position in which the linkage is drawn, and by start
 /// values.
 #[test]
@@ -195,7 +222,8 @@ fn slider_crank([r, l, e]: [f64; 3], drawn: f64, motion: &str) -> (String, f64) 
         "[links]\ncrank = []\nrod = []\nslider = []\n[[joint]]\nlink = 'crank'\nrevolute = [0, 0, 1]\n\
          [[joint]]\nlink = 'rod'\nparent = 'crank'\nrevolute = [0, 0, 1]\npoint = [{:?}, {:?}, 0]\n\
          [[joint]]\nlink = 'slider'\nprismatic = [1, 0, 0]\n\
-         [[joint]]\nname = 'pin'\nlink = 'rod'\nparent = 'slider'\nrevolute = [0, 0, 1]\npoint = [{x:?}, {e:?}, 0]\n\
+         [[joint]]\nname = 'pin'\nlink = 'rod'\nparent = 'slider'\nrevolute = [0, 0, 1]\n\
+         point = [{x:?}, {e:?}, 0]\n\
          closes = true\n[motion]\ntimes = [0, 1]\n{motion}\n",
         r * c,
         r * s
@@ -240,11 +268,13 @@ fn a_slider_crank_is_driven_by_its_crank_or_its_slider() {
 #[test]
 fn spatial_and_coupled_linkages() {
     let text = "[links]\ncrank = []\nrod = []\nrocker = []\n[[joint]]\nlink = 'crank'\nrevolute = [0, 0, 1]\n\
-                [[joint]]\nlink = 'rod'\nparent = 'crank'\nuniversal = [[0, 0, 1], [0, 1, 0]]\npoint = [5, 0, 0]\n\
+                [[joint]]\nlink = 'rod'\nparent = 'crank'\nuniversal = [[0, 0, 1], [0, 1, 0]]\n\
+                point = [5, 0, 0]\n\
                 [[joint]]\nlink = 'rocker'\nrevolute = [1, 0, 0]\npoint = [20, 0, 30]\n\
                 [[joint]]\nname = 'ball'\nlink = 'rod'\nparent = 'rocker'\nball = true\npoint = [20, 30, 0]\n\
                 closes = true\n[motion]\ntimes = [0, 1]\ncrank = [0, 360]\n";
     let (mechanism, solved) = solve(text).unwrap();
+    check_deviation(&mechanism, &read(text).1, &solved);
     let report = solved.report.as_ref().unwrap();
     assert!(report.closure_error <= 1e-10 * report.size && report.dependent.len() == 3);
     // The rod's length is constant: both ends by the values of crank and rocker alone.
@@ -261,10 +291,13 @@ fn spatial_and_coupled_linkages() {
     assert!(!mechanism.are_neighbours(links[0], links[2]) && !mechanism.are_neighbours(links[1], links[3]));
     // A slider on the bisector of two cranks that are geared to each other.
     let text = "[links]\na = []\nb = []\nrod = []\nbar = []\n[[joint]]\nlink = 'a'\nrevolute = [0, 0, 1]\n\
-                point = [-20, 0, 0]\n[[joint]]\nlink = 'b'\nrevolute = [0, 0, 1]\npoint = [20, 0, 0]\nmimic = 'a'\n\
-                ratio = -1\n[[joint]]\nlink = 'rod'\nparent = 'a'\nrevolute = [0, 0, 1]\npoint = [-30, 0, 0]\n\
+                point = [-20, 0, 0]\n[[joint]]\nlink = 'b'\nrevolute = [0, 0, 1]\npoint = [20, 0, 0]\n\
+                mimic = 'a'\n\
+                ratio = -1\n[[joint]]\nlink = 'rod'\nparent = 'a'\nrevolute = [0, 0, 1]\n\
+                point = [-30, 0, 0]\n\
                 [[joint]]\nlink = 'bar'\nparent = 'b'\nrevolute = [0, 0, 1]\npoint = [30, 0, 0]\n\
-                [[joint]]\nname = 'top'\nlink = 'rod'\nparent = 'bar'\nball = true\npoint = [0, 40, 0]\ncloses = true\n\
+                [[joint]]\nname = 'top'\nlink = 'rod'\nparent = 'bar'\nball = true\npoint = [0, 40, 0]\n\
+                closes = true\n\
                 [motion]\ntimes = [0, 1]\na = [0, 60]\n";
     let (mechanism, solved) = solve(text).unwrap();
     let top = mechanism.link("rod").unwrap();
@@ -290,8 +323,8 @@ fn hexapod() -> Vec<[P3; 2]> {
     (0..6).map(leg).collect()
 }
 
-/// File with a Stewart platform: each leg is a universal joint, a prismatic joint and a ball joint. `lengths` has
-/// the extensions of the legs (mm) for each time.
+/// File with a Stewart platform: each leg is a universal joint, a prismatic joint and a ball joint. `lengths`
+/// has the extensions of the legs (mm) for each time.
 fn stewart(lengths: &[Vec<f64>]) -> String {
     let mut text = "[links]\nplatform = []\n".to_owned();
     for i in 0..6 {
@@ -307,7 +340,8 @@ fn stewart(lengths: &[Vec<f64>]) -> String {
             text,
             "[[joint]]\nlink = 'base-{i}'\nuniversal = [{}, {}]\npoint = {}\n\
              [[joint]]\nname = 'leg-{i}'\nlink = 'rod-{i}'\nparent = 'base-{i}'\nprismatic = {}\n\
-             [[joint]]\nname = 'head-{i}'\nlink = '{link}'\nparent = '{parent}'\nball = true\npoint = {}\n{closes}",
+             [[joint]]\nname = 'head-{i}'\nlink = '{link}'\nparent = '{parent}'\nball = true\npoint = {}\n\
+             {closes}",
             vector(&first),
             vector(&second),
             vector(&foot.coords),
@@ -346,6 +380,7 @@ fn a_stewart_platform_follows_its_inverse_kinematics() {
     // The pieces are coarse to save time; the ends are exact.
     let options = LoopOptions { deviation: Some(0.05), ..LoopOptions::default() };
     let solved = mechanism.solve(&motion, &options).unwrap();
+    check_deviation(&mechanism, &motion, &solved);
     let report = solved.report.unwrap();
     assert!(report.closure_error <= 1e-10 * report.size && report.deviation <= 0.05, "{report:?}");
     assert_eq!(report.dependent.len(), 15);
@@ -380,8 +415,10 @@ fn wrong_numbers_of_driven_joints() {
     let MechanismError::OverDriven { excess: 1, joints } = &error else { panic!("{error}") };
     assert_eq!(joints, "'crank', 'rocker'");
     // A triangle does not move.
-    let triangle = "[links]\na = []\nb = []\n[[joint]]\nlink = 'a'\nrevolute = [0, 0, 1]\n[[joint]]\nlink = 'b'\n\
-                    revolute = [0, 0, 1]\npoint = [10, 0, 0]\n[[joint]]\nname = 'top'\nlink = 'a'\nparent = 'b'\n\
+    let triangle = "[links]\na = []\nb = []\n[[joint]]\nlink = 'a'\nrevolute = [0, 0, 1]\n[[joint]]\n\
+    link = 'b'\n\
+                    revolute = [0, 0, 1]\npoint = [10, 0, 0]\n[[joint]]\nname = 'top'\nlink = 'a'\n\
+                    parent = 'b'\n\
                     revolute = [0, 0, 1]\npoint = [5, 5, 0]\ncloses = true\n[motion]\ntimes = [0, 1]\n";
     assert!(solve(triangle).is_ok(), "a triangle at rest");
     let error = solve(&format!("{triangle}a = [0, 10]")).unwrap_err();
@@ -409,8 +446,10 @@ fn loops_that_do_not_close() {
     let error = solve(&crooked).unwrap_err();
     assert!(matches!(error, MechanismError::Open { .. } | MechanismError::OverDriven { .. }), "{error}");
     // Without a position in the drawing, a start value or the search closes the loop.
-    let bars = "[links]\ncrank = []\ncoupler = []\nrocker = []\n[[joint]]\nlink = 'crank'\nrevolute = [0, 0, 1]\n\
-                [[joint]]\nlink = 'coupler'\nparent = 'crank'\nrevolute = [0, 0, 1]\nparent_point = [20, 0, 0]\n\
+    let bars = "[links]\ncrank = []\ncoupler = []\nrocker = []\n[[joint]]\nlink = 'crank'\n\
+    revolute = [0, 0, 1]\n\
+                [[joint]]\nlink = 'coupler'\nparent = 'crank'\nrevolute = [0, 0, 1]\n\
+                parent_point = [20, 0, 0]\n\
                 [[joint]]\nlink = 'rocker'\nrevolute = [0, 0, 1]\nparent_point = [60, 0, 0]\nstart = 90\n\
                 [[joint]]\nname = 'pin'\nlink = 'coupler'\nparent = 'rocker'\nrevolute = [0, 0, 1]\n\
                 point = [50, 0, 0]\nparent_point = [40, 0, 0]\ncloses = true\n[motion]\ntimes = [0, 1]\n\
@@ -450,14 +489,19 @@ fn paths_of_open_loops_are_refused() {
     assert!(matches!(&error, MechanismError::Limit { joint, .. } if joint == "rocker"), "{error}");
     let ball = "[links]\na = []\n[[joint]]\nlink = 'a'\nball = true\nlimits = [0, 1]";
     assert!(file::read(ball).unwrap().mechanism(None).unwrap_err().to_string().contains("no single value"));
+    let (mechanism, mut motion) = read(&text);
+    motion.values[1][0] = f64::NAN;
+    let error = mechanism.solve(&motion, &LoopOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("'crank'") && error.contains("not a finite number"), "{error}");
+    let (_, motion) = read(&text);
     // A motion with added times is the same.
     let finer = motion.with_times(&[0.25, 0.5, 1.0, 2.0]);
     assert_eq!(finer.times, [0.0, 0.25, 0.5, 1.0]);
     assert!((finer.values_at(0.3)[0] - motion.values_at(0.3)[0]).abs() < 1e-15);
 }
 
-/// Random four-bar linkages in random planes, some of them close to a change point: the crank turns, or the dead
-/// point is where the closed form has it.
+/// Random four-bar linkages in random planes, some of them close to a change point: the crank turns, or the
+/// dead point is where the closed form has it.
 #[test]
 fn random_linkages() {
     let mut r = SmallRng::seed_from_u64(5);
@@ -478,7 +522,8 @@ fn random_linkages() {
         let shift = V3::from_fn(|_, _| r.random_range(-50.0..50.0));
         let pose = Twist::translation(shift).exp() * Twist { v: V3::zeros(), w: turn }.exp();
         let bar = FourBar { pose, ..four_bar(lengths, side) };
-        // First crank angle at which the linkage cannot be closed, and whether it is well away from the start.
+        // First crank angle at which the linkage cannot be closed, and whether it is well away from the
+        // start.
         let steps = 20_000_u16;
         let angle = |i: u16| drawn + TAU * f64::from(i) / f64::from(steps);
         let reach = (0..=steps).take_while(|&i| bar.ends(angle(i)).is_some()).count();
@@ -518,7 +563,14 @@ fn loops_move_with_their_base() {
         "[[joint]]\nlink = 'table'\nrevolute = [1, 0, 0]\n[[joint]]\nlink = 'crank'\nparent = 'table'\n",
     );
     let text = text.replace("link = 'rocker'\n", "link = 'rocker'\nparent = 'table'\n");
-    let (mechanism, solved) = solve(&format!("{text}table = [0, 90]\n")).unwrap();
+    // A tool on the coupler turns much faster than the linkage.
+    let tool =
+        "[[joint]]\nlink = 'tool'\nparent = 'coupler'\nrevolute = [1, 0, 0]\npoint = [10020, -20000, 5000]\n";
+    let text = text.replace("coupler = []\n", "coupler = []\ntool = []\n");
+    let text = text.replace("[motion]\n", &format!("{tool}[motion]\n"));
+    let text = format!("{text}table = [0, 90]\ntool = [0, 9000]\n");
+    let (mechanism, solved) = solve(&text).unwrap();
+    check_deviation(&mechanism, &read(&text).1, &solved);
     let report = solved.report.as_ref().unwrap();
     assert!(report.closure_error <= 1e-10 * report.size);
     let [crank, rocker] = ["crank", "rocker"].map(|n| mechanism.joint(n).unwrap());
