@@ -217,7 +217,8 @@ pub enum MechanismError {
     /// Too many joints on loops have values.
     #[error(
         "too many joints of the loops have values: remove those of {excess} of {joints} from [motion], so \
-         that they are computed"
+         that they are computed; if the loops do not move at all then, give axes that are parallel equal \
+         directions"
     )]
     OverDriven {
         /// Number of joints whose values must be removed.

@@ -77,7 +77,7 @@ impl<'a> Equations<'a> {
         equations
     }
 
-    /// The same equations with other joints as unknowns. They must have values of their own.
+    /// Equations of the same loops with other joints as unknowns. The joints must have values of their own.
     pub(super) fn with_unknowns(&self, joints: &[usize]) -> Self {
         let mut equations = self.clone();
         equations.set_unknowns(joints);

@@ -22,6 +22,11 @@ const MAX_TURN: f64 = 0.5;
 /// dead points take longer to be reported.
 const MIN_PIECE: f64 = 1e-9;
 
+/// Norm of the pseudoinverse of the loop equations above which a motion that cannot be continued is at a dead
+/// point. With a larger value dead points of short motions are reported as loops that do not close; with a
+/// smaller one rounded axes and points are reported as dead points.
+const MIN_DEAD_NORM: f64 = 300.0;
+
 /// Maximum number of pieces of a motion. With a larger value motions with tiny deviations fill the memory;
 /// with a smaller one long motions are refused.
 pub(super) const MAX_PIECES: usize = 1_000_000;
@@ -101,11 +106,23 @@ impl Equations<'_> {
                 (None, _) => 0.3,
             };
             step = length * factor;
-            if step < MIN_PIECE && part < 1.0 {
-                return Err(progress.dead_point(self, &now, part));
+            if (step.is_nan() || step < MIN_PIECE) && part < 1.0 {
+                return Err(self.failure(&now, part, progress));
             }
         }
         Ok(out)
+    }
+
+    /// Error for a motion that cannot be continued from the solution `now` at the part `part`: a dead point,
+    /// or contradictory equations if the unknowns are well determined.
+    fn failure(&self, now: &[f64], part: f64, progress: &Progress) -> MechanismError {
+        let inverse = Decomposition::new(self.jacobian(&self.sensitivities(&self.position(now))));
+        let norm = inverse.and_then(|d| d.inverse_norm()).unwrap_or(f64::INFINITY);
+        if norm < MIN_DEAD_NORM {
+            progress.open(self, now, part)
+        } else {
+            progress.dead_point(self, now, part)
+        }
     }
 
     /// Values at the part `parts[1]` of a motion on the tangent of the solution `now` at the part

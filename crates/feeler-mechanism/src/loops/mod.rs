@@ -38,6 +38,9 @@ const VARIATION: f64 = 0.01;
 /// one the wanted branch may be absent.
 const MAX_LISTED_BRANCHES: usize = 4;
 
+/// Remedy for loops that rounded numbers of a file leave open.
+const DIGITS_REMEDY: &str = "give points and axes with more digits (a ball joint needs no parallel axes)";
+
 /// Ball of points that moves with a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkBall {
@@ -102,8 +105,14 @@ struct Progress {
 }
 
 impl Progress {
-    fn dead_point(&self, equations: &Equations<'_>, values: &[f64], part: f64) -> MechanismError {
-        let (at, time) = match self.times {
+    /// Error for a loop whose equations contradict each other near a solution `values`.
+    fn open(&self, equations: &Equations<'_>, values: &[f64], part: f64) -> MechanismError {
+        open(equations, values, self.moment(part).0, DIGITS_REMEDY.to_owned())
+    }
+
+    /// Moment at the part `part` as text for a message, and its time (s) since the start of the motion.
+    fn moment(&self, part: f64) -> (String, f64) {
+        match self.times {
             Some([from, to]) => {
                 let time = from + part * (to - from);
                 (format!("at {time:.6} s"), time - self.first)
@@ -113,7 +122,11 @@ impl Progress {
                           dependent joints begin on another branch)";
                 (at.to_owned(), 0.0)
             }
-        };
+        }
+    }
+
+    fn dead_point(&self, equations: &Equations<'_>, values: &[f64], part: f64) -> MechanismError {
+        let (at, time) = self.moment(part);
         let dependent: Vec<usize> = equations.unknowns.iter().map(|u| u.joint).collect();
         MechanismError::DeadPoint {
             at,
@@ -139,7 +152,7 @@ impl JointTrajectory {
         self.values[i - 1].iter().zip(&self.values[i]).map(|(a, b)| a + part * (b - a)).collect()
     }
 
-    /// The same motion with further times (s since the start of the motion), so that [`Mechanism::solve`]
+    /// Motion with the same values at further times (s since the start of the motion), so that [`Mechanism::solve`]
     /// closes loops exactly at these times. Times outside the motion are omitted.
     #[must_use]
     pub fn with_times(&self, times: &[f64]) -> Self {
@@ -326,9 +339,10 @@ impl Mechanism {
         let branches = equations.branches(&guess);
         if branches.is_empty() {
             check_counts(&equations, &varied(&equations, &best))?;
-            let remedy = "lengthen or move its links, start at other values of the driven joints, or give \
-                          points and axes with more digits (a ball joint needs no parallel axes)";
-            return Err(open(&equations, &best, at, remedy.to_owned()));
+            let remedy = format!(
+                "lengthen or move its links, start at other values of the driven joints, or {DIGITS_REMEDY}"
+            );
+            return Err(open(&equations, &best, at, remedy));
         }
         let dependent: Vec<usize> = equations.unknowns.iter().map(|u| u.joint).collect();
         let list = |branch: &Vec<f64>| listed(self, &dependent, branch);
@@ -380,7 +394,7 @@ fn is_special(equations: &Equations<'_>, values: &[f64]) -> bool {
     rank(values) < equations.unknowns.len() && rank(&varied(equations, values)) == equations.unknowns.len()
 }
 
-/// Values near `values` that are no special position of the joints. The loops may be open there.
+/// Values near `values` that are not a special position of the joints. The loops may be open there.
 fn varied(equations: &Equations<'_>, values: &[f64]) -> Vec<f64> {
     let mut values = values.to_vec();
     for (i, k) in equations.loop_joints().into_iter().enumerate() {

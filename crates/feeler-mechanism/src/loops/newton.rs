@@ -18,16 +18,16 @@ const ROUNDING: f64 = 1e-15;
 /// dead points.
 pub(super) const RANK_TOLERANCE: f64 = 1e-7;
 
-/// Maximum number of iterations of [`correct`]. It converges quadratically; a larger value only delays the
-/// report that a step is too long, a smaller one shortens steps.
+/// Maximum number of iterations of [`Equations::correct`]. It converges quadratically; a larger value only
+/// delays the report that a step is too long, a smaller one shortens steps.
 const MAX_CORRECTIONS: u32 = 12;
 
-/// Maximum number of iterations of [`assemble`]. With a larger value linkages that cannot close take longer;
-/// with a smaller one those with poor start values do not close.
+/// Maximum number of iterations of [`Equations::assemble`]. With a larger value linkages that cannot close
+/// take longer; with a smaller one those with poor start values do not close.
 const MAX_ITERATIONS: u32 = 100;
 
-/// Maximum norm of a step of [`assemble`] (rad, and sizes of the loops). With a larger value the search
-/// leaves the branch of its start values more often; with a smaller one it needs more iterations.
+/// Maximum norm of a step of [`Equations::assemble`] (rad, and sizes of the loops). With a larger value the
+/// search leaves the branch of its start values more often; with a smaller one it needs more iterations.
 const MAX_STEP: f64 = 0.5;
 
 /// Singular value decomposition of the derivatives by the unknowns.

@@ -445,6 +445,13 @@ fn loops_that_do_not_close() {
     assert_ne!(crooked, text);
     let error = solve(&crooked).unwrap_err();
     assert!(matches!(error, MechanismError::Open { .. } | MechanismError::OverDriven { .. }), "{error}");
+    // Axes that differ by less: the drawing is closed, but the loop opens as it moves.
+    let rounded = text.replace(
+        "rocker'\nrevolute = [0.0, 0.0, 1.0]\npoint",
+        "rocker'\nrevolute = [0.0, 0.000000001, 1.0]\npoint",
+    );
+    let error = solve(&rounded).unwrap_err();
+    assert!(error.to_string().contains("more digits"), "{error}");
     // Without a position in the drawing, a start value or the search closes the loop.
     let bars = "[links]\ncrank = []\ncoupler = []\nrocker = []\n[[joint]]\nlink = 'crank'\n\
     revolute = [0, 0, 1]\n\
