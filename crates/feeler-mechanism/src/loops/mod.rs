@@ -152,8 +152,8 @@ impl JointTrajectory {
         self.values[i - 1].iter().zip(&self.values[i]).map(|(a, b)| a + part * (b - a)).collect()
     }
 
-    /// Motion with the same values at further times (s since the start of the motion), so that [`Mechanism::solve`]
-    /// closes loops exactly at these times. Times outside the motion are omitted.
+    /// Motion with the same values at further times (s since the start of the motion), so that
+    /// [`Mechanism::solve`] closes loops exactly at these times. Times outside the motion are omitted.
     #[must_use]
     pub fn with_times(&self, times: &[f64]) -> Self {
         let (Some(first), Some(last)) = (self.times.first(), self.times.last()) else { return self.clone() };
