@@ -40,11 +40,26 @@ impl ContactMotion {
         query: &QueryOptions,
     ) -> Result<Self, QueryError> {
         let options = PenetrationOptions { query: *query, ..PenetrationOptions::default() };
-        let penetration = first_penetration(pair, path_a, path_b, &options)?;
+        Self::search_with(pair, path_a, path_b, &options)
+    }
+
+    /// Like [`ContactMotion::search`], with all options. The maximum number of queries holds for the search
+    /// for penetration and for that for contact.
+    ///
+    /// # Errors
+    /// Errors of [`first_penetration`].
+    pub fn search_with(
+        pair: &mut ContactPair,
+        path_a: &Path,
+        path_b: &Path,
+        options: &PenetrationOptions,
+    ) -> Result<Self, QueryError> {
+        let penetration = first_penetration(pair, path_a, path_b, options)?;
         let may_be_free = penetration.outcome == PenetrationOutcome::Free && penetration.touched.is_none();
         let passage = if may_be_free {
-            let query = QueryOptions { penetration: 0.0, ..*query };
-            let options = PassageOptions { query, ..PassageOptions::default() };
+            let query = QueryOptions { penetration: 0.0, ..options.query };
+            let max_queries = options.max_queries;
+            let options = PassageOptions { query, max_queries, ..PassageOptions::default() };
             Some(time_of_contact(pair, path_a, path_b, &options)?)
         } else {
             None

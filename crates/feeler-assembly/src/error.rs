@@ -101,6 +101,12 @@ pub enum AssemblyError {
     /// No joint has limits, so that its values on a grid are not defined.
     #[error("a grid needs joints with limits; add `limits` to the joints")]
     NoLimits,
+    /// A grid is not possible for a mechanism with a closed loop. The value is the name of a closing joint.
+    #[error(
+        "joint '{0}' closes a loop, whose joints are not free to take all values of a grid; check a motion \
+         instead of a grid"
+    )]
+    GridOfLoops(String),
     /// A grid has too many poses.
     #[error("{values} values of each of {joints} joints give more than {max} poses; give fewer values")]
     GridSize {

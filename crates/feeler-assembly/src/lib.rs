@@ -68,8 +68,8 @@ pub use compare::{
 pub use contact_motion::{ContactMotion, MotionResult};
 pub use error::AssemblyError;
 pub use mechanism::{
-    Margin, MechanismCheck, MechanismOptions, MechanismPair, MechanismReport, Moment, MovingPart, PairMotion,
-    StepDistance, assign_links,
+    LinkageReport, Margin, MechanismCheck, MechanismOptions, MechanismPair, MechanismReport, Moment,
+    MovingPart, PairMotion, StepDistance, assign_links,
 };
 pub use names::{contact_kind_name, status_name};
 pub use sweep::{JointMotion, Sweep, SweepStep, Trajectory};

@@ -100,7 +100,8 @@ fn sweeps_follow_a_joint() {
 /// A pin that slides along its bore, as a mechanism of two links.
 #[test]
 fn mechanisms_are_measured_and_proven() {
-    let mut mechanism = Mechanism { links: vec!["housing".into(), "slider".into()], joints: vec![] };
+    let links = vec!["housing".into(), "slider".into()];
+    let mut mechanism = Mechanism { links, ..Mechanism::default() };
     mechanism.joints.push(Joint {
         name: "slide".into(),
         parent: 0,
@@ -109,6 +110,7 @@ fn mechanisms_are_measured_and_proven() {
         kind: JointKind::Prismatic { axis: [0.0, 0.0, 1.0].into() },
         limits: Some([0.0, 5.0]),
         mimic: None,
+        start: None,
     });
     let parts = bore_and_pin(0.0).into_parts();
     let (bore, pin) = (["bore".to_owned()], ["pin".to_owned()]);
@@ -120,7 +122,8 @@ fn mechanisms_are_measured_and_proven() {
         "neighbours are not checked"
     );
     let check = MechanismCheck::new(&mechanism, &parts, &[], true).unwrap();
-    let motion = JointTrajectory { times: vec![0.0, 2.0], values: vec![vec![0.0], vec![5.0]] };
+    let values = vec![vec![0.0], vec![5.0]];
+    let motion = JointTrajectory { times: vec![0.0, 2.0], values, driven: vec![0] };
     let report = check.along(&motion, 5, &MechanismOptions::default()).unwrap();
     assert!(report.pairs[0].is_proven_free() && report.moments.len() == 5);
     for margin in report.margins() {

@@ -200,3 +200,84 @@ fn mechanisms_may_touch() {
         assert_eq!((run.status.code(), motion["result"].as_str()), (Some(code), Some(result)), "{document}");
     }
 }
+
+/// A four-bar linkage that its crank drives: the rocker follows the closed form, and the pair of crank and
+/// rocker is proven free.
+#[test]
+fn a_four_bar_linkage_is_driven_by_its_crank() {
+    let args = ["mechanism", "linkage/four-bar.toml", "--steps", "73", "--json", "-q"];
+    let run = feeler(&args);
+    assert!(run.status.success() && run.stderr.is_empty(), "{}", String::from_utf8_lossy(&run.stderr));
+    let document: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let linkage = &document["linkage"];
+    let number = |key: &str| linkage[key].as_f64().unwrap();
+    assert!(number("closure_error") <= 1e-10 * number("size"), "{linkage}");
+    assert!(number("deviation") <= 1e-6 * number("size"), "{linkage}");
+    assert_eq!(
+        (linkage["closing"][0].as_str(), linkage["branches"].as_array().unwrap().len()),
+        (Some("pin"), 2)
+    );
+    let dependent = linkage["dependent"].as_array().unwrap();
+    let rocker = dependent.iter().find(|j| j["name"] == "rocker").unwrap();
+    assert!(dependent.len() == 3 && rocker["unit"] == "deg");
+    // Angle between the line from the rocker's axis to the crank's end and the rocker, by the law of cosines.
+    for (i, value) in (0_u32..).zip(rocker["values"].as_array().unwrap()) {
+        let (s, c) = feeler_geom::math::sin_cos(f64::from(5 * i).to_radians());
+        let (x, y) = (20.0 * c - 45.0, 20.0 * s);
+        let length = feeler_geom::math::hypot(x, y);
+        let between = feeler_geom::math::acos((length * length + 900.0 - 1600.0) / (60.0 * length));
+        let exact = feeler_geom::math::atan2(y, x) - between;
+        let turns = (value.as_f64().unwrap().to_radians() - exact) / std::f64::consts::TAU;
+        assert!((turns - turns.round()).abs() < 1e-11, "step {i}: {value} {}", exact.to_degrees());
+    }
+    let pairs = document["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 1, "links that share a joint or the closing joint are not checked");
+    assert_eq!(pairs[0]["motion"]["result"], "free");
+    assert!((pairs[0]["smallest"].as_f64().unwrap() - 2.0).abs() < 1e-9, "{}", pairs[0]);
+    let one = feeler(&[&args[..], &["--threads", "1"]].concat());
+    assert_eq!(one.stdout, run.stdout);
+    let table =
+        String::from_utf8(feeler(&["mechanism", "linkage/four-bar.toml", "--steps", "5"]).stdout).unwrap();
+    assert!(table.contains("3 dependent joints; branch ") && table.contains("proven free"), "{table}");
+}
+
+/// Mistakes in linkages, and a rocker in the layer of the crank.
+#[test]
+fn linkages_that_do_not_move_freely() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    std::fs::copy(data.join("contact/brick.step"), dir.path().join("brick.step")).unwrap();
+    let text = std::fs::read_to_string(data.join("linkage/four-bar.toml")).unwrap();
+    let text = text.replace("../contact/", "");
+    let check = |changes: &[(&str, &str)], more: &[&str]| {
+        let changed = changes.iter().fold(text.clone(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replace(from, to)
+        });
+        let file = dir.path().join("linkage.toml");
+        std::fs::write(&file, changed).unwrap();
+        let run = feeler(&[&["mechanism", file.to_str().unwrap(), "--steps", "9", "-q"][..], more].concat());
+        let [out, err] = [run.stdout, run.stderr].map(|b| String::from_utf8(b).unwrap());
+        (run.status.code(), out + &err)
+    };
+    let (code, out) = check(&[("45, 0, 12", "45, 0, 0"), ("15, 0, 12", "15, 0, 24")], &[]);
+    assert!(code == Some(1) && out.contains("not proven free"), "{out}");
+    for (changes, more, message) in [
+        (&[("closes = true\n", "")][..], &[][..], "set `closes = true`"),
+        (&[("45, 0, 12", "80, 0, 12")], &[], "dead point at"),
+        (&[("45, 0, 12", "100, 0, 12")], &[], "the loop of joint 'pin' does not close at 0.000000 s"),
+        (&[("crank = [0, 360]", "")], &[], "1 more must have values"),
+        (
+            &[("crank = [0, 360]", "crank = [0, 360]\nrocker = [0, 1]"), ("start = 90", "")],
+            &[],
+            "too many joints",
+        ),
+        (&[("start = 90", "")], &[], "`start` values near one of the closed positions"),
+        (&[("closes", "limits = [-1, 1]\ncloses")], &[], "joint 'pin' reaches"),
+        (&[("[links]", "deviation = 0\n[links]")], &[], "deviation is 0"),
+        (&[("closes", "limits = [-1, 1]\ncloses")], &["--grid", "3"], "check a motion"),
+    ] {
+        let (code, out) = check(changes, more);
+        assert!(code == Some(2) && out.contains(message), "{changes:?}: {out}");
+    }
+}

@@ -5,21 +5,57 @@
 //! between the link and the root of the tree move together. Paths are not sampled, so a proof for the
 //! paths is a proof for the mechanism.
 //!
+//! A [`Closure`] connects two links of the tree once more and thereby closes a loop. The joints on loops
+//! that have no values in the motion are then *dependent*: [`Mechanism::solve`] computes their values.
+//!
 //! Lengths are in mm and angles in rad; files ([`mod@file`], [`urdf`]) have their own units.
 
 pub mod file;
+pub mod loops;
 pub mod urdf;
 
 use feeler_geom::{P3, Pose, Twist, V3};
 use feeler_runtime::{Path, PathPiece};
 
-/// Mechanism: a tree of links and joints.
+/// Mechanism: a tree of links and joints, and the closures of its loops.
 #[derive(Clone, Debug, Default)]
 pub struct Mechanism {
     /// Names of the links; links are numbered in this order.
     pub links: Vec<String>,
     /// Joints, each after the joint that moves its parent.
     pub joints: Vec<Joint>,
+    /// Closures of loops; empty for a mechanism without loops.
+    pub closures: Vec<Closure>,
+    /// Further pairs of neighbouring links: those that several joints in succession connect, such as the
+    /// three revolute joints of a ball joint.
+    pub adjacent: Vec<[usize; 2]>,
+}
+
+/// Connection of two links of the tree that closes a loop. A closing joint that has a value, such as a
+/// revolute joint, is a joint of the tree whose child is a link without parts, and a closure of kind
+/// [`ClosureKind::Fixed`] between that link and the link that the joint moves.
+#[derive(Clone, Debug)]
+pub struct Closure {
+    /// Name of the closing joint, for messages.
+    pub name: String,
+    /// Indices of the parent and the child link.
+    pub links: [usize; 2],
+    /// Pose of the child's frame in the parent's frame in which a fixed closure is closed. For a ball joint
+    /// it takes the ball's centre from the child's frame to the parent's frame.
+    pub origin: Pose,
+    /// Point at which the closure is measured, in the child's frame (mm): the centre of a ball joint.
+    pub point: P3,
+    /// Relative motion that the closure prevents.
+    pub kind: ClosureKind,
+}
+
+/// Relative motion of two links that a [`Closure`] prevents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosureKind {
+    /// All motion: six equations.
+    Fixed,
+    /// Translation of the centre of a ball joint: three equations.
+    Ball,
 }
 
 /// Type of a joint: the relative motion that it allows.
@@ -58,6 +94,9 @@ pub struct Joint {
     pub limits: Option<[f64; 2]>,
     /// Coupling to another joint, such as by gears; the joint then has no values of its own.
     pub mimic: Option<Mimic>,
+    /// Value from which the search for the value of a dependent joint begins at the start of a motion (rad;
+    /// mm for prismatic joints); `None` for 0 and for joints that are not dependent.
+    pub start: Option<f64>,
 }
 
 /// Coupling of a joint to another one: its value is `ratio` times that of the other joint, plus
@@ -80,6 +119,9 @@ pub struct JointTrajectory {
     /// For each time, the values of all joints of the mechanism (rad; mm for prismatic joints), in the
     /// order of the joints.
     pub values: Vec<Vec<f64>>,
+    /// Indices of the joints whose values are given. The values of other joints matter only if the joints
+    /// are not dependent, see [`Mechanism::solve`].
+    pub driven: Vec<usize>,
 }
 
 /// Error of a mechanism or of its motion.
@@ -100,8 +142,8 @@ pub enum MechanismError {
     },
     /// A link has two parents, or joints form a loop.
     #[error(
-        "joint '{0}' closes a loop: each link must be moved by one joint; describe gears and couplings by \
-         `mimic`"
+        "joint '{0}' closes a loop: each link must be moved by one joint; set `closes = true` for the joint \
+         that closes the loop of a linkage, and describe gears and couplings by `mimic`"
     )]
     Loop(String),
     /// The axis of the joint with this name has no direction.
@@ -127,6 +169,63 @@ pub enum MechanismError {
     /// Times and values of a motion are not valid, as the text states.
     #[error("{0}")]
     Motion(String),
+    /// A loop does not close.
+    #[error(
+        "the loop of joint '{joint}' does not close {at}: the joint's two sides are {distance:.9} mm and \
+         {angle:.9} deg apart; {remedy}"
+    )]
+    Open {
+        /// Name of the closing joint with the largest error.
+        joint: String,
+        /// Moment, as text for the message.
+        at: String,
+        /// Distance (mm) between the joint's two sides in the best position that was found.
+        distance: f64,
+        /// Angle (deg) between the joint's two sides; 0 for a ball joint.
+        angle: f64,
+        /// Possible remedies, as text for the message.
+        remedy: String,
+    },
+    /// The dependent joints are not determined by the driven ones at a moment of the motion: the linkage is
+    /// at a dead point (or at the limit of its reach).
+    #[error(
+        "the linkage reaches a dead point {at}, where the driven joints are at {driven} and the dependent \
+         joints at {dependent}: there the driven joints cannot move the linkage, or move it in two ways; \
+         end the motion before this point, or drive another joint"
+    )]
+    DeadPoint {
+        /// Moment, as text for the message.
+        at: String,
+        /// Time (s) since the start of the motion; 0 on the way to its start.
+        time: f64,
+        /// Values of the driven joints on loops, as text for the message.
+        driven: String,
+        /// Values of the dependent joints, as text for the message.
+        dependent: String,
+    },
+    /// Too few joints on loops have values.
+    #[error(
+        "the loops still move freely if the joints with values are held: {missing} more must have values in \
+         [motion]; candidates are {joints}"
+    )]
+    UnderDriven {
+        /// Number of joints that need values in addition.
+        missing: usize,
+        /// Names of the dependent joints that move, as text for the message.
+        joints: String,
+    },
+    /// Too many joints on loops have values.
+    #[error(
+        "too many joints of the loops have values: remove those of {excess} of {joints} from [motion], so \
+         that they are computed; if the loops do not move at all then, give axes that are parallel equal \
+         directions"
+    )]
+    OverDriven {
+        /// Number of joints whose values must be removed.
+        excess: usize,
+        /// Names of the driven joints on the loops, as text for the message.
+        joints: String,
+    },
 }
 
 impl JointKind {
@@ -260,14 +359,17 @@ impl Mechanism {
     }
 
     /// Computes the path of each link (world) as the joints move as `motion` states, in the order of the
-    /// links. Values of coupled joints in `motion` are ignored.
+    /// links. Values of coupled joints in `motion` are ignored. For a mechanism with loops, `motion` must be
+    /// one of [`Mechanism::solve`], which closes them.
     ///
     /// # Errors
-    /// Returns [`MechanismError::Limit`] if a joint exceeds its limits, and [`MechanismError::Motion`]
-    /// if the motion has no values or its times do not increase.
+    /// Returns [`MechanismError::Limit`] if a joint exceeds its limits, [`MechanismError::Motion`] if the
+    /// motion has no values or its times do not increase, and [`MechanismError::Open`] if a loop is not
+    /// closed at one of the times.
     pub fn paths(&self, motion: &JointTrajectory) -> Result<Vec<Path>, MechanismError> {
         let values: Vec<Vec<f64>> = motion.values.iter().map(|v| self.all_values(v)).collect();
         values.iter().try_for_each(|v| self.check(v))?;
+        self.check_closed(&motion.times, &values)?;
         let Some(first) = values.first() else {
             return Err(MechanismError::Motion("a motion needs values for at least one time".into()));
         };
@@ -315,27 +417,35 @@ impl Mechanism {
     }
 
     /// Returns, for each link, the index of the link that represents its group of rigidly connected
-    /// links: the one nearest to the root.
+    /// links: the one nearest to the root, or for groups that a fixed closure connects the one of the
+    /// closure's parent.
     #[must_use]
     pub fn rigid_groups(&self) -> Vec<usize> {
         let mut groups: Vec<usize> = (0..self.links.len()).collect();
         for joint in self.joints.iter().filter(|j| j.kind == JointKind::Fixed) {
             groups[joint.child] = groups[joint.parent];
         }
+        for closure in self.closures.iter().filter(|c| c.kind == ClosureKind::Fixed) {
+            let [kept, replaced] = closure.links.map(|link| groups[link]);
+            groups.iter_mut().filter(|g| **g == replaced).for_each(|g| *g = kept);
+        }
         groups
     }
 
-    /// Whether two links are rigidly connected, or a joint connects links that are rigidly connected to
-    /// them.
+    /// Whether two links are rigidly connected, or a joint or closure connects links that are rigidly
+    /// connected to them.
     #[must_use]
     pub fn are_neighbours(&self, a: usize, b: usize) -> bool {
         let groups = self.rigid_groups();
         let (a, b) = (groups[a], groups[b]);
-        a == b
-            || self.joints.iter().any(|j| {
-                let ends = [groups[j.parent], groups[j.child]];
-                ends == [a, b] || ends == [b, a]
-            })
+        let of_joints = self.joints.iter().map(|j| [j.parent, j.child]);
+        let of_closures = self.closures.iter().map(|c| c.links);
+        let mut connected = of_joints.chain(of_closures).chain(self.adjacent.iter().copied());
+        let is_pair = |ends: [usize; 2]| {
+            let ends = ends.map(|link| groups[link]);
+            ends == [a, b] || ends == [b, a]
+        };
+        a == b || connected.any(is_pair)
     }
 }
 

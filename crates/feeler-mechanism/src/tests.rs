@@ -35,7 +35,7 @@ fn a_urdf_in_millimetres_parents_first() {
 fn paths_are_where_joints_put_links() {
     let arm = urdf::read(ARM).unwrap();
     let values = vec![vec![0.0; 4], vec![3.0, 1.0, 0.0, 0.0], vec![-1.0, -1.5, 0.0, 0.0]];
-    let motion = JointTrajectory { times: vec![1.0, 2.0, 4.0], values: values.clone() };
+    let motion = JointTrajectory { times: vec![1.0, 2.0, 4.0], values: values.clone(), driven: vec![0, 1] };
     let paths = arm.paths(&motion).unwrap();
     let p = P3::new(30.0, -20.0, 10.0);
     for i in 0..=60_u32 {
@@ -52,8 +52,8 @@ fn paths_are_where_joints_put_links() {
 #[test]
 fn values_beyond_limits_are_refused() {
     let arm = urdf::read(ARM).unwrap();
-    let motion =
-        JointTrajectory { times: vec![0.0, 1.0], values: vec![vec![0.0; 4], vec![0.0, 2.5, 0.0, 0.0]] };
+    let values = vec![vec![0.0; 4], vec![0.0, 2.5, 0.0, 0.0]];
+    let motion = JointTrajectory { times: vec![0.0, 1.0], values, driven: vec![1] };
     let error = arm.paths(&motion).unwrap_err().to_string();
     assert!(error.contains("'elbow'") && error.contains("143.2") && error.contains("deg"), "{error}");
 }

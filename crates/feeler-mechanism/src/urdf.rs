@@ -20,7 +20,7 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
     let robot = urdf_rs::read_from_string(text)
         .map_err(|e| MechanismError::File(format!("the text is not a valid URDF: {e}")))?;
     let links: Vec<String> = robot.links.iter().map(|l| l.name.clone()).collect();
-    let mut mechanism = Mechanism { links, joints: vec![] };
+    let mut mechanism = Mechanism { links, ..Mechanism::default() };
     let names: Vec<String> = robot.joints.iter().map(|j| j.name.clone()).collect();
     for joint in &robot.joints {
         let (parent, child) = (mechanism.link(&joint.parent.link)?, mechanism.link(&joint.child.link)?);
@@ -68,6 +68,7 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
             kind,
             limits,
             mimic,
+            start: None,
         });
     }
     mechanism.sorted()

@@ -10,12 +10,18 @@ use crate::assembly::compose_poses;
 use crate::contact_motion::{ContactMotion, MotionResult};
 use crate::error::AssemblyError;
 use feeler_geom::P3;
+use feeler_mechanism::loops::{LinkBall, LoopOptions, LoopReport};
 use feeler_mechanism::{JointTrajectory, Mechanism};
 use feeler_runtime::{
     ContactPair, Passage, PassageOptions, PassageOutcome, Path, PenetrationOptions, PenetrationOutcome,
     QueryError, QueryOptions, Status, time_of_contact,
 };
 use rayon::prelude::*;
+
+/// Number of queries that the proof between the moments may need for each piece of a linkage's path, in
+/// addition to the default of a motion. With a larger value undecided motions take longer; with a smaller one
+/// motions of linkages, which have thousands of pieces, are undecided.
+const QUERIES_PER_PIECE: u32 = 4;
 
 /// Options of a mechanism check.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,11 +37,14 @@ pub struct MechanismOptions {
     /// Whether parts may touch: the proof between the steps excludes penetration instead of contact.
     /// `distance` is ignored then.
     pub allow_touching: bool,
+    /// Maximum deviation (mm) of the points of all parts from the exact motion of closed loops; `None` for a
+    /// millionth of the size of the loops.
+    pub deviation: Option<f64>,
 }
 
 impl Default for MechanismOptions {
     fn default() -> Self {
-        Self { d_max: 10.0, distance: 0.0, proof: true, allow_touching: false }
+        Self { d_max: 10.0, distance: 0.0, proof: true, allow_touching: false, deviation: None }
     }
 }
 
@@ -125,6 +134,18 @@ pub struct MechanismReport {
     pub moments: Vec<Moment>,
     /// Results of the measured pairs of parts.
     pub pairs: Vec<MechanismPair>,
+    /// Results for closed loops; `None` for a mechanism without loops.
+    pub linkage: Option<LinkageReport>,
+}
+
+/// Results for the closed loops of a mechanism.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkageReport {
+    /// Results of the solution.
+    pub loops: LoopReport,
+    /// Values of all joints (rad, mm) at each moment, those of dependent joints included, with the loops
+    /// closed up to [`LoopReport::closure_error`].
+    pub values: Vec<Vec<f64>>,
 }
 
 impl MechanismReport {
@@ -197,26 +218,47 @@ impl<'a> MechanismCheck<'a> {
     }
 
     /// Measures all pairs at `steps` times (at least 2), evenly spaced over a motion, and with
-    /// [`MechanismOptions::proof`] also between these times.
+    /// [`MechanismOptions::proof`] also between these times. Loops are closed: at these times exactly, and
+    /// between them up to [`MechanismOptions::deviation`], for which the proof then holds.
     ///
     /// # Errors
-    /// The motion is not valid, or a query is not possible.
+    /// The motion is not valid, loops cannot be closed, or a query is not possible.
     pub fn along(
         &self,
         motion: &JointTrajectory,
         steps: u32,
         options: &MechanismOptions,
     ) -> Result<MechanismReport, AssemblyError> {
-        let paths = self.mechanism.paths(motion)?;
-        let moments = moments::over_time(motion, &paths, steps);
-        self.measure(moments, options.proof.then_some(&paths), options)
+        let times = moments::times(motion, steps);
+        let loop_options = LoopOptions { deviation: options.deviation, balls: self.balls(), branches: true };
+        let given = if self.mechanism.closures.is_empty() { motion } else { &motion.with_times(&times) };
+        let solved = self.mechanism.solve(given, &loop_options)?;
+        let paths = self.mechanism.paths(&solved.trajectory)?;
+        let linkage = solved.report.map(|loops| {
+            let values = times.iter().map(|time| solved.trajectory.values_at(*time)).collect();
+            LinkageReport { loops, values }
+        });
+        let moments = moments::over_time(&times, &paths);
+        let report = self.measure(moments, options.proof.then_some(&paths), options)?;
+        Ok(MechanismReport { linkage, ..report })
+    }
+
+    /// Balls around the parts of each link.
+    fn balls(&self) -> Vec<LinkBall> {
+        let ball = |part: &MovingPart| {
+            let bounds = part.body.posed_bounds(&part.pose);
+            let center = P3::from((bounds.min.coords + bounds.max.coords) * 0.5);
+            LinkBall { link: part.link, center, radius: (bounds.max - center).norm() }
+        };
+        self.parts.iter().map(ball).collect()
     }
 
     /// Measures all pairs at all combinations of `values` (at least 2) evenly spaced values of each joint
     /// that has limits and does not mimic another one. Other joints stay at 0.
     ///
     /// # Errors
-    /// No joint has limits, there are more than a million combinations, or a query is not possible.
+    /// The mechanism has closed loops, no joint has limits, there are more than a million combinations, or a
+    /// query is not possible.
     pub fn over_grid(
         &self,
         values: u32,
@@ -238,7 +280,7 @@ impl<'a> MechanismCheck<'a> {
             })
         };
         let pairs = self.pairs.par_iter().map(one).collect::<Result<_, _>>()?;
-        Ok(MechanismReport { moments, pairs })
+        Ok(MechanismReport { moments, pairs, linkage: None })
     }
 
     fn measure_pair(
@@ -275,11 +317,22 @@ impl<'a> MechanismCheck<'a> {
         let motion = match paths {
             Some(paths) => {
                 let [path_a, path_b] = [a, b].map(|p| paths[p.link].starting(&p.pose));
+                let pieces = match self.mechanism.closures.is_empty() {
+                    true => 0,
+                    false => path_a.num_pieces().max(path_b.num_pieces()),
+                };
+                let queries_of_pieces =
+                    u32::try_from(pieces).unwrap_or(u32::MAX).saturating_mul(QUERIES_PER_PIECE);
                 Some(if options.allow_touching {
-                    let query = PenetrationOptions::default().query;
-                    PairMotion::InContact(ContactMotion::search(&mut contacts, &path_a, &path_b, &query)?)
+                    let default = PenetrationOptions::default();
+                    let max_queries = default.max_queries.saturating_add(queries_of_pieces);
+                    let options = PenetrationOptions { max_queries, ..default };
+                    let motion = ContactMotion::search_with(&mut contacts, &path_a, &path_b, &options)?;
+                    PairMotion::InContact(motion)
                 } else {
-                    let options = PassageOptions { distance: options.distance, ..PassageOptions::default() };
+                    let default = PassageOptions::default();
+                    let max_queries = default.max_queries.saturating_add(queries_of_pieces);
+                    let options = PassageOptions { distance: options.distance, max_queries, ..default };
                     PairMotion::Passage(time_of_contact(&mut contacts, &path_a, &path_b, &options)?)
                 })
             }

@@ -19,22 +19,27 @@ pub struct Moment {
     pub links: Vec<Pose>,
 }
 
-/// Returns the poses of all links at `steps` times (at least two) that are evenly spaced over a motion,
-/// both ends included. `paths` has the path of each link.
-pub(super) fn over_time(motion: &JointTrajectory, paths: &[Path], steps: u32) -> Vec<Moment> {
+/// Returns `steps` times (s since the start, at least two) that are evenly spaced over a motion, both ends
+/// included.
+pub(super) fn times(motion: &JointTrajectory, steps: u32) -> Vec<f64> {
     let steps = steps.max(2);
     let duration = motion.times.last().unwrap_or(&0.0) - motion.times.first().unwrap_or(&0.0);
-    let at = |i: u32| {
-        let time = duration * f64::from(i) / f64::from(steps - 1);
-        Moment { time, links: paths.iter().map(|p| p.pose(time)).collect() }
-    };
-    (0..steps).map(at).collect()
+    (0..steps).map(|i| duration * f64::from(i) / f64::from(steps - 1)).collect()
+}
+
+/// Returns the poses of all links at the given times. `paths` has the path of each link.
+pub(super) fn over_time(times: &[f64], paths: &[Path]) -> Vec<Moment> {
+    let at = |time: &f64| Moment { time: *time, links: paths.iter().map(|p| p.pose(*time)).collect() };
+    times.iter().map(at).collect()
 }
 
 /// Poses of all links at all combinations of `values` evenly spaced values of each joint that has limits
 /// and does not follow another joint. Combinations at which a joint that follows another one exceeds its
 /// limits are omitted.
 pub(super) fn over_grid(mechanism: &Mechanism, values: u32) -> Result<Vec<Moment>, AssemblyError> {
+    if let Some(closure) = mechanism.closures.first() {
+        return Err(AssemblyError::GridOfLoops(closure.name.clone()));
+    }
     let values = values.max(2);
     let free: Vec<(usize, [f64; 2])> = mechanism
         .joints

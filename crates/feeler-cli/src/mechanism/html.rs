@@ -7,7 +7,7 @@ use crate::page::{Cell, Row, report};
 use feeler_assembly::{Margin, MechanismPair, MovingPart};
 use feeler_view::picture::{PictureMinimum, PictureMotion, PicturePair, PicturePart, PictureScene, What};
 
-pub(super) fn page(title: &str, checked: &Checked) -> anyhow::Result<String> {
+pub(super) fn page(title: &str, checked: &Checked<'_>) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
     let shapes = drawing.shapes_of_bodies(checked.parts.iter().map(|p| &p.body));
     let part = |(p, shape): (&MovingPart, usize)| PicturePart {
@@ -62,7 +62,7 @@ fn pair(p: &MechanismPair) -> PicturePair {
     }
 }
 
-fn motion(checked: &Checked) -> PictureMotion {
+fn motion(checked: &Checked<'_>) -> PictureMotion {
     let (pairs, moments) = (&checked.report.pairs, &checked.report.moments);
     let links = moments.first().map_or(0, |m| m.links.len());
     let minima = |(i, margin): (usize, &Option<Margin>)| {

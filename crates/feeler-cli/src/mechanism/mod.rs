@@ -12,8 +12,9 @@ use feeler_assembly::{
 };
 use feeler_hierarchy::whole::write_whole;
 use feeler_import as import;
-use feeler_mechanism::Mechanism;
 use feeler_mechanism::file::{self, MechanismFile};
+use feeler_mechanism::loops::LoopOptions;
+use feeler_mechanism::{JointTrajectory, Mechanism, MechanismError};
 use feeler_runtime::Status;
 use std::io::Write;
 use std::path::Path;
@@ -23,14 +24,15 @@ use std::time::{Duration, Instant};
 const DEFAULT_GRID: u32 = 2;
 
 /// Result of a check of a mechanism, with the data that outputs need.
-struct Checked {
-    parts: Vec<MovingPart>,
+struct Checked<'a> {
+    mechanism: &'a Mechanism,
+    parts: &'a [MovingPart],
     report: MechanismReport,
     margins: Vec<Option<Margin>>,
     duration: Duration,
 }
 
-impl Checked {
+impl Checked<'_> {
     /// Names of the two parts of a pair.
     fn names(&self, pair: &MechanismPair) -> [&str; 2] {
         pair.parts.map(|i| self.parts[i].name.as_str())
@@ -64,8 +66,9 @@ pub(crate) fn run(
         Some(_) => None,
         None => Some(file.motion(&mechanism).with_context(|| name.to_string())?),
     };
-    // A motion beyond the limits of a joint is reported before the parts are loaded.
-    motion.as_ref().map(|m| mechanism.paths(m)).transpose().with_context(|| name.to_string())?;
+    // A motion beyond the limits of a joint, or of a loop that does not close, is reported before the parts
+    // are loaded.
+    motion.as_ref().map(|m| check_motion(&mechanism, m)).transpose().with_context(|| name.to_string())?;
     let parts = parts(&file, &mechanism, folder, args, err)?;
     let ignored = ignored(&file, &mechanism).with_context(|| name.to_string())?;
     let check = MechanismCheck::new(&mechanism, &parts, &ignored, file.neighbours)
@@ -75,6 +78,7 @@ pub(crate) fn run(
         distance: args.distance,
         proof: !args.no_proof,
         allow_touching: args.allow_touching || file.allow_touching,
+        deviation: file.deviation,
     };
     let clock = Instant::now();
     let report = crate::thread_pool(args.threads.threads)?.install(|| match &motion {
@@ -83,7 +87,7 @@ pub(crate) fn run(
     });
     let report = report.with_context(|| name.to_string())?;
     let (duration, margins) = (clock.elapsed(), report.margins());
-    let checked = Checked { parts, report, margins, duration };
+    let checked = Checked { mechanism: &mechanism, parts: &parts, report, margins, duration };
 
     if let Some(file) = &args.csv {
         write_whole(file, &output::csv(&checked)?)
@@ -109,6 +113,13 @@ pub(crate) fn run(
         output::write_summary(args, &checked, out)?;
     }
     Ok(outcome(&checked.report.pairs))
+}
+
+/// Solves the loops of a mechanism in few pieces, and checks that its motion is within the limits of joints.
+fn check_motion(mechanism: &Mechanism, motion: &JointTrajectory) -> Result<(), MechanismError> {
+    let options = LoopOptions { deviation: Some(f64::INFINITY), ..LoopOptions::default() };
+    let solved = mechanism.solve(motion, &options)?;
+    mechanism.paths(&solved.trajectory).map(|_| ())
 }
 
 /// Loads the solids of all links, as parts that move.

@@ -3,7 +3,9 @@
 use super::Checked;
 use crate::args::MechanismArgs as Arguments;
 use crate::{passage, table, verdict};
-use feeler_assembly::MechanismPair;
+use feeler_assembly::{LinkageReport, MechanismPair};
+use feeler_mechanism::Mechanism;
+use feeler_mechanism::loops::LoopReport;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -12,7 +14,7 @@ pub(super) const PAIR_HEADER: [&str; 6] =
     ["a", "b", "smallest mm", "at s", "steps that interfere", "between steps"];
 
 /// Cells of the table for a pair of parts, in the order of [`PAIR_HEADER`].
-pub(super) fn pair_cells(checked: &Checked, pair: &MechanismPair) -> [String; 6] {
+pub(super) fn pair_cells(checked: &Checked<'_>, pair: &MechanismPair) -> [String; 6] {
     let [a, b] = checked.names(pair).map(str::to_owned);
     let [distance, time] = match pair.smallest() {
         Some((distance, i)) => [format!("{distance:.6}"), format!("{:.4}", checked.report.moments[i].time)],
@@ -22,7 +24,7 @@ pub(super) fn pair_cells(checked: &Checked, pair: &MechanismPair) -> [String; 6]
     [a, b, distance, time, pair.interfering_steps().to_string(), between]
 }
 
-pub(super) fn write_table(checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn write_table(checked: &Checked<'_>, out: &mut dyn Write) -> anyhow::Result<()> {
     // Pairs that are never nearer than `d_max` and are proven free get no row; they are counted.
     let is_shown = |pair: &&MechanismPair| {
         pair.smallest().is_some()
@@ -39,7 +41,11 @@ pub(super) fn write_table(checked: &Checked, out: &mut dyn Write) -> anyhow::Res
     Ok(())
 }
 
-pub(super) fn write_summary(args: &Arguments, checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn write_summary(
+    args: &Arguments,
+    checked: &Checked<'_>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let (pairs, moments) = (&checked.report.pairs, checked.report.moments.len());
     let seconds = checked.duration.as_secs_f64();
     let what = if args.grid.is_some() { "poses" } else { "steps" };
@@ -50,6 +56,9 @@ pub(super) fn write_summary(args: &Arguments, checked: &Checked, out: &mut dyn W
             writeln!(out, "; smallest margin {:.9} mm, {a} to {b}", margin.distance)?;
         }
         None => writeln!(out, "; no pair is nearer than --d-max")?,
+    }
+    if let Some(linkage) = &checked.report.linkage {
+        writeln!(out, "{}", linkage_text(linkage))?;
     }
     if args.grid.is_some() {
         let interfering = (0..moments).filter(|i| checked.report.interferes(*i)).count();
@@ -71,8 +80,38 @@ pub(super) fn write_summary(args: &Arguments, checked: &Checked, out: &mut dyn W
     Ok(())
 }
 
+/// Line of the summary for the closed loops of a mechanism.
+fn linkage_text(linkage: &LinkageReport) -> String {
+    let LoopReport { dependent, closure_error, deviation, pieces, branch, branches, .. } = &linkage.loops;
+    format!(
+        "{} dependent joints; branch {} of {}; loops closed within {closure_error:.1e} mm; {pieces} pieces, \
+         at most {deviation:.1e} mm from the exact motion",
+        dependent.len(),
+        branch + 1,
+        branches.len(),
+    )
+}
+
+/// JSON value for the closed loops of a mechanism, as specified in docs/INTERFACE.md, "mechanism".
+fn linkage_json(mechanism: &Mechanism, linkage: &LinkageReport) -> Value {
+    let LoopReport { size, dependent, pieces, closure_error, deviation, branches, branch } = &linkage.loops;
+    let value = |k: usize, values: &[f64]| values[k] / mechanism.joints[k].kind.unit().1;
+    let joint = |&k: &usize| {
+        let values: Vec<f64> = linkage.values.iter().map(|values| value(k, values)).collect();
+        let joint = &mechanism.joints[k];
+        json!({ "name": joint.name, "unit": joint.kind.unit().0, "values": values })
+    };
+    let start = |values: &Vec<f64>| dependent.iter().map(|&k| value(k, values)).collect::<Vec<f64>>();
+    json!({
+        "closing": mechanism.closures.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+        "size": size, "closure_error": closure_error, "deviation": deviation, "pieces": pieces,
+        "dependent": dependent.iter().map(joint).collect::<Vec<_>>(),
+        "branch": branch, "branches": branches.iter().map(start).collect::<Vec<_>>(),
+    })
+}
+
 /// Bytes of a CSV file with the margin (smallest distance of any pair, mm) at each step.
-pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
+pub(super) fn csv(checked: &Checked<'_>) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["time_s", "margin_mm", "a", "b", "interferes"])?;
     for (i, (margin, moment)) in checked.margins.iter().zip(&checked.report.moments).enumerate() {
@@ -92,7 +131,7 @@ pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
 
 /// JSON document of the check, as specified in docs/INTERFACE.md, "mechanism". `distance` (mm) is the
 /// limit below which parts count as in contact.
-pub(super) fn document(distance: f64, checked: &Checked) -> Value {
+pub(super) fn document(distance: f64, checked: &Checked<'_>) -> Value {
     let moments = &checked.report.moments;
     let pair = |p: &MechanismPair| {
         let [a, b] = checked.names(p);
@@ -111,5 +150,6 @@ pub(super) fn document(distance: f64, checked: &Checked) -> Value {
     let pairs: Vec<Value> = checked.report.pairs.iter().map(pair).collect();
     json!({
         "schema": verdict::SCHEMA, "unit": "mm", "distance": distance, "pairs": pairs, "margins": margins,
+        "linkage": checked.report.linkage.as_ref().map(|l| linkage_json(checked.mechanism, l)),
     })
 }

@@ -173,6 +173,12 @@ impl Path {
         self.rounded + length(origin) * self.pieces.iter().map(turn).fold(0.0, f64::max)
     }
 
+    /// Number of pieces; 0 for a solid at rest.
+    #[must_use]
+    pub fn num_pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
     /// End time of the last piece; 0 for a solid at rest.
     #[must_use]
     pub fn duration(&self) -> f64 {
