@@ -92,6 +92,21 @@ pub enum BodyError {
     },
 }
 
+/// Face of a solid that a screw motion maps to itself, such as the flank of a thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thread {
+    /// Point of the screw axis (mm, frame of the solid).
+    pub origin: P3,
+    /// Unit direction of the screw axis.
+    pub axis: V3,
+    /// Range of the coordinates (mm) of the face along the axis, measured from `origin`; a bound.
+    pub along: [f64; 2],
+    /// Translation (mm) along the axis per radian; negative for left-handed threads.
+    pub lead: f64,
+    /// Whether the material is outside: the thread of a nut.
+    pub is_internal: bool,
+}
+
 /// A solid, prepared for queries.
 ///
 /// Its frame is that of the stored hierarchy, with lengths in mm; poses of queries map it to world
@@ -426,6 +441,32 @@ impl Body {
     /// Screw motion that maps a free-form feature to itself; `None` if no such motion was found.
     pub(crate) fn helix(&self, feature: Feature) -> Option<&Helix> {
         self.data(feature).helix.as_deref()
+    }
+
+    /// Threads of the solid: its free-form faces that a screw motion maps to themselves, such as helical
+    /// flanks.
+    #[must_use]
+    pub fn threads(&self) -> Vec<Thread> {
+        let of_face = |data: &FeatureData| {
+            let (Feature::Face(face), Some(helix)) = (data.feature, &data.helix) else { return None };
+            let frame = helix.shape.frame;
+            let along = |p: &P3| (p - frame.origin).dot(&frame.z);
+            let box_center = data.bounds.center();
+            let half = 0.5 * (data.bounds.max - data.bounds.min);
+            let spread = half.dot(&frame.z.abs());
+            let uv = data.rect.center();
+            let face = self.face(face);
+            let radial = face.surface.point(uv) - frame.origin;
+            let radial = radial - frame.z * radial.dot(&frame.z);
+            Some(Thread {
+                origin: frame.origin,
+                axis: frame.z,
+                along: [along(&box_center) - spread, along(&box_center) + spread],
+                lead: helix.shape.lead,
+                is_internal: outward_normal(face, uv).dot(&radial) < 0.0,
+            })
+        };
+        self.features.iter().filter_map(of_face).collect()
     }
 
     /// Stored data of the solid.

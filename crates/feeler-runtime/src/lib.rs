@@ -70,7 +70,7 @@ pub use api::verdict::{
     ConformalSet, ContactRegion, CrossingCurve, Crossings, MissingCurvePart, RegionKind, Status,
     UndecidedPoint, Verdict, WidenedPoint, Witness,
 };
-pub use body::{Body, BodyError};
+pub use body::{Body, BodyError, Thread};
 pub use minima::{
     Boundary, NearPart, PointMinima, PointMinimum, PointPosition, SurfaceFoot, feature_id, held_curvatures,
     is_in_edge_polar, is_in_vertex_polar, surface_foot,

@@ -157,12 +157,15 @@ impl Finder<'_> {
             }
             let arc = Arc { eval, range: [0.0, 1.0], speed, bend };
             let at = ctx.in_a(own, &middle);
+            let parameters = |s: f64, of_other: P2| {
+                if own == Which::A { [piece.eval(s), of_other] } else { [of_other, piece.eval(s)] }
+            };
             if let Some(primitive) = &primitive {
                 self.search(at, |this, left| {
                     let level = Level { primitive, at: 0.0, slack };
                     curve_through_level(&arc, &level, None, left, &mut |s| {
                         let (p, d) = eval(s);
-                        this.add_seed(ctx.in_a(own, &p), Some(turned(d)), [P2::origin(); 2])
+                        this.add_seed(ctx.in_a(own, &p), Some(turned(d)), parameters(s, P2::origin()))
                     })
                 });
                 continue;
@@ -172,9 +175,8 @@ impl Finder<'_> {
                 self.search(at, |this, left| {
                     let target = Shifted { patch, by: 0.0, slack };
                     curve_through_patch(&arc, &target, left, &mut |s, uv| {
-                        let uv = if own == Which::A { [piece.eval(s), uv] } else { [uv, piece.eval(s)] };
                         let (p, d) = eval(s);
-                        this.add_seed(ctx.in_a(own, &p), Some(turned(d)), uv)
+                        this.add_seed(ctx.in_a(own, &p), Some(turned(d)), parameters(s, uv))
                     })
                 });
             }
