@@ -54,7 +54,7 @@ mod sweep;
 
 pub use assembly::{Assembly, AssemblyPart, compose_poses, number_equal_names};
 pub use clearance::baseline::Baseline;
-pub use clearance::rules::{Interfering, Rule, Rules, Touching};
+pub use clearance::rules::{InterferenceLimits, Interfering, Rule, Rules, Touching};
 pub use clearance::{
     Clearance, ClearanceOptions, ClearancePair, ClearanceReport, Finding, NearestContact, PairCounts,
     PairMeasurement, clearance,

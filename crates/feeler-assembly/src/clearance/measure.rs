@@ -3,7 +3,7 @@
 use crate::assembly::AssemblyPart;
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{
-    Contact, ContactKind, ContactPair, ContactRegion, FeatureRef, QueryError, QueryOptions, Status,
+    Contact, ContactKind, ContactPair, ContactRegion, FeatureRef, Overlap, QueryError, QueryOptions, Status,
     UndecidedPoint, Witness,
 };
 
@@ -42,6 +42,8 @@ pub struct PairMeasurement {
     pub witness: Option<Witness>,
     /// Pairs of crossing faces, one of each part; empty unless `status` is `Interfering`.
     pub crossing_faces: Vec<(FeatureRef, FeatureRef)>,
+    /// Common part of the parts; `None` unless they interfere and its volume is measured, and for sheets.
+    pub overlap: Option<Overlap>,
     /// Points at which it is undecided whether the parts interfere.
     pub undecided: Vec<UndecidedPoint>,
     /// Error of the query; the other members are then meaningless, apart from `parts`.
@@ -63,12 +65,12 @@ impl PairMeasurement {
     }
 
     /// Queries the two of `parts` with the indices `which`, and stores at most `max_contacts` of their
-    /// minima. An error of the query is stored in `error` of the result.
+    /// minima. If `volume` is set, the volume of an overlap is measured. An error of the query is stored in `error` of the result.
     pub(super) fn new(
         which: [usize; 2],
         parts: &[AssemblyPart],
         options: &QueryOptions,
-        max_contacts: usize,
+        (max_contacts, volume): (usize, bool),
     ) -> Self {
         let [a, b] = which.map(|i| &parts[i]);
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
@@ -82,10 +84,18 @@ impl PairMeasurement {
             regions: Vec::new(),
             witness: None,
             crossing_faces: Vec::new(),
+            overlap: None,
             undecided: Vec::new(),
             error: None,
         };
-        measurement.error = measurement.query(&mut pair, [&a.pose, &b.pose], options, max_contacts).err();
+        let poses = [&a.pose, &b.pose];
+        measurement.error = measurement.query(&mut pair, poses, options, max_contacts).err();
+        if volume && measurement.error.is_none() && measurement.status == Status::Interfering {
+            match pair.overlap(&a.pose, &b.pose, options) {
+                Ok(overlap) => measurement.overlap = overlap,
+                Err(error) => measurement.error = Some(error),
+            }
+        }
         measurement
     }
 

@@ -35,11 +35,14 @@ pub struct ClearanceOptions {
     pub tolerance: Option<f64>,
     /// Maximum number of minima in [`PairMeasurement::contacts`].
     pub max_contacts: usize,
+    /// Whether the overlap of all interfering pairs is measured. Without it, only the overlaps of pairs are
+    /// measured for which a rule limits the volume.
+    pub volume: bool,
 }
 
 impl Default for ClearanceOptions {
     fn default() -> Self {
-        Self { d_max: None, tolerance: None, max_contacts: DEFAULT_MAX_CONTACTS }
+        Self { d_max: None, tolerance: None, max_contacts: DEFAULT_MAX_CONTACTS, volume: false }
     }
 }
 
@@ -88,6 +91,7 @@ pub struct Clearance<'a> {
     matches: RuleMatches<'a>,
     query: QueryOptions,
     max_contacts: usize,
+    volume: bool,
     near: Vec<[usize; 2]>,
     ignored: usize,
 }
@@ -122,7 +126,8 @@ impl<'a> Clearance<'a> {
             let bodies = scene.near_bodies()?.into_iter().map(|pair| pair.map(|id| id.0 as usize));
             near.extend(bodies.filter(|&[i, j]| !matches.is_ignored(i, j)));
         }
-        Ok(Self { parts, matches, query, max_contacts: options.max_contacts, near, ignored })
+        let ClearanceOptions { max_contacts, volume, .. } = *options;
+        Ok(Self { parts, matches, query, max_contacts, volume, near, ignored })
     }
 
     /// Pairs of indices of parts that are to be measured, ascending.
@@ -135,7 +140,10 @@ impl<'a> Clearance<'a> {
     /// to be farther apart than the `d_max` of the check are omitted.
     pub fn measure(&self, on_pair: &(dyn Fn() + Sync)) -> Vec<PairMeasurement> {
         let one = |&pair: &[usize; 2]| {
-            let measurement = PairMeasurement::new(pair, self.parts, &self.query, self.max_contacts);
+            let rule = self.matches.rule(pair[0], pair[1]);
+            let volume = self.volume || rule.is_some_and(|r| r.limits.max_volume.is_some());
+            let measurement =
+                PairMeasurement::new(pair, self.parts, &self.query, (self.max_contacts, volume));
             on_pair();
             measurement
         };

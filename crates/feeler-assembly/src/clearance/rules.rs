@@ -33,8 +33,9 @@ struct RuleEntry {
     b: String,
     min: Option<f64>,
     touching: Option<Touching>,
-    #[serde(default)]
-    interfering: Interfering,
+    interfering: Option<Interfering>,
+    max_volume: Option<f64>,
+    max_depth: Option<f64>,
 }
 
 /// Pattern that matches the name of every part.
@@ -83,8 +84,29 @@ pub struct Rule {
     pub min: Option<f64>,
     /// Whether the parts may touch.
     pub touching: Touching,
-    /// Whether the parts may interfere.
+    /// Whether the parts may interfere. The limits restrict what is allowed.
     pub interfering: Interfering,
+    /// Limits of an allowed interference; without limits, any interference is allowed or none.
+    pub limits: InterferenceLimits,
+}
+
+/// Largest interference that a rule allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InterferenceLimits {
+    /// Largest volume (mm³) of the common part; `None` if any volume is allowed. The estimated error of the
+    /// volume counts as a part of it.
+    pub max_volume: Option<f64>,
+    /// Largest depth (mm), as [`PairMeasurement::depth`](crate::PairMeasurement::depth) returns it; `None` if
+    /// any depth is allowed.
+    pub max_depth: Option<f64>,
+}
+
+impl InterferenceLimits {
+    /// Whether there is a limit.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        self.max_volume.is_some() || self.max_depth.is_some()
+    }
 }
 
 /// Compiled patterns of the two parts of a pair, which match in either order.
@@ -135,7 +157,7 @@ impl Rules {
             }
         }
         for (i, entry) in file.rule.into_iter().enumerate() {
-            rules.push(rule(i, entry))?;
+            rules.push(rule(i, entry)?)?;
         }
         Ok(rules)
     }
@@ -143,9 +165,12 @@ impl Rules {
     /// Appends a rule, which decides about the pairs that no earlier rule matches.
     ///
     /// # Errors
-    /// A pattern is not valid, or the minimum is not above 0.
+    /// A pattern is not valid, or the minimum or a limit is not above 0.
     pub fn push(&mut self, rule: Rule) -> Result<(), AssemblyError> {
-        check_length(&format!("{}: min", rule.name), rule.min)?;
+        let InterferenceLimits { max_volume, max_depth } = rule.limits;
+        for (key, value) in [("min", rule.min), ("max_volume", max_volume), ("max_depth", max_depth)] {
+            check_length(&format!("{}: {key}", rule.name), value)?;
+        }
         let pattern = PairPattern::new(&rule.a, &rule.b).map_err(|e| match e {
             AssemblyError::Pattern { pattern, reason } => {
                 AssemblyError::Rules(format!("{}: '{pattern}' is not a valid pattern: {reason}", rule.name))
@@ -209,12 +234,22 @@ fn check_length(subject: &str, value: Option<f64>) -> Result<(), AssemblyError> 
     }
 }
 
-fn rule(i: usize, entry: RuleEntry) -> Rule {
-    let RuleEntry { name, a, b, min, touching, interfering } = entry;
+fn rule(i: usize, entry: RuleEntry) -> Result<Rule, AssemblyError> {
+    let RuleEntry { name, a, b, min, touching, interfering, max_volume, max_depth } = entry;
     let name = name.unwrap_or_else(|| format!("rule {} ({a} / {b})", i + 1));
     // A minimum distance forbids contact, unless the rule states otherwise.
     let touching = touching.unwrap_or(if min.is_some() { Touching::Forbidden } else { Touching::Allowed });
-    Rule { name, a, b, min, touching, interfering }
+    let limits = InterferenceLimits { max_volume, max_depth };
+    if limits.is_some() && interfering == Some(Interfering::Forbidden) {
+        return Err(AssemblyError::Rules(format!(
+            "{name}: max_volume and max_depth allow an interference within these limits, but \
+             interfering = \"forbidden\" allows none; remove one of them"
+        )));
+    }
+    // Limits allow the interferences within them.
+    let allowed = if limits.is_some() { Interfering::Allowed } else { Interfering::Forbidden };
+    let interfering = interfering.unwrap_or(allowed);
+    Ok(Rule { name, a, b, min, touching, interfering, limits })
 }
 
 impl PairPattern {
@@ -302,6 +337,17 @@ mod tests {
     }
 
     #[test]
+    fn limits_allow_interference() {
+        let text =
+            "[[rule]]\na = 'pin'\nmax_volume = 2.5\nmax_depth = 0.01\n[[rule]]\na = 'nut'\nmax_depth = 1";
+        let rules = Rules::from_toml(text).expect("valid rules");
+        let rules: Vec<&Rule> = rules.iter().collect();
+        assert_eq!(rules[0].limits, InterferenceLimits { max_volume: Some(2.5), max_depth: Some(0.01) });
+        assert_eq!(rules[1].limits, InterferenceLimits { max_volume: None, max_depth: Some(1.0) });
+        assert!(rules.iter().all(|r| r.interfering == Interfering::Allowed));
+    }
+
+    #[test]
     fn errors_name_the_mistake() {
         for (text, word) in [
             ("[[rule]]\na = 'x'\nmim = 1", "mim"),
@@ -311,6 +357,8 @@ mod tests {
             ("[[rule]]\na = '[x'", "rule 1 ([x / *): '[x' is not a valid pattern"),
             ("[[rule]]\na = 'x'\nmin = -1", "min is -1"),
             ("d_max = 0", "d_max is 0"),
+            ("[[rule]]\na = 'x'\nmax_volume = 0", "max_volume is 0"),
+            ("[[rule]]\na = 'x'\nmax_depth = 1\ninterfering = 'forbidden'", "remove one of them"),
             ("ignore = ['[x']", "'[x' is not a valid pattern"),
         ] {
             let e = Rules::from_toml(text).expect_err(text).to_string();

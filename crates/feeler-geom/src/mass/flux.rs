@@ -29,6 +29,17 @@ pub struct FluxForm<'a> {
     form: Form<'a>,
 }
 
+impl std::fmt::Debug for FluxForm<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let form = match self.form {
+            Form::Plane(_) => "plane",
+            Form::Revolution { .. } => "revolution",
+            Form::Patches { .. } => "patches",
+        };
+        f.debug_struct("FluxForm").field("form", &form).finish_non_exhaustive()
+    }
+}
+
 enum Form<'a> {
     Plane(Plane),
     Revolution {

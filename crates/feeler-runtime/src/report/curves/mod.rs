@@ -181,7 +181,6 @@ pub(super) fn face_curves<'a>(ctx: &'a Context<'a>) -> (Vec<FaceCurves<'a>>, boo
     each_pair_of_faces(ctx, |faces, found| {
         let (traces, left_out) = trace_all(&faces, found, STRIDE * faces.max_step, &mut left);
         is_complete &= left_out.is_empty();
-        if std::env::var("DBG").is_ok() && !left_out.is_empty() { eprintln!("left out {:?} {left_out:?}", faces.numbers); }
         if !traces.is_empty() {
             out.push(FaceCurves { faces, traces });
         }

@@ -78,12 +78,10 @@ pub(super) fn boundary_sums(ctx: &Context<'_>, reference: &P3, scale: f64, axes:
             is_sound: is_complete,
         },
         area: V3::zeros(),
-        total_area: 0.0,
     };
     for which in [Which::A, Which::B] {
         for face in 0..ctx.body(which).hierarchy().faces.len() {
             if clipper.clip(which, FaceId::new(face)).is_none() {
-                if std::env::var("DBG").is_ok() { eprintln!("clip {which:?} {face} failed"); }
                 clipper.sums.is_sound = false;
             }
         }
@@ -91,7 +89,6 @@ pub(super) fn boundary_sums(ctx: &Context<'_>, reference: &P3, scale: f64, axes:
     let Clipper { mut sums, area, .. } = clipper;
     // The vector area of a closed boundary is 0. A missing part of it changes the volume by its vector area
     // times its distance from the reference point, at most half the diagonal.
-    if std::env::var("DBG").is_ok() { eprintln!("complete {is_complete} volume {} error {:e} area {:e}", sums.volume, sums.error, area.norm()); for c in &curves { for t in &c.traces { eprintln!("  curve {:?} closed {} {} points", c.faces.numbers, t.closed, t.points.len()); if c.faces.numbers == [FaceId(0); 2] && std::env::var("DBP").is_ok() { for p in &t.points { eprintln!("     {:?} {:e}", p.p, p.sine);} } } } }
     sums.error += area.norm() * 0.5 * scale;
     sums.is_sound &= sums.error.is_finite() && sums.volume.is_finite();
     sums
@@ -108,7 +105,6 @@ struct Clipper<'a> {
     sums: BoundarySums,
     /// Vector area (mm², frame of A) of the parts so far.
     area: V3,
-    total_area: f64,
 }
 
 /// End of a directed boundary piece: the point (frame of A) and its parameters on the face.
@@ -148,15 +144,11 @@ impl<'a> Clipper<'a> {
                 face: other.face(curves.faces.numbers[which.other() as usize]),
             };
             for trace in &curves.traces {
-                let r = outline.add_curve(curves, trace, &sheet, &facing);
-                if std::env::var("DBG").is_ok() && r.is_none() { eprintln!("add_curve failed"); }
-                r?;
+                outline.add_curve(curves, trace, &sheet, &facing)?;
             }
         }
         if is_crossed {
-            let r = self.add_trims(own, &sheet, &mut outline);
-                if std::env::var("DBG").is_ok() && r.is_none() { eprintln!("add_trims failed"); }
-                r?;
+            self.add_trims(own, &sheet, &mut outline)?;
         } else {
             if !self.is_face_inside(own, &sheet, f)? {
                 return Some(());
@@ -281,9 +273,7 @@ impl<'a> Clipper<'a> {
             error: 0.0,
         };
         for path in &outline.paths {
-            let r = integral.add(path);
-            if std::env::var("DBG").is_ok() && r.is_none() { eprintln!("path failed {:?} {:?} to {:?}", path.range, sheet.at(&path.course, path.range[0]).map(|x| x.p), sheet.at(&path.course, path.range[1]).map(|x| x.p)); }
-            r?;
+            integral.add(path)?;
         }
         let max_gap = MAX_GAP * self.ctx.tol.size + self.ctx.body(sheet.which).deviation();
         let gap = close(&mut integral, outline, max_gap);
@@ -294,7 +284,6 @@ impl<'a> Clipper<'a> {
         self.sums.volume += sign * volume;
         self.sums.moment += turned(moment);
         self.area += turned(area);
-        self.total_area += area.norm();
         // A gap is closed by a straight line, which can deviate from the boundary by its length.
         self.sums.error += error / 3.0 + gap? * self.scale;
         Some(())
@@ -310,7 +299,13 @@ impl<'a> Clipper<'a> {
     }
 
     /// Extends the extremes to the part of a face with this outline.
-    fn add_extremes(&mut self, own: &Body, sheet: &Sheet<'_>, f: FaceId, outline: &Outline<'_>) -> Option<()> {
+    fn add_extremes(
+        &mut self,
+        own: &Body,
+        sheet: &Sheet<'_>,
+        f: FaceId,
+        outline: &Outline<'_>,
+    ) -> Option<()> {
         // Samples of all paths, with the parameters of their neighbours.
         let mut samples: Vec<(P3, &Path<'_>, [f64; 2])> = Vec::new();
         for path in &outline.paths {
@@ -366,7 +361,6 @@ impl<'a> Outline<'a> {
         let mut stretches: Vec<(bool, [PieceEnd; 2])> = Vec::new();
         for w in trace.points.windows(2) {
             let segment = CurveSegment { faces: &curves.faces, from: &w[0], to: &w[1] };
-            if segment_senses(&segment, sheet, facing).is_none() && std::env::var("DBG").is_ok() { eprintln!("no senses {:?} {:?} {:e} {:e}", w[0].p, w[1].p, w[0].sine, w[1].sine); }
             for (range, is_forward) in segment_senses(&segment, sheet, facing)? {
                 self.add_segment(&segment, range, is_forward, sheet)?;
                 let end = |s: f64| segment.end(s).map(|at| (at.p, sheet.parameters(&at)));
@@ -456,7 +450,10 @@ fn segment_senses(
     for _ in 0..48 {
         let middle = 0.5 * (lo + hi);
         // Without a direction, this is the double point itself.
-        let Some(x) = sense(middle) else { (lo, hi) = (middle, middle); break };
+        let Some(x) = sense(middle) else {
+            (lo, hi) = (middle, middle);
+            break;
+        };
         if (x > 0.0) == (first > 0.0) { lo = middle } else { hi = middle }
     }
     let at = 0.5 * (lo + hi);

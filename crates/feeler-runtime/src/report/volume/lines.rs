@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 const DIRECTION: [f64; 3] = [0.2617, 0.4373, 0.8604];
 /// Number of squares along each side of the initial grid. A larger value uses more lines; with a smaller
 /// one, narrow parts of the overlap are missed.
-const GRID: u32 = 10;
+const GRID: u32 = 6;
 /// Number of nodes along each side of a square. A larger value is better for smooth lengths, a smaller one
 /// near edges.
 const NODES: usize = 3;

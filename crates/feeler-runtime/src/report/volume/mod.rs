@@ -20,6 +20,8 @@ use crate::api::options::QueryOptions;
 use crate::api::verdict::{Overlap, OverlapMethod, Status};
 use crate::body::Body;
 use crate::body::coordinates::without_common_offset;
+use crate::nearest::membership::RayScratch;
+use crate::nearest::{NearScratch, signed_foot};
 use crate::pair::ContactPair;
 use crate::query::Context;
 use faces::{BoundarySums, boundary_sums};
@@ -31,10 +33,16 @@ use std::sync::Arc;
 /// Largest estimated error of a volume, relative to the volume, at which the result of a method is returned
 /// without trying the next one: for integrals over faces, and for extrapolated ones. A larger value is less
 /// exact, a smaller one slower.
-const ACCURACY: [f64; 2] = [1e-7, 1e-6];
-/// Maximum number of lines: for the check of the integrals over faces, and as a method. A larger value is
-/// slower; a smaller one is less exact.
-const MAX_LINES: [u32; 2] = [6_000, 60_000];
+const ACCURACY: [f64; 2] = [1e-6, 1e-6];
+/// Maximum number of lines, for solids whose faces all have closed forms and for other solids. A larger value
+/// is slower; a smaller one is less exact.
+const MAX_LINES: [u32; 2] = [40_000, 4_000];
+/// Number of points with which a volume is checked. More of them are slower; with fewer, a missing part of the
+/// overlap is not noticed.
+const CHECK_POINTS: u32 = 600;
+/// Difference of a volume from that by points at which it is rejected, in standard deviations of random points.
+/// A larger value accepts volumes that lack a part; a smaller one rejects correct ones.
+const MAX_CHECK_DEVIATIONS: f64 = 4.0;
 /// Direction (frame of A, not of unit length) of the displacements of B, which is parallel to no typical face
 /// or edge.
 const DISPLACEMENT: [f64; 3] = [0.5369, 0.3119, 0.7831];
@@ -42,6 +50,9 @@ const DISPLACEMENT: [f64; 3] = [0.5369, 0.3119, 0.7831];
 /// 2, 3 and 4 times as long. A larger value is less exact; with a smaller one, faces remain almost tangent.
 const DISPLACEMENT_STEP: f64 = 2e-4;
 
+/// Steps of the coordinates, modulo 1, between successive points of a sequence that fills a cube evenly: powers
+/// of the inverse of the root of x⁴ = x + 1.
+const POINT_STEPS: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_2];
 /// Diagonal of the overlap's box as a fraction of that of the region, below which the computation is repeated
 /// in a smaller region. A larger value repeats more computations; with a smaller one, overlaps that are small
 /// are less exact.
@@ -52,13 +63,6 @@ const MAX_ZOOMS: u32 = 12;
 /// Width of the next region as a fraction of the current one if no line hits the overlap. A larger value is
 /// slower; a smaller one can cut off a part of the overlap.
 const ZOOM: f64 = 0.25;
-/// Difference of a volume from that by lines at which it is rejected, in estimated errors of the lines.
-/// A larger value accepts volumes that lack a part; a smaller one rejects correct ones.
-const MAX_CHECK_ERRORS: f64 = 4.0;
-/// Additional accepted difference from the volume by lines, relative to the volume. A larger value accepts
-/// volumes that lack a part; a smaller one rejects correct ones.
-const CHECK_ACCURACY: f64 = 1e-3;
-
 impl ContactPair {
     /// Computes volume, centroid and box of the common part of the two solids. `None` unless the status at
     /// these poses is [`Status::Interfering`], and if a body is a sheet, which has no volume.
@@ -149,9 +153,7 @@ impl Measure<'_> {
                 let Some(refined) = compute(&region) else { continue };
                 found = refined;
             }
-            let check = self.by_lines(&grown(&found), MAX_LINES[0])?;
-            let allowed = MAX_CHECK_ERRORS * check.error + CHECK_ACCURACY * check.volume + found.error;
-            if !(found.volume > 0.0 && (found.volume - check.volume).abs() <= allowed) {
+            if !(found.volume > 0.0 && self.agrees_with_points(&found)) {
                 continue;
             }
             if found.error <= accuracy * found.volume {
@@ -159,8 +161,33 @@ impl Measure<'_> {
             }
             best = best.filter(|b| b.error <= found.error).or(Some(found));
         }
-        let by_lines = self.by_lines(&self.zoomed()?, MAX_LINES[1])?;
+        let is_free = |body: &Body| body.hierarchy().faces.iter().any(|f| !f.surface.is_canonical());
+        let max_lines = MAX_LINES[usize::from(is_free(self.ctx.a) || is_free(self.ctx.b))];
+        let by_lines = self.by_lines(&self.zoomed()?, max_lines)?;
         Ok(best.filter(|b| b.error <= by_lines.error).unwrap_or(by_lines))
+    }
+
+    /// Whether the share of points in the box of an overlap that are inside both solids agrees with the volume.
+    fn agrees_with_points(&self, found: &Overlap) -> bool {
+        let region = grown(found);
+        let (mut near, mut rays) = (NearScratch::default(), RayScratch::default());
+        let mut count = 0.0;
+        let mut at = V3::repeat(0.5);
+        for _ in 0..CHECK_POINTS {
+            at = (at + V3::from(POINT_STEPS)).map(f64::fract);
+            let p = region.min + (region.max - region.min).component_mul(&at);
+            let mut is_inside = |(body, pose): (&Body, &Pose)| {
+                let q = pose.inverse_transform_point(&p);
+                signed_foot(body, &q, &self.ctx.tol, (&mut near, &mut rays))
+                    .is_some_and(|x| x.signed_distance < 0.0)
+            };
+            count += if self.solids().into_iter().all(&mut is_inside) { 1.0 } else { 0.0 };
+        }
+        let whole = (region.max - region.min).product();
+        let n = f64::from(CHECK_POINTS);
+        let share = found.volume / whole;
+        let deviation = (share * (1.0 - share).max(0.0) / n).sqrt() + 1.0 / n;
+        (count / n - share).abs() <= MAX_CHECK_DEVIATIONS * deviation
     }
 
     /// Box around the ends of lines in the overlap, found by lines in smaller and smaller boxes.
@@ -195,7 +222,14 @@ impl Measure<'_> {
         let LineSums { volume, moment, bounds, error } = line_sums(self.solids(), region, max_lines)?;
         let bounds = if bounds.is_empty() { region.clone() } else { bounds };
         let centroid = region.center() + if volume > 0.0 { moment / volume } else { V3::zeros() };
-        Ok(Overlap { volume, centroid, min: bounds.min, max: bounds.max, error, method: OverlapMethod::Lines })
+        Ok(Overlap {
+            volume,
+            centroid,
+            min: bounds.min,
+            max: bounds.max,
+            error,
+            method: OverlapMethod::Lines,
+        })
     }
 
     /// Overlap from integrals over faces; `None` if a part of the boundary is missing.
