@@ -5,11 +5,10 @@ mod common;
 
 use common::{as_bezier, body, query, random_pose, traverse};
 use feeler_brep::fixtures;
-use feeler_geom::{Curve, Frame, P2, P3, Pose, Surface};
+use feeler_geom::Pose;
 use feeler_runtime::{Body, Contact, ContactKind, QueryOptions};
 use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
-use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
 
 fn assert_same(canonical: &[Contact], free: &[Contact], what: &str) {

@@ -132,6 +132,16 @@ impl<'a> FluxForm<'a> {
         }
     }
 
+    /// Densities at the parameters `uv` on `surface`, the surface of this form, per unit of u and v: the
+    /// derivatives by u of [`FluxForm::antiderivative`]. `reference` is the reference point of this form.
+    #[must_use]
+    pub fn density(&self, surface: &Surface, reference: &P3, uv: P2) -> FluxSums {
+        let [flux, x, y, z, nx, ny, nz] = density(surface, reference, uv);
+        let (d, n) =
+            (self.frame.local_vector(&V3::new(x, y, z)), self.frame.local_vector(&V3::new(nx, ny, nz)));
+        [flux, d.x, d.y, d.z, n.x, n.y, n.z]
+    }
+
     /// Converts line integrals of the antiderivatives to the contribution of a part of the surface, in the
     /// frame of the surface's solid.
     #[must_use]

@@ -14,8 +14,8 @@ use crate::query::Context;
 use crate::report::curves::{FaceCurves, face_curves};
 use feeler_geom::mass::{Flux, FluxForm, NUM_FLUX_SUMS};
 use feeler_geom::trim::Side;
-use feeler_geom::{Aabb, P2, P3, Surface, V3, math};
-use feeler_hierarchy::{FaceId, Feature};
+use feeler_geom::{Aabb, Curve, P2, P3, Surface, V3, math};
+use feeler_hierarchy::{Edge, FaceId, Feature, Span};
 
 /// Positions on a path at which it is tested whether the path is inside the other solid; the position
 /// farthest from the boundary decides. More of them are slower; with fewer, more paths seem to run along
@@ -161,7 +161,7 @@ impl<'a> Clipper<'a> {
                 outline.paths.push(Path { course: Course::Side(u), range: [a, b] });
             }
         }
-        self.integrate(&sheet, &outline)?;
+        self.integrate(f, &sheet, &outline)?;
         self.add_extremes(own, &sheet, f, &outline)
     }
 
@@ -262,7 +262,7 @@ impl<'a> Clipper<'a> {
 
     /// Integrates along the pieces of an outline, closes the gaps between them, and adds the result to the
     /// sums. `None` if the outline is not closed.
-    fn integrate(&mut self, sheet: &Sheet<'_>, outline: &Outline<'_>) -> Option<()> {
+    fn integrate(&mut self, f: FaceId, sheet: &Sheet<'_>, outline: &Outline<'_>) -> Option<()> {
         let reference = self.ctx.in_own(sheet.which, &self.reference);
         let form = FluxForm::new(sheet.surface(), sheet.rect(), &reference);
         let mut integral = PathIntegral {
@@ -274,6 +274,10 @@ impl<'a> Clipper<'a> {
         };
         for path in &outline.paths {
             integral.add(path)?;
+            if let Some((edge, span)) = edge_of(self.ctx.body(sheet.which), sheet, f, path) {
+                let onto_edge = |p: &P3| edge.curve.point(edge.curve.project(p, span.t0, span.t1));
+                integral.add_sliver(path, &reference, &onto_edge);
+            }
         }
         let max_gap = MAX_GAP * self.ctx.tol.size + self.ctx.body(sheet.which).deviation();
         let gap = close(&mut integral, outline, max_gap);
@@ -485,6 +489,27 @@ fn close(integral: &mut PathIntegral<'_>, outline: &Outline<'_>, max_gap: f64) -
         }
     }
     (closed == outline.ends.len() && closed == outline.starts.len()).then_some(sum)
+}
+
+/// Edge that a part of a trimming piece approximates, with the span of it, if the surface and the edge have
+/// closed forms; `None` for other paths.
+fn edge_of<'b>(own: &'b Body, sheet: &Sheet<'_>, f: FaceId, path: &Path<'_>) -> Option<(&'b Edge, Span)> {
+    let Course::Trim(piece) = path.course else { return None };
+    if !sheet.surface().is_canonical() {
+        return None;
+    }
+    let [a, b] = path.range;
+    let p = sheet.surface().point(piece.eval(0.5 * (a + b)));
+    let spans = own.edges_of_face(f).iter().map(|&e| own.edge(e)).flat_map(|edge| {
+        let is_simple =
+            matches!(edge.curve, Curve::Line { .. } | Curve::Circle { .. } | Curve::Ellipse { .. });
+        edge.spans.iter().filter(move |_| is_simple).map(move |span| (edge, *span))
+    });
+    let distance = |(edge, span): &(&Edge, Span)| {
+        (edge.curve.point(edge.curve.project(&p, span.t0, span.t1)) - p).norm()
+    };
+    let near = spans.map(|x| (distance(&x), x)).min_by(|x, y| x.0.total_cmp(&y.0))?;
+    (near.0 <= piece.deviation + sheet.ctx.tol.tol).then_some(near.1)
 }
 
 /// Trimming piece of a face and its parameter nearest to a point with the parameters `uv`; `None` if all

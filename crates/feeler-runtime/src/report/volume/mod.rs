@@ -137,7 +137,7 @@ impl Measure<'_> {
     /// estimated error.
     fn run(&self) -> Result<Overlap, QueryError> {
         let mut best: Option<Overlap> = None;
-        let mut region = self.region.clone();
+        let mut region = self.region;
         for (is_displaced, accuracy) in [(false, ACCURACY[0]), (true, ACCURACY[1])] {
             let compute = |region: &Aabb| {
                 if is_displaced { self.displaced(region) } else { self.by_faces(region) }
@@ -192,7 +192,7 @@ impl Measure<'_> {
 
     /// Box around the ends of lines in the overlap, found by lines in smaller and smaller boxes.
     fn zoomed(&self) -> Result<Aabb, QueryError> {
-        let mut region = self.region.clone();
+        let mut region = self.region;
         for _ in 0..MAX_ZOOMS {
             let sums = line_sums(self.solids(), &region, 0)?;
             let mut found = sums.bounds;
@@ -220,7 +220,7 @@ impl Measure<'_> {
 
     fn by_lines(&self, region: &Aabb, max_lines: u32) -> Result<Overlap, QueryError> {
         let LineSums { volume, moment, bounds, error } = line_sums(self.solids(), region, max_lines)?;
-        let bounds = if bounds.is_empty() { region.clone() } else { bounds };
+        let bounds = if bounds.is_empty() { *region } else { bounds };
         let centroid = region.center() + if volume > 0.0 { moment / volume } else { V3::zeros() };
         Ok(Overlap {
             volume,

@@ -250,6 +250,26 @@ impl PathIntegral<'_> {
         Some(off.abs() * dv.norm() <= MAX_JUMP * self.scale)
     }
 
+    /// Adds the sliver between a part of a trimming piece and the edge that it approximates, to first order in
+    /// their distance. `onto_edge` returns the point of the edge nearest to a point (frame of the solid), and
+    /// `reference` is the reference point of the form.
+    pub(super) fn add_sliver(&mut self, path: &Path<'_>, reference: &P3, onto_edge: &dyn Fn(&P3) -> P3) {
+        let Course::Trim(piece) = path.course else { return };
+        let (surface, trim, [a, b]) = (self.sheet.surface(), &self.sheet.face.trim, path.range);
+        let near = |d: f64, period: Option<f64>| period.map_or(d, |t| d - t * (d / t).round());
+        for (x, w) in &RULES[1] {
+            let t = a + (b - a) * x;
+            let at = piece.eval(t);
+            let to = surface.invert(&onto_edge(&surface.point(at)), Some(at), Some(&trim.rect));
+            let along = piece.derivative(t);
+            let [du, dv] = [near(to.x - at.x, trim.u_period), near(to.y - at.y, trim.v_period)];
+            // The domain is on the left.
+            let width = w * (b - a) * (du * along.y - dv * along.x);
+            let f = self.form.density(surface, reference, at);
+            self.sums.iter_mut().zip(f).for_each(|(s, f)| *s += width * f);
+        }
+    }
+
     /// Adds the straight connection of two points in the parameter plane that are almost the same.
     pub(super) fn add_gap(&mut self, from: P2, to: P2) {
         let mut dv = to.y - from.y;
