@@ -55,10 +55,10 @@ mod tolerance;
 
 pub use assembly::{Assembly, AssemblyPart, compose_poses, number_equal_names};
 pub use clearance::baseline::Baseline;
-pub use clearance::rules::{Interfering, Rule, Rules, Touching};
+pub use clearance::rules::{InterferenceLimits, Interfering, Rule, Rules, Touching};
 pub use clearance::{
-    Clearance, ClearanceOptions, ClearancePair, ClearanceReport, Finding, NearestContact, PairCounts,
-    PairMeasurement, clearance,
+    Clearance, ClearanceOptions, ClearancePair, ClearanceReport, Finding, Fit, FitKind, MAX_PLAY, MAX_PRESS,
+    NearestContact, PairCounts, PairMeasurement, clearance,
 };
 pub use compare::{
     ComparisonTolerances, Difference, DifferenceKind, FaceFacts, InstanceFacts, MinimumFacts,

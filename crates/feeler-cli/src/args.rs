@@ -241,6 +241,9 @@ pub struct QueryArgs {
     /// most CHORD (mm)
     #[arg(long, value_name = "CHORD", value_parser = positive)]
     pub curves: Option<f64>,
+    /// Measure the common part of interfering solids: its volume, centroid and box
+    #[arg(long)]
+    pub volume: bool,
 }
 
 /// `feeler sweep`.
@@ -424,6 +427,9 @@ pub struct ClearanceArgs {
     /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
+    /// Measure the common parts of all interfering pairs: volume, centroid and box
+    #[arg(long)]
+    pub volume: bool,
     /// Known findings, which do not fail the check
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,

@@ -36,7 +36,8 @@ pub(crate) fn run(
     let decided = decided.with_context(file_names)?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
     let options = QueryOptions { tolerance: decided.decided_at.or(options.tolerance), ..options };
-    let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options, args.curves))?;
+    let report =
+        pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options, (args.curves, args.volume)))?;
     if args.pair.form.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
         keep_nearest(&mut document, args.pair.top);

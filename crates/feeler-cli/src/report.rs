@@ -5,7 +5,7 @@ use crate::verdict::crossing_json;
 use feeler_geom::{Pose, V3};
 use feeler_runtime::{
     ConformalSet, ContactPair, ContactRegion, CrossingCurve, Crossings, FeatureRef, MissingCurvePart,
-    QueryError, QueryOptions, RegionKind, Status,
+    Overlap, OverlapMethod, QueryError, QueryOptions, RegionKind, Status,
 };
 use serde_json::{Value, json};
 
@@ -29,6 +29,8 @@ pub(crate) struct Report {
     crossing: Vec<(FeatureRef, FeatureRef)>,
     /// Curves in which the faces cross; `None` without `--curves`.
     crossings: Option<Crossings>,
+    /// Common part of interfering solids; the outer `None` without `--volume`, the inner one for other solids.
+    overlap: Option<Option<Overlap>>,
 }
 
 pub(crate) fn region_kind_name(kind: RegionKind) -> &'static str {
@@ -67,6 +69,35 @@ pub(crate) fn region_json(c: &ContactRegion) -> Value {
     })
 }
 
+fn method_name(method: OverlapMethod) -> &'static str {
+    match method {
+        OverlapMethod::Faces => "faces",
+        OverlapMethod::Displaced => "displaced",
+        OverlapMethod::Lines => "lines",
+    }
+}
+
+/// JSON object of an overlap.
+pub(crate) fn overlap_json(o: &Overlap) -> Value {
+    json!({
+        "volume": o.volume, "centroid": <[f64; 3]>::from(o.centroid),
+        "bbox_min": <[f64; 3]>::from(o.min), "bbox_max": <[f64; 3]>::from(o.max),
+        "error": o.error, "method": method_name(o.method),
+    })
+}
+
+fn overlap_line(o: &Overlap) -> String {
+    format!(
+        "overlap: {:.9} mm3 (error about {:.1e} mm3, method: {}), centroid {}, from {} to {}",
+        o.volume,
+        o.error,
+        method_name(o.method),
+        point_text(&o.centroid),
+        point_text(&o.min),
+        point_text(&o.max)
+    )
+}
+
 fn set_json(s: &ConformalSet) -> Value {
     let mut set = region_json(&s.contact);
     set["distance"] = s.distance.into();
@@ -98,12 +129,13 @@ fn region_line(c: &ContactRegion) -> String {
 
 impl Report {
     /// Computes the results for the last query of `pair`, whose poses and options must be the same.
-    /// `chord` is the chord error (mm) of the crossing curves; `None` if the curves are not wanted.
+    /// `chord` is the chord error (mm) of the crossing curves, `None` if the curves are not wanted, and
+    /// `volume` states whether the overlap is wanted.
     pub(crate) fn new(
         pair: &ContactPair,
         (pose_a, pose_b): (&Pose, &Pose),
         options: &QueryOptions,
-        chord: Option<f64>,
+        (chord, volume): (Option<f64>, bool),
     ) -> Result<Self, QueryError> {
         let interfering = pair.status() == Some(Status::Interfering);
         let translation =
@@ -126,7 +158,8 @@ impl Report {
         let crossing = if interfering { pair.crossing_faces(pose_a, pose_b, options)? } else { Vec::new() };
         let crossings =
             chord.map(|chord| pair.crossing_curves(pose_a, pose_b, options, chord)).transpose()?;
-        Ok(Self { interfering, translation, nearest, is_beyond, regions, sets, crossing, crossings })
+        let overlap = volume.then(|| pair.overlap(pose_a, pose_b, options)).transpose()?;
+        Ok(Self { interfering, translation, nearest, is_beyond, regions, sets, crossing, crossings, overlap })
     }
 
     /// Adds the results to the document of a query.
@@ -145,6 +178,9 @@ impl Report {
         if let Some(Crossings { curves, left_out }) = &self.crossings {
             document["curves"] = curves.iter().map(curve_json).collect();
             document["curves_left_out"] = left_out.iter().map(left_out_json).collect();
+        }
+        if let Some(overlap) = &self.overlap {
+            document["overlap"] = overlap.as_ref().map_or(Value::Null, overlap_json);
         }
         if let Some(regions) = &self.regions {
             document["contact_regions"] = regions.iter().map(region_json).collect();
@@ -182,6 +218,7 @@ impl Report {
             .chain(self.translation.iter().map(translation))
             .chain(others)
             .chain(curves)
+            .chain(self.overlap.iter().flatten().map(overlap_line))
             .chain(regions)
             .collect()
     }

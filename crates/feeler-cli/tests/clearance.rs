@@ -224,3 +224,40 @@ fn one_contact_is_enough() {
     let (code, message) = check("[[rule]]\nname = 'typo'\na = 'pni'\nb = 'bore*'\nmin = 1");
     assert!(code == 0 && message.contains("rule 'typo' matches no two parts"), "{message}");
 }
+
+/// A pin of radius 9.95 mm in a bore of radius 10 mm, 0.1 mm too far to the side: the common part is a crescent
+/// along the bore, whose volume limits decide about.
+#[test]
+fn limits_allow_interferences_within_them() {
+    let [bore, pin] = files();
+    let rules = std::env::temp_dir().join(format!("feeler-limits-{}.toml", std::process::id()));
+    let with = |limits: &str| {
+        std::fs::write(&rules, format!("[[rule]]\nname = 'fit'\na = 'pin*'\nb = 'bore*'\n{limits}\n"))
+            .unwrap();
+        json(&[&bore, &pin, "--pose", "1=0.15,0,0", "--rules", rules.to_str().unwrap()])
+    };
+    let (code, found) = with("max_volume = 1e4\nmax_depth = 0.2");
+    let row = &found["results"][0];
+    assert_eq!((code, &row["status"], &row["finding"]), (0, &json!("interfering"), &Value::Null), "{row}");
+    assert_eq!((&row["max_volume"], &row["max_depth"]), (&json!(1e4), &json!(0.2)));
+    let volume = row["overlap"]["volume"].as_f64().unwrap();
+    // Area of the part of a circle of radius r outside one of radius R whose centre is at the distance d.
+    let (r, big, d) = (9.95_f64, 10.0_f64, 0.15_f64);
+    let x = (d * d + big * big - r * r) / (2.0 * d);
+    let segment = |r: f64, h: f64| r * r * feeler_geom::math::acos(h / r) - h * (r * r - h * h).sqrt();
+    let crescent = segment(r, x - d) - segment(big, x);
+    let length =
+        row["overlap"]["bbox_max"][2].as_f64().unwrap() - row["overlap"]["bbox_min"][2].as_f64().unwrap();
+    assert!((volume / (crescent * length) - 1.0).abs() < 1e-6, "{row}, expected {}", crescent * length);
+    for limits in ["max_volume = 0.01", "max_depth = 0.001", "max_volume = 1e4\nmax_depth = 0.001"] {
+        let (code, found) = with(limits);
+        assert_eq!((code, &found["results"][0]["finding"]), (1, &json!("interferes")), "{limits}");
+    }
+    std::fs::remove_file(&rules).unwrap();
+    // Without a limit of the volume, it is measured on request only.
+    let (_, found) = json(&[&bore, &pin, "--pose", "1=0.15,0,0"]);
+    assert!(found["results"][0].get("overlap").is_none());
+    let run = clearance(&[&bore, &pin, "--pose", "1=0.15,0,0", "--volume", "--quiet"]);
+    let table = String::from_utf8(run.stdout).unwrap();
+    assert!(table.contains("volume mm3") && table.contains(&format!("{volume:.6}")), "{table}");
+}

@@ -532,3 +532,19 @@ fn stl_files_are_solids() {
     assert!(refused.status.code() == Some(2) && said.contains("open.stl: the side from"), "{said}");
     assert!(said.contains("close the hole"), "{said}");
 }
+
+/// `--volume` measures the common part: a cylinder inside a box.
+#[test]
+fn overlaps_are_measured() {
+    let (block, cylinder) = (data("box.step"), data("cylinder.step"));
+    let base = ["query", block.to_str().unwrap(), cylinder.to_str().unwrap(), "--d-max", "1", "--volume"];
+    let run = feeler(&[&base[..], &["--json", "--quiet"]].concat());
+    let found: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let volume = found["overlap"]["volume"].as_f64().unwrap();
+    assert!((volume / (1000.0 * std::f64::consts::PI) - 1.0).abs() < 1e-7, "{found}");
+    assert_eq!(found["overlap"]["method"], "faces");
+    assert!((found["overlap"]["centroid"][2].as_f64().unwrap() - 5.0).abs() < 1e-6, "{found}");
+    let run = feeler(&[&base[..], &["--pose-b", "100,0,0", "--json", "--quiet"]].concat());
+    let found: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert!(found.get("overlap").is_some_and(Value::is_null), "{found}");
+}

@@ -12,10 +12,14 @@
 //! # Source
 //! MATH §17.
 
+mod flux;
+
 use std::ops::AddAssign;
 
+pub use flux::{Flux, FluxForm, FluxSums, NUM_FLUX_SUMS};
+
 use crate::trim::{TrimCells, TrimPiece};
-use crate::{Curve, Frame, P2, P3, Surface, V3, math};
+use crate::{Curve, Frame, P2, P3, Rect, Surface, V3, math};
 use nalgebra::Matrix3;
 
 /// Contribution of a face to its solid's area, volume and moments.
@@ -102,7 +106,7 @@ pub fn face_integrals<'a>(
     };
     let (sums, frame) = match surface {
         Surface::Plane { frame } => {
-            let plane = Plane::new(frame, cells, reference);
+            let plane = Plane::new(frame, &cells.rect, reference);
             let sums = cells.integrate_cubic(&|p| plane.antiderivative(p));
             (add(sums, slivers(surface, cells, edge, &|p| plane.density(p))), *frame)
         }
@@ -139,10 +143,8 @@ pub fn vector_area(surface: &Surface, cells: &TrimCells) -> (V3, f64) {
     let closed = |frame: &Frame, profile: &dyn Fn(f64) -> Profile| {
         let antiderivative = |p: P2| {
             let m = profile(p.y);
-            let ((s, c), (s0, c0)) = (math::sin_cos(p.x), math::sin_cos(u0));
-            let du = p.x - u0;
-            let k = m.a * m.db;
-            [k * (s - s0), k * (c0 - c), -m.a * m.da * du, m.a.abs() * math::hypot(m.da, m.db) * du]
+            let [x, y, z] = flux::vector_area_of_arc(&m, u0, p.x);
+            [x, y, z, m.a.abs() * math::hypot(m.da, m.db) * (p.x - u0)]
         };
         (cells.integrate(&antiderivative, (&[], &[]), VECTOR_AREA_TOL), *frame)
     };
@@ -251,8 +253,8 @@ struct Plane {
 }
 
 impl Plane {
-    fn new(frame: &Frame, cells: &TrimCells, c: &P3) -> Self {
-        let corner = P2::new(cells.rect.u0, cells.rect.v0);
+    fn new(frame: &Frame, rect: &Rect, c: &P3) -> Self {
+        let corner = P2::new(rect.u0, rect.v0);
         let d = frame.point(corner.x, corner.y, 0.0) - c;
         Self { corner, at: V3::new(d.dot(&frame.x), d.dot(&frame.y), d.dot(&frame.z)) }
     }

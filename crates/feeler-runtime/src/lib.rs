@@ -67,8 +67,8 @@ pub use api::error::{BatchError, QueryError};
 pub use api::options::QueryOptions;
 pub use api::tolerance::Tolerances;
 pub use api::verdict::{
-    ConformalSet, ContactRegion, CrossingCurve, Crossings, MissingCurvePart, RegionKind, Status,
-    UndecidedPoint, Verdict, WidenedPoint, Witness,
+    ConformalSet, ContactRegion, CrossingCurve, Crossings, MissingCurvePart, Overlap, OverlapMethod,
+    RegionKind, Status, UndecidedPoint, Verdict, WidenedPoint, Witness,
 };
 pub use body::{Body, BodyError, Thread};
 pub use minima::{

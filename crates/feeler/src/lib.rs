@@ -139,15 +139,16 @@ pub use feeler_particles as particles;
 #[cfg(feature = "pour")]
 pub use feeler_pour as pour;
 pub use feeler_runtime::{
-    BatchError, Body, BodyError, BodyId, BodyOptions, BoundaryPoint, ConformalSet, Contact, ContactEvent,
-    ContactFollower, ContactKind, ContactPair, ContactRegion, ContactTracker, CrossingCurve, Crossings,
-    EventKind, FeatureKind, FeatureRef, FirstContact, FirstPenetration, FollowOptions, FollowedContact,
-    GapPrediction, MissingCurvePart, NearPair, NearestPoint, PairOptions, Passage, PassageOptions,
-    PassageOutcome, Path, PathError, PathPiece, PenetrationOptions, PenetrationOutcome, PenetrationPassage,
-    PointQuery, QueryError, QueryOptions, RayIntersection, RayIntersections, RayQuery, RegionKind, Scene,
-    SceneContact, SceneError, Stats, Status, StepBound, StepContact, StepContactKind, Tolerances,
-    TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, UndecidedPoint, Update, Verdict, WidenedPoint,
-    Witness, first_penetration, time_of_contact,
+    BatchError, Body, BodyError, BodyId, BodyOptions, BoundaryPoint, COARSER_TOLERANCES, ConformalSet,
+    Contact, ContactEvent, ContactFollower, ContactKind, ContactPair, ContactRegion, ContactTracker,
+    CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact, FirstPenetration,
+    FollowOptions, FollowedContact, GapPrediction, MissingCurvePart, NearPair, NearestPoint, Overlap,
+    OverlapMethod, PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece,
+    PenetrationOptions, PenetrationOutcome, PenetrationPassage, PointQuery, QueryError, QueryOptions,
+    RayIntersection, RayIntersections, RayQuery, RegionKind, Scene, SceneContact, SceneError, Stats, Status,
+    StepBound, StepContact, StepContactKind, Thread, Tolerances, TrackedPair, TrackedStatus, TrackerCounts,
+    TrackerOptions, UndecidedPoint, Update, Verdict, WidenedPoint, Witness, first_penetration,
+    time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;

@@ -1,11 +1,12 @@
 //! Measurement of one pair of parts.
 
+use super::fit::Fit;
 use crate::assembly::AssemblyPart;
 use crate::tolerance::{CoarserDecision, ToleranceChoice};
 use feeler_geom::{P3, Pose};
 use feeler_hierarchy::FaceId;
 use feeler_runtime::{
-    Body, Contact, ContactKind, ContactPair, ContactRegion, FeatureKind, FeatureRef, QueryError,
+    Body, Contact, ContactKind, ContactPair, ContactRegion, FeatureKind, FeatureRef, Overlap, QueryError,
     QueryOptions, Status, UndecidedPoint, WidenedPoint, Witness,
 };
 
@@ -25,6 +26,8 @@ pub struct NearestContact {
 pub struct PairMeasurement {
     /// Indices of the parts, ascending.
     pub parts: [usize; 2],
+    /// Standard fit of the parts, such as a press fit; `None` if they have none.
+    pub fit: Option<Fit>,
     /// Relation of the parts, such as touching or interfering.
     pub status: Status,
     /// Nearest minimum of the distance, quasi-minima excluded, within the `d_max` of the check; `None`
@@ -55,6 +58,8 @@ pub struct PairMeasurement {
     pub accuracy: f64,
     /// Points at which `status` holds only for a tolerance enlarged by the deviation of an edge.
     pub widened: Vec<WidenedPoint>,
+    /// Common part of the parts; `None` unless they interfere and its volume is measured, and for sheets.
+    pub overlap: Option<Overlap>,
     /// Points at which it is undecided whether the parts interfere.
     pub undecided: Vec<UndecidedPoint>,
     /// Error of the query; the other members are then meaningless, apart from `parts`.
@@ -88,17 +93,18 @@ impl PairMeasurement {
     }
 
     /// Queries the two of `parts` with the indices `which`, and stores at most `max_contacts` of their
-    /// minima. An error of the query is stored in `error` of the result.
+    /// minima. If `volume` is set, the volume of an overlap is measured. An error of the query is stored in `error` of the result.
     pub(super) fn new(
-        which: [usize; 2],
+        (which, fit): ([usize; 2], Option<Fit>),
         parts: &[AssemblyPart],
         (tolerance, options): (ToleranceChoice, &QueryOptions),
-        max_contacts: usize,
+        (max_contacts, volume): (usize, bool),
     ) -> Self {
         let [a, b] = which.map(|i| &parts[i]);
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
         let mut measurement = Self {
             parts: which,
+            fit,
             status: Status::Undecided,
             nearest: None,
             contact_count: 0,
@@ -111,11 +117,20 @@ impl PairMeasurement {
             crossing_faces: Vec::new(),
             accuracy: 0.0,
             widened: Vec::new(),
+            overlap: None,
             undecided: Vec::new(),
             error: None,
         };
+        let poses = [&a.pose, &b.pose];
         let query = (tolerance, options);
-        measurement.error = measurement.query(&mut pair, [&a.pose, &b.pose], query, max_contacts).err();
+        measurement.error = measurement.query(&mut pair, poses, query, max_contacts).err();
+        if volume && measurement.error.is_none() && measurement.status == Status::Interfering {
+            let options = QueryOptions { tolerance: Some(measurement.tolerance), ..*options };
+            match pair.overlap(&a.pose, &b.pose, &options) {
+                Ok(overlap) => measurement.overlap = overlap,
+                Err(error) => measurement.error = Some(error),
+            }
+        }
         measurement
     }
 

@@ -2,11 +2,13 @@
 
 pub(crate) mod baseline;
 mod finding;
+mod fit;
 mod measure;
 mod report;
 pub(crate) mod rules;
 
 pub use finding::Finding;
+pub use fit::{Fit, FitKind, MAX_PLAY, MAX_PRESS};
 pub use measure::{NearestContact, PairMeasurement};
 pub use report::{ClearancePair, ClearanceReport, PairCounts};
 
@@ -35,11 +37,14 @@ pub struct ClearanceOptions {
     pub tolerance: Option<ToleranceChoice>,
     /// Maximum number of minima in [`PairMeasurement::contacts`].
     pub max_contacts: usize,
+    /// Whether the overlap of all interfering pairs is measured. Without it, only the overlaps of pairs are
+    /// measured for which a rule limits the volume.
+    pub volume: bool,
 }
 
 impl Default for ClearanceOptions {
     fn default() -> Self {
-        Self { d_max: None, tolerance: None, max_contacts: DEFAULT_MAX_CONTACTS }
+        Self { d_max: None, tolerance: None, max_contacts: DEFAULT_MAX_CONTACTS, volume: false }
     }
 }
 
@@ -89,6 +94,7 @@ pub struct Clearance<'a> {
     tolerance: ToleranceChoice,
     query: QueryOptions,
     max_contacts: usize,
+    volume: bool,
     near: Vec<[usize; 2]>,
     ignored: usize,
 }
@@ -123,7 +129,8 @@ impl<'a> Clearance<'a> {
             let bodies = scene.near_bodies()?.into_iter().map(|pair| pair.map(|id| id.0 as usize));
             near.extend(bodies.filter(|&[i, j]| !matches.is_ignored(i, j)));
         }
-        Ok(Self { parts, matches, tolerance, query, max_contacts: options.max_contacts, near, ignored })
+        let ClearanceOptions { max_contacts, volume, .. } = *options;
+        Ok(Self { parts, matches, tolerance, query, max_contacts, volume, near, ignored })
     }
 
     /// Pairs of indices of parts that are to be measured, ascending.
@@ -136,8 +143,12 @@ impl<'a> Clearance<'a> {
     /// to be farther apart than the `d_max` of the check are omitted.
     pub fn measure(&self, on_pair: &(dyn Fn() + Sync)) -> Vec<PairMeasurement> {
         let one = |&pair: &[usize; 2]| {
+            let fit = fit::fit(pair.map(|i| &self.parts[i]));
+            let rule = self.matches.rule(pair, fit);
+            let volume = self.volume || rule.is_some_and(|r| r.limits.max_volume.is_some());
             let query = (self.tolerance, &self.query);
-            let measurement = PairMeasurement::new(pair, self.parts, query, self.max_contacts);
+            let measurement =
+                PairMeasurement::new((pair, fit), self.parts, query, (self.max_contacts, volume));
             on_pair();
             measurement
         };

@@ -3,7 +3,7 @@
 use super::baseline::Baseline;
 use super::finding::Finding;
 use super::measure::PairMeasurement;
-use super::rules::{Interfering, Rule, RuleMatches, Touching};
+use super::rules::{InterferenceLimits, Interfering, Rule, RuleMatches, Touching};
 use crate::assembly::AssemblyPart;
 use feeler_runtime::Status;
 
@@ -31,6 +31,8 @@ pub struct ClearancePair {
     pub rule: Option<String>,
     /// Smallest distance (mm) that the rule allows; `None` if it states none.
     pub min: Option<f64>,
+    /// Limits of an interference that the rule allows.
+    pub limits: InterferenceLimits,
     /// Violation of the rule, or interference without a rule; `None` if the pair is as required.
     pub finding: Option<Finding>,
     /// Whether the baseline contains the finding.
@@ -108,12 +110,13 @@ impl ClearanceReport {
         let mut pairs: Vec<ClearancePair> = Vec::with_capacity(measurements.len());
         for m in measurements {
             let [i, j] = m.parts;
-            let rule = matches.rule(i, j);
+            let rule = matches.rule([i, j], m.fit);
             pairs.push(ClearancePair {
                 parts: [i, j],
                 finding: finding(rule, &m),
                 rule: rule.map(|r| r.name.clone()),
                 min: rule.and_then(|r| r.min),
+                limits: rule.map_or_else(InterferenceLimits::default, |r| r.limits),
                 measurement: Some(m),
                 is_known: false,
             });
@@ -182,8 +185,11 @@ fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
     let is_forbidden = rule.is_none_or(|r| r.interfering == Interfering::Forbidden);
     let touching = rule.map_or(Touching::Allowed, |r| r.touching);
     match m.status {
-        Status::Interfering if m.is_within_accuracy() => is_forbidden.then_some(Finding::WithinAccuracy),
-        Status::Interfering => is_forbidden.then_some(Finding::Interferes),
+        Status::Interfering => {
+            let is_within = rule.is_some_and(|r| is_within(&r.limits, m));
+            let finding = if m.is_within_accuracy() { Finding::WithinAccuracy } else { Finding::Interferes };
+            (is_forbidden || !is_within).then_some(finding)
+        }
         Status::Undecided => is_forbidden.then_some(Finding::Undecided),
         Status::Touching => (touching == Touching::Forbidden).then_some(Finding::Touches),
         Status::Separated => {
@@ -192,6 +198,12 @@ fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
             (nearest.distance < min).then_some(Finding::TooClose)
         }
     }
+}
+
+/// Whether an interference is within the limits of a rule.
+fn is_within(limits: &InterferenceLimits, m: &PairMeasurement) -> bool {
+    let volume = m.overlap.map_or(0.0, |o| o.volume + o.error);
+    limits.max_volume.is_none_or(|max| volume <= max) && limits.max_depth.is_none_or(|max| m.depth() <= max)
 }
 
 /// Reports that `part` lacks a required contact, if it touches or interferes with none of `partners`
@@ -220,6 +232,7 @@ fn add_missing_contact(rule: &Rule, part: usize, partners: &[usize], pairs: &mut
             measurement: None,
             rule: Some(rule.name.clone()),
             min: rule.min,
+            limits: rule.limits,
             finding: Some(Finding::DoesNotTouch),
             is_known: false,
         });

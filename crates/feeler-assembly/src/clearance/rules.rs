@@ -1,5 +1,6 @@
 //! Rules: required clearances and contacts of pairs of parts, and pairs that are not checked.
 
+use super::fit::{Fit, FitKind};
 use crate::assembly::AssemblyPart;
 use crate::error::AssemblyError;
 use crate::tolerance::ToleranceChoice;
@@ -36,13 +37,15 @@ enum IgnoreEntry {
 #[serde(deny_unknown_fields)]
 struct RuleEntry {
     name: Option<String>,
-    a: String,
+    a: Option<String>,
     #[serde(default = "any")]
     b: String,
+    fit: Option<FitKind>,
     min: Option<f64>,
     touching: Option<Touching>,
-    #[serde(default)]
-    interfering: Interfering,
+    interfering: Option<Interfering>,
+    max_volume: Option<f64>,
+    max_depth: Option<f64>,
 }
 
 /// Pattern that matches the name of every part.
@@ -86,13 +89,36 @@ pub struct Rule {
     pub a: String,
     /// Pattern that matches the other part of the pair.
     pub b: String,
+    /// Kind of the fit of the pairs to which the rule applies; `None` if it applies to all pairs.
+    pub fit: Option<FitKind>,
     /// Smallest allowed distance (mm) between parts that are separated; `None` if any distance is
     /// allowed. `touching` states whether touching parts are allowed.
     pub min: Option<f64>,
     /// Whether the parts may touch.
     pub touching: Touching,
-    /// Whether the parts may interfere.
+    /// Whether the parts may interfere. The limits restrict what is allowed.
     pub interfering: Interfering,
+    /// Limits of an allowed interference; without limits, any interference is allowed or none.
+    pub limits: InterferenceLimits,
+}
+
+/// Largest interference that a rule allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InterferenceLimits {
+    /// Largest volume (mm³) of the common part; `None` if any volume is allowed. The estimated error of the
+    /// volume counts as a part of it.
+    pub max_volume: Option<f64>,
+    /// Largest depth (mm), as [`PairMeasurement::depth`](crate::PairMeasurement::depth) returns it; `None` if
+    /// any depth is allowed.
+    pub max_depth: Option<f64>,
+}
+
+impl InterferenceLimits {
+    /// Whether there is a limit.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        self.max_volume.is_some() || self.max_depth.is_some()
+    }
 }
 
 /// Compiled patterns of the two parts of a pair, which match in either order.
@@ -142,7 +168,7 @@ impl Rules {
             }
         }
         for (i, entry) in file.rule.into_iter().enumerate() {
-            rules.push(rule(i, entry))?;
+            rules.push(rule(i, entry)?)?;
         }
         Ok(rules)
     }
@@ -150,9 +176,12 @@ impl Rules {
     /// Appends a rule, which decides about the pairs that no earlier rule matches.
     ///
     /// # Errors
-    /// A pattern is not valid, or the minimum is not above 0.
+    /// A pattern is not valid, or the minimum or a limit is not above 0.
     pub fn push(&mut self, rule: Rule) -> Result<(), AssemblyError> {
-        check_length(&format!("{}: min", rule.name), rule.min)?;
+        let InterferenceLimits { max_volume, max_depth } = rule.limits;
+        for (key, value) in [("min", rule.min), ("max_volume", max_volume), ("max_depth", max_depth)] {
+            check_length(&format!("{}: {key}", rule.name), value)?;
+        }
         let pattern = PairPattern::new(&rule.a, &rule.b).map_err(|e| match e {
             AssemblyError::Pattern { pattern, reason } => {
                 AssemblyError::Rules(format!("{}: '{pattern}' is not a valid pattern: {reason}", rule.name))
@@ -232,12 +261,31 @@ fn check_length(subject: &str, value: Option<f64>) -> Result<(), AssemblyError> 
     }
 }
 
-fn rule(i: usize, entry: RuleEntry) -> Rule {
-    let RuleEntry { name, a, b, min, touching, interfering } = entry;
+fn rule(i: usize, entry: RuleEntry) -> Result<Rule, AssemblyError> {
+    let RuleEntry { name, a, b, fit, min, touching, interfering, max_volume, max_depth } = entry;
+    // A fit selects pairs, too.
+    let Some(a) = a.or_else(|| fit.map(|_| any())) else {
+        return Err(AssemblyError::Rules(format!("rule {}: `a` is missing; give a pattern of names", i + 1)));
+    };
     let name = name.unwrap_or_else(|| format!("rule {} ({a} / {b})", i + 1));
+    if fit.is_some() && touching == Some(Touching::Required) {
+        return Err(AssemblyError::Rules(format!(
+            "{name}: `fit` cannot be combined with touching = \"required\"; remove one of them"
+        )));
+    }
     // A minimum distance forbids contact, unless the rule states otherwise.
     let touching = touching.unwrap_or(if min.is_some() { Touching::Forbidden } else { Touching::Allowed });
-    Rule { name, a, b, min, touching, interfering }
+    let limits = InterferenceLimits { max_volume, max_depth };
+    if limits.is_some() && interfering == Some(Interfering::Forbidden) {
+        return Err(AssemblyError::Rules(format!(
+            "{name}: max_volume and max_depth allow an interference within these limits, but \
+             interfering = \"forbidden\" allows none; remove one of them"
+        )));
+    }
+    // Limits allow the interferences within them.
+    let allowed = if limits.is_some() { Interfering::Allowed } else { Interfering::Forbidden };
+    let interfering = interfering.unwrap_or(allowed);
+    Ok(Rule { name, a, b, fit, min, touching, interfering, limits })
 }
 
 impl PairPattern {
@@ -275,13 +323,15 @@ impl<'a> RuleMatches<'a> {
         any(&self.ignore) || !self.only.is_empty() && !any(&self.only)
     }
 
-    /// The rule that decides about the pair of the parts with the indices `i` and `j`; `None` if no rule
+    /// The rule that decides about a pair of parts, given by their indices, with this fit; `None` if no rule
     /// matches.
-    pub(crate) fn rule(&self, i: usize, j: usize) -> Option<&'a Rule> {
-        self.rules.iter().find(|(_, p)| is_match(p, i, j)).map(|(r, _)| *r)
+    pub(crate) fn rule(&self, [i, j]: [usize; 2], fit: Option<Fit>) -> Option<&'a Rule> {
+        let kind = fit.map(|fit| fit.kind);
+        let applies = |rule: &Rule| rule.fit.is_none() || rule.fit == kind;
+        self.rules.iter().find(|(r, p)| applies(r) && is_match(p, i, j)).map(|(r, _)| *r)
     }
 
-    /// Rules that require contact, with the parts that match `a` and, for each, its possible partners: the
+    /// Rules that require contact (none of them has a fit), with the parts that match `a` and, for each, its possible partners: the
     /// parts that match `b` in pairs that the rule decides about. The list of partners may be empty.
     pub(crate) fn required(&self) -> Vec<(&'a Rule, Vec<RequiredContact>)> {
         let required = self.rules.iter().filter(|(r, _)| r.touching == Touching::Required);
@@ -289,7 +339,7 @@ impl<'a> RuleMatches<'a> {
             .map(|(rule, [a, b])| {
                 let n = a.len();
                 let decides = |i: usize, j: usize| {
-                    !self.is_ignored(i, j) && self.rule(i, j).is_some_and(|r| std::ptr::eq(r, *rule))
+                    !self.is_ignored(i, j) && self.rule([i, j], None).is_some_and(|r| std::ptr::eq(r, *rule))
                 };
                 let partners =
                     |i: usize| (0..n).filter(|&j| b[j] && j != i && decides(i, j)).collect::<Vec<usize>>();
@@ -325,6 +375,17 @@ mod tests {
     }
 
     #[test]
+    fn limits_allow_interference() {
+        let text =
+            "[[rule]]\na = 'pin'\nmax_volume = 2.5\nmax_depth = 0.01\n[[rule]]\na = 'nut'\nmax_depth = 1";
+        let rules = Rules::from_toml(text).expect("valid rules");
+        let rules: Vec<&Rule> = rules.iter().collect();
+        assert_eq!(rules[0].limits, InterferenceLimits { max_volume: Some(2.5), max_depth: Some(0.01) });
+        assert_eq!(rules[1].limits, InterferenceLimits { max_volume: None, max_depth: Some(1.0) });
+        assert!(rules.iter().all(|r| r.interfering == Interfering::Allowed));
+    }
+
+    #[test]
     fn errors_name_the_mistake() {
         for (text, word) in [
             ("[[rule]]\na = 'x'\nmim = 1", "mim"),
@@ -334,6 +395,8 @@ mod tests {
             ("[[rule]]\na = '[x'", "rule 1 ([x / *): '[x' is not a valid pattern"),
             ("[[rule]]\na = 'x'\nmin = -1", "min is -1"),
             ("d_max = 0", "d_max is 0"),
+            ("[[rule]]\na = 'x'\nmax_volume = 0", "max_volume is 0"),
+            ("[[rule]]\na = 'x'\nmax_depth = 1\ninterfering = 'forbidden'", "remove one of them"),
             ("ignore = ['[x']", "'[x' is not a valid pattern"),
         ] {
             let e = Rules::from_toml(text).expect_err(text).to_string();

@@ -1,7 +1,7 @@
 //! Result of a clearance check as a page.
 
 use super::Checked;
-use super::output::{detail, distance, finding, status, summary};
+use super::output::{detail, distance, finding, status, summary, volume};
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
 use feeler_assembly::{AssemblyPart, ClearancePair, PairMeasurement, status_name};
@@ -35,7 +35,7 @@ pub(super) fn page(checked: &Checked) -> anyhow::Result<String> {
     let measured = checked.report.pairs.iter().filter_map(|p| p.measurement.as_ref());
     let scene = scene(&mut drawing, &checked.parts, measured);
     let scene = drawing.add(scene);
-    let header = ["finding", "status", "distance mm", "depth mm", "A", "B", "what"];
+    let header = ["finding", "status", "distance mm", "depth mm", "volume mm3", "A", "B", "what"];
     let mut pairs = 0;
     let mut row = |pair: &ClearancePair| {
         let [a, b] = checked.paths(pair);
@@ -53,6 +53,7 @@ pub(super) fn page(checked: &Checked) -> anyhow::Result<String> {
                 Cell::new(status, status),
                 Cell::new("n", distance(pair)),
                 Cell::new("n", depth),
+                Cell::new("n", volume(pair)),
                 Cell::new("path", a),
                 Cell::new("path", b),
                 Cell::new("", detail(pair)),

@@ -52,8 +52,8 @@ pub(crate) fn run(
         Some(file) if !args.bless => baseline::read(file)?,
         _ => Default::default(),
     };
-    let options =
-        ClearanceOptions { d_max: args.d_max, tolerance: args.tolerance, ..ClearanceOptions::default() };
+    let Arguments { d_max, tolerance, volume, .. } = *args;
+    let options = ClearanceOptions { d_max, tolerance, volume, ..ClearanceOptions::default() };
     options.reach(&rules)?;
     interrupt::tidy_up_on_interrupt();
 

@@ -2,11 +2,11 @@
 
 use super::Checked;
 use crate::features::{feature_json, feature_name};
-use crate::report::{region_json, region_kind_name};
+use crate::report::{overlap_json, region_json, region_kind_name};
 use crate::table;
 use crate::verdict::{crossing_json, put_decided, undecided_json, widened_json};
-use feeler_assembly::{ClearancePair, DecidedQuery, Finding, PairMeasurement, status_name};
-use feeler_runtime::Status;
+use feeler_assembly::{ClearancePair, DecidedQuery, Finding, Fit, FitKind, PairMeasurement, status_name};
+use feeler_runtime::{Overlap, Status};
 use serde_json::{Value, json};
 
 /// Schema version of the JSON document of `feeler clearance`.
@@ -110,13 +110,31 @@ fn contact_detail(m: &PairMeasurement) -> String {
 pub(super) fn finding(pair: &ClearancePair) -> String {
     let Some(finding) = pair.finding else {
         let allowed = pair.rule.as_ref().filter(|_| pair.status() == Some(Status::Interfering));
-        return allowed.map_or_else(String::new, |r| format!("allowed: {r}"));
+        return allowed.map_or_else(String::new, |r| format!("allowed: {r}{}", limits(pair)));
     };
     let rule = pair.rule.as_ref().map_or_else(String::new, |r| format!(": {r}"));
     let min = pair.min.filter(|_| pair.finding == Some(Finding::TooClose));
     let min = min.map_or_else(String::new, |m| format!(" (min {m})"));
     let known = if pair.is_known { ", known" } else { "" };
-    format!("{}{rule}{min}{known}", finding_name(finding))
+    let limits = if finding == Finding::Interferes { limits(pair) } else { String::new() };
+    format!("{}{rule}{min}{limits}{known}", finding_name(finding))
+}
+
+/// Limits of the interference that the rule of a pair allows, as text in parentheses; empty without limits.
+fn limits(pair: &ClearancePair) -> String {
+    let depth = pair.limits.max_depth.map(|max| format!("max_depth {max}"));
+    let volume = pair.limits.max_volume.map(|max| format!("max_volume {max}"));
+    let all: Vec<String> = depth.into_iter().chain(volume).collect();
+    if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
+}
+
+/// Volume of the common part of a pair, as text; `-` if it was not measured.
+pub(super) fn volume(pair: &ClearancePair) -> String {
+    overlap(pair).map_or_else(|| "-".to_owned(), |o| format!("{:.6}", o.volume))
+}
+
+fn overlap(pair: &ClearancePair) -> Option<&Overlap> {
+    pair.measurement.as_ref()?.overlap.as_ref()
 }
 
 pub(super) fn status(pair: &ClearancePair) -> &'static str {
@@ -139,12 +157,24 @@ pub(super) fn table(checked: &Checked, all: bool) -> String {
     let pairs = &checked.report.pairs;
     let findings = pairs.iter().filter(|p| p.finding.is_some()).count();
     let shown = if all { pairs.len() } else { (findings + MAX_SHOWN).min(pairs.len()) };
+    let has_fits = pairs[..shown].iter().any(|p| fit_of(p).is_some());
+    let has_volumes = pairs.iter().any(|p| overlap(p).is_some());
     let row = |pair: &ClearancePair| {
         let [a, b] = checked.paths(pair).map(str::to_owned);
-        vec![finding(pair), status(pair).to_owned(), distance(pair), a, b, detail(pair)]
+        let mut row = vec![finding(pair), status(pair).to_owned(), distance(pair)];
+        row.extend(has_volumes.then(|| volume(pair)));
+        row.extend([a, b]);
+        row.extend(has_fits.then(|| fit(pair)));
+        row.push(detail(pair));
+        row
     };
     let rows: Vec<Vec<String>> = pairs[..shown].iter().map(row).collect();
-    let mut text = table::render(&["finding", "status", "distance mm", "A", "B", "what"], &rows);
+    let mut header = vec!["finding", "status", "distance mm"];
+    header.extend(has_volumes.then_some("volume mm3"));
+    header.extend(["A", "B"]);
+    header.extend(has_fits.then_some("fit mm"));
+    header.push("what");
+    let mut text = table::render(&header, &rows);
     let more = pairs.len() - shown;
     if more > 0 {
         text += &format!("and {more} more pairs without a finding (--all shows them)\n");
@@ -179,12 +209,47 @@ pub(super) fn summary(checked: &Checked) -> String {
     )
 }
 
+fn fit_of(pair: &ClearancePair) -> Option<Fit> {
+    pair.measurement.as_ref()?.fit
+}
+
+/// Fit of a pair with its play or overlap (mm), as text; empty without a fit.
+pub(super) fn fit(pair: &ClearancePair) -> String {
+    let Some(fit) = fit_of(pair) else { return String::new() };
+    let name = fit_name(fit.kind);
+    match fit.play() {
+        None => name.to_owned(),
+        Some(play) if play >= 0.0 => format!("{name}, play {play:.4}"),
+        Some(play) => format!("{name}, overlap {:.4}", -play),
+    }
+}
+
+fn fit_name(kind: FitKind) -> &'static str {
+    match kind {
+        FitKind::Thread => "thread",
+        FitKind::Press => "press fit",
+        FitKind::Running => "running fit",
+    }
+}
+
+fn fit_json(fit: &Fit) -> Value {
+    let hole_in = if fit.hole_in == 0 { "a" } else { "b" };
+    let mut object = json!({ "kind": fit.kind, "hole_in": hole_in });
+    if let Some([hole, shaft]) = fit.diameters {
+        object["hole"] = hole.into();
+        object["shaft"] = shaft.into();
+        object["play"] = (hole - shaft).into();
+    }
+    object
+}
+
 fn pair_json(checked: &Checked, pair: &ClearancePair) -> Value {
     let [a, b] = checked.paths(pair);
     let mut out = json!({
         "a": a, "b": b, "index_a": pair.parts[0], "index_b": pair.parts[1],
         "finding": pair.finding, "known": pair.is_known, "rule": pair.rule, "min": pair.min,
         "status": pair.status().map(status_name),
+        "max_volume": pair.limits.max_volume, "max_depth": pair.limits.max_depth,
     });
     let Some(m) = &pair.measurement else { return out };
     if let Some(error) = &m.error {
@@ -192,6 +257,7 @@ fn pair_json(checked: &Checked, pair: &ClearancePair) -> Value {
         return out;
     }
     out["tolerance"] = m.tolerance.into();
+    out["fit"] = m.fit.as_ref().map_or(Value::Null, fit_json);
     put_decided(&DecidedQuery { decided_at: m.decided_at, coarser: m.coarser }, &mut out);
     if !m.widened.is_empty() {
         out["widened"] = m.widened.iter().map(widened_json).collect();
@@ -212,6 +278,9 @@ fn pair_json(checked: &Checked, pair: &ClearancePair) -> Value {
     }
     if !m.crossing_faces.is_empty() {
         out["crossing_faces"] = m.crossing_faces.iter().map(|(a, b)| crossing_json(a, b)).collect();
+    }
+    if let Some(overlap) = &m.overlap {
+        out["overlap"] = overlap_json(overlap);
     }
     if m.status == Status::Touching {
         out["contact_regions"] = m.regions.iter().map(region_json).collect();
@@ -254,7 +323,10 @@ pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
         "status",
         "distance_mm",
         "depth_mm",
+        "volume_mm3",
         "minima",
+        "fit",
+        "play_mm",
         "what",
     ])?;
     for pair in &checked.report.pairs {
@@ -270,7 +342,10 @@ pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
             status(pair).to_owned(),
             number(pair.distance()),
             number(pair.measurement.as_ref().and_then(|m| m.witness.map(|_| m.depth()))),
+            number(overlap(pair).map(|o| o.volume)),
             pair.measurement.as_ref().map_or_else(String::new, |m| m.contact_count.to_string()),
+            fit_of(pair).map_or_else(String::new, |fit| fit_name(fit.kind).to_owned()),
+            number(fit_of(pair).and_then(|fit| fit.play())),
             detail(pair),
         ])?;
     }

@@ -324,8 +324,9 @@ impl TrimCells {
     }
 
     /// Returns the intervals of v over which the domain extends up to the side of its rectangle at the
-    /// largest u.
-    fn right_border(&self) -> Vec<(f64, f64)> {
+    /// largest u. In line integrals `∮ F dv`, this side is a part of the boundary without pieces.
+    #[must_use]
+    pub fn right_border(&self) -> Vec<(f64, f64)> {
         let mut out: Vec<(f64, f64)> = Vec::new();
         for k in 0..self.n_strips() {
             if self.right_winding(k) > 0 {

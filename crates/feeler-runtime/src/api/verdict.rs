@@ -151,6 +151,37 @@ pub struct ConformalSet {
     pub samples: Vec<usize>,
 }
 
+/// Method by which the volume of an overlap was computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverlapMethod {
+    /// Integrals over the parts of the faces of each solid that are inside the other one.
+    Faces,
+    /// The same at small displacements of B, extrapolated to no displacement, because faces coincide or are
+    /// tangent to each other.
+    Displaced,
+    /// Integration of the lengths of parallel lines in both solids.
+    Lines,
+}
+
+/// Common part of two interfering solids.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overlap {
+    /// Volume (mm³).
+    pub volume: f64,
+    /// Centroid (mm, world coordinates).
+    pub centroid: P3,
+    /// Smallest coordinates (mm, world) of the box around the common part. The box is exact like the volume,
+    /// except with [`OverlapMethod::Lines`], which gives the box of sampled points.
+    pub min: P3,
+    /// Largest coordinates (mm, world) of the box around the common part.
+    pub max: P3,
+    /// Estimated error of the volume (mm³): that of the integration, and of boundaries that are not closed
+    /// because trims deviate from their edges.
+    pub error: f64,
+    /// Method by which the volume was computed.
+    pub method: OverlapMethod,
+}
+
 /// Relation of two posed solids, and its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {

@@ -14,6 +14,7 @@ pub use batch::RayIntersections;
 pub use point_query::{NearestPoint, PointQuery};
 pub use ray::{RayIntersection, RayQuery};
 pub use signed::BoundaryPoint;
+pub(crate) use signed::signed_foot;
 
 use crate::body::edge_arcs::{EdgeArc, SAMPLES};
 use crate::body::samples::at;

@@ -1,5 +1,5 @@
 //! Reports about two posed solids that are computed on request: contact regions, crossing curves, a
-//! separating translation, and distances. Each takes longer than a query.
+//! separating translation, the overlap, and distances. Each takes longer than a query.
 //!
 //! Each report runs its own queries and neither reads nor changes the results of earlier queries of the pair.
 //!
@@ -12,6 +12,7 @@ mod distance;
 mod region;
 mod separate;
 mod stretch;
+pub(crate) mod volume;
 
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;

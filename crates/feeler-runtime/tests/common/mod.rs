@@ -4,12 +4,14 @@
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::{LoopSource, SolidSource};
-use feeler_geom::{Frame, P3, Pose, Surface, V3};
+use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::{Curve, Frame, P2, P3, Pose, Surface, V3};
 use feeler_hierarchy::Options;
 use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryOptions};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::Rng as _;
 use rand::rngs::SmallRng;
+use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
 
 pub(crate) fn body(source: &SolidSource) -> Arc<Body> {
@@ -108,4 +110,62 @@ pub(crate) fn spool(major: f64, minor: f64, cut: f64) -> SolidSource {
     b.face(Surface::Plane { frame: level(-cut) }, false, vec![backward(bottom)]);
     b.face(Surface::Plane { frame: level(cut) }, true, vec![forward(top)]);
     b.finish("spool")
+}
+
+/// Replaces all curved surfaces and circles by rational Bézier geometry.
+pub(crate) fn as_bezier(mut source: SolidSource) -> SolidSource {
+    let points: Vec<P3> = source.vertices.iter().map(|v| v.point).collect();
+    for face in &mut source.faces {
+        let range = |frame: &Frame| {
+            let z = points.iter().map(|p| frame.local(p).z);
+            let (lo, hi) = z.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), z| (l.min(z), h.max(z)));
+            (lo, hi)
+        };
+        // Profiles in the half-plane x > 0, as a frame whose y is the axis.
+        let (frame, profile) = match &face.surface {
+            Surface::Cylinder { frame, radius } => {
+                let (lo, hi) = range(frame);
+                (
+                    *frame,
+                    BezierSpline::segment(
+                        &frame.point(*radius, 0.0, lo),
+                        &frame.point(*radius, 0.0, hi),
+                        lo,
+                        hi,
+                    ),
+                )
+            }
+            Surface::Cone { frame, half_angle } => {
+                let (_, hi) = range(frame);
+                let tan = feeler_geom::math::tan(*half_angle);
+                (*frame, BezierSpline::segment(&frame.origin, &frame.point(hi * tan, 0.0, hi), 0.0, hi))
+            }
+            Surface::Sphere { frame, radius } => {
+                let upright = Frame { y: frame.z, z: -frame.y, ..*frame };
+                (*frame, BezierSpline::arc(&upright, *radius, *radius, -FRAC_PI_2, FRAC_PI_2))
+            }
+            Surface::Torus { frame, major, minor } => {
+                let upright =
+                    Frame { origin: frame.point(*major, 0.0, 0.0), y: frame.z, z: -frame.y, ..*frame };
+                (*frame, BezierSpline::arc(&upright, *minor, *minor, 0.0, TAU))
+            }
+            _ => continue,
+        };
+        let bezier = Surface::Bezier(BezierSurface::revolution(&profile, &frame.origin, &frame.z, 0.0, TAU));
+        // The normals of both surfaces can be opposite.
+        let uv = P2::new(0.3, {
+            let d = bezier.natural_domain();
+            0.3 * d.v0 + 0.7 * d.v1
+        });
+        let p = bezier.point(uv);
+        let same = bezier.normal(uv).dot(&face.surface.normal(face.surface.invert(&p, None, None))) > 0.0;
+        face.outward = face.outward == same;
+        face.surface = bezier;
+    }
+    for edge in &mut source.edges {
+        if let Curve::Circle { .. } = edge.curve {
+            edge.curve = Curve::Bezier(BezierSpline::of_curve(&edge.curve, 0.0, TAU));
+        }
+    }
+    source
 }

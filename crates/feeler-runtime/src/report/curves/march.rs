@@ -63,7 +63,7 @@ struct Sheet {
 }
 
 /// Two faces that can intersect.
-pub(super) struct Faces<'a> {
+pub(crate) struct Faces<'a> {
     pub ctx: &'a Context<'a>,
     /// Faces of A and of B.
     pub numbers: FacePair,
@@ -74,14 +74,15 @@ pub(super) struct Faces<'a> {
 
 /// A point of the curve, in the frame of A.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
+pub(crate) struct Point {
     pub p: P3,
     /// Unit tangent of the curve at the point, in one of its two directions.
     pub t: V3,
     /// Sine of the angle between the two surfaces at the point.
     pub sine: f64,
-    /// Parameters of the point on both surfaces, the starting values for nearby points.
-    uv: [P2; 2],
+    /// Parameters of the point on both surfaces, the starting values for nearby points. They are kept for
+    /// free-form surfaces only.
+    pub uv: [P2; 2],
 }
 
 /// Start of the tracing of a curve.
@@ -111,8 +112,8 @@ pub(super) enum End {
 
 /// Polyline of a curve in the frame of A. A closed polyline ends with its first point.
 #[derive(Clone, Debug)]
-pub(super) struct Trace {
-    pub points: Vec<P3>,
+pub(crate) struct Trace {
+    pub points: Vec<Point>,
     pub closed: bool,
     /// Largest distance (mm) of the curve from the polyline at the points where it was measured.
     sag: f64,
@@ -125,9 +126,10 @@ impl Trace {
         let size = faces.ctx.tol.size;
         let near = 1.5 * self.sag + SAME_POINT_DISTANCE * size;
         self.points.windows(2).any(|w| {
-            let d = w[1] - w[0];
-            let s = ((p - w[0]).dot(&d) / d.norm_squared()).clamp(0.0, 1.0);
-            let on = w[0] + d * s;
+            let (from, to) = (w[0].p, w[1].p);
+            let d = to - from;
+            let s = ((p - from).dot(&d) / d.norm_squared()).clamp(0.0, 1.0);
+            let on = from + d * s;
             // Another curve can be within the chord error of the polyline, so the point must be on this
             // curve. Near tangent points all curves count as one.
             (p - on).norm() <= near
@@ -182,7 +184,7 @@ impl<'a> Faces<'a> {
     /// Returns a point of both surfaces near the point `p` (frame of A): in the plane through `p`
     /// perpendicular to `along` or, without `along`, about the nearest one. `uv` are start parameters.
     /// `None` if Newton's method fails or the surfaces are tangent.
-    pub(super) fn onto(&self, p: &P3, along: Option<&V3>, mut uv: [P2; 2]) -> Option<Point> {
+    pub(crate) fn onto(&self, p: &P3, along: Option<&V3>, mut uv: [P2; 2]) -> Option<Point> {
         let (mut q, mut last) = (*p, f64::INFINITY);
         for _ in 0..MAX_NEWTON_STEPS {
             let (fa, na, ua) = self.distance(&self.sheets[0], &q, uv[0])?;
@@ -257,7 +259,7 @@ impl<'a> Faces<'a> {
         chord: f64,
         left: &mut usize,
     ) -> (Trace, Vec<End>) {
-        let mut trace = Trace { points: vec![start.at.p], closed: false, sag: 0.0 };
+        let mut trace = Trace { points: vec![start.at], closed: false, sag: 0.0 };
         let mut ends = vec![self.follow(start, start.t, stops, chord, left, &mut trace)];
         trace.closed = ends[0] == End::Closed;
         if start.both && !trace.closed {
@@ -296,7 +298,7 @@ impl<'a> Faces<'a> {
             };
             trace.sag = trace.sag.max(segment.sag);
             if let Some(end) = self.exit(&segment, stops) {
-                if (end - at.p).norm() > 0.0 {
+                if (end.p - at.p).norm() > 0.0 {
                     trace.points.push(end);
                 }
                 return End::Trim;
@@ -308,11 +310,11 @@ impl<'a> Faces<'a> {
             if begins && s > 1e-9 && s <= 1.0 + 1e-9 {
                 let on = self.onto(&(at.p + d * s), Some(&d), at.uv);
                 if on.is_some_and(|on| (on.p - start.at.p).norm() <= SAME_POINT_DISTANCE * self.size()) {
-                    trace.points.push(start.at.p);
+                    trace.points.push(start.at);
                     return End::Closed;
                 }
             }
-            trace.points.push(segment.end.p);
+            trace.points.push(segment.end);
             *left -= 1;
             at = segment.end;
             t = segment.t;
@@ -375,7 +377,7 @@ impl<'a> Faces<'a> {
 
     /// Returns the point (frame of A) at which the curve leaves one of the faces within a segment; `None`
     /// if it does not. `stops` are points at which edges pass through the other face.
-    fn exit(&self, segment: &Segment, stops: &[P3]) -> Option<P3> {
+    fn exit(&self, segment: &Segment, stops: &[P3]) -> Option<Point> {
         let d = segment.end.p - segment.from.p;
         let at = |s: f64| self.onto(&(segment.from.p + d * s), Some(&d), segment.from.uv);
         let mut samples = vec![0.25, 0.5, 0.75, 1.0];
@@ -398,7 +400,7 @@ impl<'a> Faces<'a> {
                 continue;
             }
             let last = at(inside).unwrap_or(segment.from);
-            return Some(self.border(&last, &(segment.from.p + d * s)).p);
+            return Some(self.border(&last, &(segment.from.p + d * s)));
         }
         None
     }

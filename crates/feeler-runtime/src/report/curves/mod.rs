@@ -9,7 +9,7 @@
 //! Nearly tangent faces have no sharp curve, so such points are omitted and reported in
 //! [`Crossings::left_out`].
 
-mod march;
+pub(super) mod march;
 mod seed;
 mod seeds;
 
@@ -32,6 +32,10 @@ use std::sync::Arc;
 /// Maximum number of vertices of all curves of a pair of solids together. A larger value uses more
 /// memory; with a smaller one, curves end early.
 const MAX_VERTICES: usize = 1_000_000;
+/// Accepted distance of a polyline from its curve, as a fraction of the longest step of the tracing, for
+/// curves that are integrated. A larger value can lose a part of a curve outside the trims; a smaller one is
+/// slower.
+const STRIDE: f64 = 2e-3;
 
 impl ContactPair {
     /// Computes all pairs of a face of A and a face of B that intersect, sorted by index, each with the
@@ -83,29 +87,11 @@ impl ContactPair {
         let mut out = Crossings::default();
         let mut left = MAX_VERTICES;
         self.each_crossing(pose_a, pose_b, options, |ctx, faces, found| {
-            let mut traces: Vec<Trace> = Vec::new();
-            let mut left_out: Vec<(P3, &'static str)> = Vec::new();
-            let stops: Vec<P3> = found.seeds.iter().filter(|s| s.at_edge).map(|s| s.p).collect();
-            for seed in &found.seeds {
-                for start in faces.starts(seed) {
-                    if traces.iter().any(|t| t.contains(faces, &start)) {
-                        continue;
-                    }
-                    let (trace, ends) = faces.trace(&start, &stops, chord, &mut left);
-                    let stuck = ends.iter().zip([trace.points.last(), trace.points.first()]);
-                    left_out.extend(stuck.filter_map(|(end, p)| Some((*p?, end.reason()?))));
-                    if trace.points.len() > 1 {
-                        traces.push(trace);
-                    }
-                }
-            }
-            left_out
-                .extend(found.unfinished.iter().map(|p| (*p, "the work limit of the search was reached")));
-            left_out.extend(found.tangent.iter().map(|p| (*p, "the faces are tangent there, or nearly so")));
+            let (traces, left_out) = trace_all(faces, found, chord, &mut left);
             for trace in traces {
                 let (feature_a, feature_b) =
-                    faces_at(ctx, faces.numbers, &trace.points[trace.points.len() / 2]);
-                let points = trace.points.iter().map(|p| pose_a * p).collect();
+                    faces_at(ctx, faces.numbers, &trace.points[trace.points.len() / 2].p);
+                let points = trace.points.iter().map(|at| pose_a * at.p).collect();
                 out.curves.push(CrossingCurve { feature_a, feature_b, closed: trace.closed, points });
             }
             out.left_out.extend(left_out.into_iter().map(|(p, why)| {
@@ -133,19 +119,73 @@ impl ContactPair {
         if pair.status() != Some(Status::Interfering) {
             return Ok(());
         }
-        let mut motion_tracker = MotionTracker::new(ctx.a, ctx.b);
-        motion_tracker.advance(&ctx.pose_ab);
-        let mut scratch = verdict::Scratch::default();
-        let areas = meeting_areas(&ctx, motion_tracker.total(), &mut scratch);
-        let mut budget = seeds::TOTAL_BUDGET;
-        let of = |&(i, j): &AreaPair| [ctx.a.face_of(i), ctx.b.face_of(j)];
-        for group in areas.chunk_by(|x, y| of(x) == of(y)) {
-            let faces = Faces::new(&ctx, of(&group[0]));
-            let found = seeds::find(&faces, group, &mut budget);
-            each(&ctx, &faces, &found);
-        }
+        each_pair_of_faces(&ctx, |faces, found| each(&ctx, &faces, found));
         Ok(())
     }
+}
+
+/// Calls `each` once for every pair of faces, one of each solid, that can intersect, with the points that
+/// were found on the crossing curves of the two faces.
+fn each_pair_of_faces<'a>(ctx: &'a Context<'a>, mut each: impl FnMut(Faces<'a>, &Seeds)) {
+    let mut motion_tracker = MotionTracker::new(ctx.a, ctx.b);
+    motion_tracker.advance(&ctx.pose_ab);
+    let mut scratch = verdict::Scratch::default();
+    let areas = meeting_areas(ctx, motion_tracker.total(), &mut scratch);
+    let mut budget = seeds::TOTAL_BUDGET;
+    let of = |&(i, j): &AreaPair| [ctx.a.face_of(i), ctx.b.face_of(j)];
+    for group in areas.chunk_by(|x, y| of(x) == of(y)) {
+        let faces = Faces::new(ctx, of(&group[0]));
+        let found = seeds::find(&faces, group, &mut budget);
+        each(faces, &found);
+    }
+}
+
+/// Points (frame of A) near which parts of crossing curves are missing, each with the reason.
+type MissingParts = Vec<(P3, &'static str)>;
+
+/// Traces all crossing curves of two faces from the points `found` on them. `chord` (mm) is the accepted
+/// distance of the curves from their polylines, and `left` the number of vertices that may still be added.
+fn trace_all(faces: &Faces<'_>, found: &Seeds, chord: f64, left: &mut usize) -> (Vec<Trace>, MissingParts) {
+    let mut traces: Vec<Trace> = Vec::new();
+    let mut left_out = MissingParts::new();
+    let stops: Vec<P3> = found.seeds.iter().filter(|s| s.at_edge).map(|s| s.p).collect();
+    for seed in &found.seeds {
+        for start in faces.starts(seed) {
+            if traces.iter().any(|t| t.contains(faces, &start)) {
+                continue;
+            }
+            let (trace, ends) = faces.trace(&start, &stops, chord, left);
+            let stuck = ends.iter().zip([trace.points.last(), trace.points.first()]);
+            left_out.extend(stuck.filter_map(|(end, at)| Some((at?.p, end.reason()?))));
+            if trace.points.len() > 1 {
+                traces.push(trace);
+            }
+        }
+    }
+    left_out.extend(found.unfinished.iter().map(|p| (*p, "the work limit of the search was reached")));
+    left_out.extend(found.tangent.iter().map(|p| (*p, "the faces are tangent there, or nearly so")));
+    (traces, left_out)
+}
+
+/// Crossing curves of two faces.
+pub(super) struct FaceCurves<'a> {
+    pub faces: Faces<'a>,
+    pub traces: Vec<Trace>,
+}
+
+/// Traces the crossing curves of two solids, whatever their status. Returns the pairs of faces with at
+/// least one curve, and whether no part of a curve is missing.
+pub(super) fn face_curves<'a>(ctx: &'a Context<'a>) -> (Vec<FaceCurves<'a>>, bool) {
+    let mut out = Vec::new();
+    let (mut is_complete, mut left) = (true, MAX_VERTICES);
+    each_pair_of_faces(ctx, |faces, found| {
+        let (traces, left_out) = trace_all(&faces, found, STRIDE * faces.max_step, &mut left);
+        is_complete &= left_out.is_empty();
+        if !traces.is_empty() {
+            out.push(FaceCurves { faces, traces });
+        }
+    });
+    (out, is_complete)
 }
 
 /// Returns a face of A and a face of B with the parameters of their points nearest to `p` (frame of A).
