@@ -401,7 +401,7 @@ MODELS = {
     "stepped-cone": stepped_cone, "stepped-seat": stepped_seat, "spool": spool, "shaft": shaft, "ring": ring,
     "race": race, "ball": ball, "perforated-plate": perforated_plate, "bayonet-plug": bayonet_plug,
     "bayonet-socket": bayonet_socket, "loft": loft, "swept": swept, "wave": wave, "void": void_body,
-    "inch-bracket": inch_bracket, "oval-pin": oval_pin, "oval-block": oval_block,
+    "inch-bracket": inch_bracket, "fits/oval-pin": oval_pin, "fits/oval-block": oval_block,
     "box-nurbs": nurbs(box), "cylinder-nurbs": nurbs(cylinder), "cone-nurbs": nurbs(cone),
     "sphere-nurbs": nurbs(sphere), "torus-nurbs": nurbs(torus), "shaft-nurbs": nurbs(shaft),
 }
@@ -435,7 +435,7 @@ def normalise(path):
 
 def main():
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "data"
-    out.mkdir(exist_ok=True)
+    (out / "fits").mkdir(parents=True, exist_ok=True)
     for name, make in MODELS.items():
         shape = make()
         solids = shape.Solids()

@@ -29,7 +29,8 @@ pub(crate) struct Report {
     crossing: Vec<(FeatureRef, FeatureRef)>,
     /// Curves in which the faces cross; `None` without `--curves`.
     crossings: Option<Crossings>,
-    /// Common part of interfering solids; the outer `None` without `--volume`, the inner one for other solids.
+    /// Common part of interfering solids; the outer `None` without `--volume`, the inner one for other
+    /// solids.
     overlap: Option<Option<Overlap>>,
 }
 

@@ -225,8 +225,8 @@ fn one_contact_is_enough() {
     assert!(code == 0 && message.contains("rule 'typo' matches no two parts"), "{message}");
 }
 
-/// A pin of radius 9.95 mm in a bore of radius 10 mm, 0.1 mm too far to the side: the common part is a crescent
-/// along the bore, whose volume limits decide about.
+/// A pin of radius 9.95 mm in a bore of radius 10 mm, 0.1 mm too far to the side: the common part is a
+/// crescent along the bore, whose volume limits decide about.
 #[test]
 fn limits_allow_interferences_within_them() {
     let [bore, pin] = files();

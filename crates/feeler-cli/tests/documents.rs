@@ -150,6 +150,7 @@ fn expected_status(command: &str) -> i32 {
         ("--bless", 0),
         ("--baseline known.json", 0),
         ("--curves", 1),
+        ("--volume", 1),
         ("--penetration", 1),
         ("diff ", 1),
     ];

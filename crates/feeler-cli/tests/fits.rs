@@ -46,7 +46,7 @@ fn diameters_of_shaft_and_hole_decide_the_fit() {
         std::fs::write(rules, format!("[[rule]]\nfit = '{other}'\ninterfering = 'allowed'\n")).unwrap();
         assert_eq!(first(&[bore, &pin, "--rules", rules]).0, code, "{kind}");
         // Across the hole there is no fit.
-        let (_, row) = first(&[bore, &pin, "--pose", "1=0,0,0,0.70710678,0,0,0.70710678"]);
+        let (_, row) = first(&[bore, &pin, "--pose", "1=0,0,0,0.7071067811865476,0,0,0.7071067811865476"]);
         assert_eq!(row["fit"], Value::Null);
     }
     let bore = data("bore.step").display().to_string();
@@ -58,7 +58,7 @@ fn diameters_of_shaft_and_hole_decide_the_fit() {
 
 #[test]
 fn helical_flanks_are_a_thread() {
-    let files = ["thread/m6-screw.step", "thread/m6-nut.step"].map(|f| data(f).display().to_string());
+    let files = ["thread/bolt.step", "thread/nut.step"].map(|f| data(f).display().to_string());
     let (_, row) = first(&[&files[0], &files[1]]);
     assert_eq!((&row["fit"]["kind"], &row["fit"]["hole_in"]), (&json!("thread"), &json!("b")), "{row}");
 }

@@ -25,7 +25,7 @@ fn parsed((code, out, err): (i32, String, String)) -> (i32, Value) {
 }
 
 fn files() -> [String; 2] {
-    ["oval-pin.step", "oval-block.step"].map(|f| data(f).display().to_string())
+    ["fits/oval-pin.step", "fits/oval-block.step"].map(|f| data(f).display().to_string())
 }
 
 #[test]

@@ -93,7 +93,8 @@ impl PairMeasurement {
     }
 
     /// Queries the two of `parts` with the indices `which`, and stores at most `max_contacts` of their
-    /// minima. If `volume` is set, the volume of an overlap is measured. An error of the query is stored in `error` of the result.
+    /// minima. If `volume` is set, the volume of an overlap is measured. An error of the query is stored in
+    /// `error` of the result.
     pub(super) fn new(
         (which, fit): ([usize; 2], Option<Fit>),
         parts: &[AssemblyPart],

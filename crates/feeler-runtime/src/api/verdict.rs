@@ -156,8 +156,8 @@ pub struct ConformalSet {
 pub enum OverlapMethod {
     /// Integrals over the parts of the faces of each solid that are inside the other one.
     Faces,
-    /// The same at small displacements of B, extrapolated to no displacement, because faces coincide or are
-    /// tangent to each other.
+    /// Integrals over faces at small displacements of B, extrapolated to no displacement, because faces
+    /// coincide or are tangent to each other.
     Displaced,
     /// Integration of the lengths of parallel lines in both solids.
     Lines,

@@ -37,21 +37,22 @@ const ACCURACY: [f64; 2] = [1e-6, 1e-6];
 /// Maximum number of lines, for solids whose faces all have closed forms and for other solids. A larger value
 /// is slower; a smaller one is less exact.
 const MAX_LINES: [u32; 2] = [40_000, 4_000];
-/// Number of points with which a volume is checked. More of them are slower; with fewer, a missing part of the
-/// overlap is not noticed.
+/// Number of points with which a volume is checked. More of them are slower; with fewer, a missing part of
+/// the overlap is not noticed.
 const CHECK_POINTS: u32 = 600;
-/// Difference of a volume from that by points at which it is rejected, in standard deviations of random points.
-/// A larger value accepts volumes that lack a part; a smaller one rejects correct ones.
+/// Difference of a volume from that by points at which it is rejected, in standard deviations of random
+/// points. A larger value accepts volumes that lack a part; a smaller one rejects correct ones.
 const MAX_CHECK_DEVIATIONS: f64 = 4.0;
 /// Direction (frame of A, not of unit length) of the displacements of B, which is parallel to no typical face
 /// or edge.
 const DISPLACEMENT: [f64; 3] = [0.5369, 0.3119, 0.7831];
-/// Length of the smallest displacement of B as a fraction of the diagonal of the overlap's box; the others are
-/// 2, 3 and 4 times as long. A larger value is less exact; with a smaller one, faces remain almost tangent.
+/// Length of the smallest displacement of B as a fraction of the diagonal of the overlap's box; the others
+/// are 2, 3 and 4 times as long. A larger value is less exact; with a smaller one, faces remain almost
+/// tangent.
 const DISPLACEMENT_STEP: f64 = 2e-4;
 
-/// Steps of the coordinates, modulo 1, between successive points of a sequence that fills a cube evenly: powers
-/// of the inverse of the root of x⁴ = x + 1.
+/// Steps of the coordinates, modulo 1, between successive points of a sequence that fills a cube evenly:
+/// powers of the inverse of the root of x⁴ = x + 1.
 const POINT_STEPS: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_2];
 /// Diagonal of the overlap's box as a fraction of that of the region, below which the computation is repeated
 /// in a smaller region. A larger value repeats more computations; with a smaller one, overlaps that are small
@@ -167,7 +168,8 @@ impl Measure<'_> {
         Ok(best.filter(|b| b.error <= by_lines.error).unwrap_or(by_lines))
     }
 
-    /// Whether the share of points in the box of an overlap that are inside both solids agrees with the volume.
+    /// Whether the share of points in the box of an overlap that are inside both solids agrees with the
+    /// volume.
     fn agrees_with_points(&self, found: &Overlap) -> bool {
         let region = grown(found);
         let (mut near, mut rays) = (NearScratch::default(), RayScratch::default());

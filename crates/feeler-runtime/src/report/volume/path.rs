@@ -28,7 +28,7 @@ const INTEGRAND_ACCURACY: f64 = 4e-15;
 const MAX_JUMP: f64 = 1e-8;
 
 /// Distances along a segment, as fractions of its length, at which a point beside a double point is computed.
-/// Larger ones leave larger gaps; at smaller ones, the branches cannot be told apart.
+/// Larger ones leave larger gaps; at smaller ones, the branches are not distinguished.
 const DOUBLE_POINT_RADII: [f64; 4] = [1e-7, 1e-6, 1e-5, 1e-4];
 
 /// Segment of a traced crossing curve between two of its points.
@@ -250,9 +250,9 @@ impl PathIntegral<'_> {
         Some(off.abs() * dv.norm() <= MAX_JUMP * self.scale)
     }
 
-    /// Adds the sliver between a part of a trimming piece and the edge that it approximates, to first order in
-    /// their distance. `onto_edge` returns the point of the edge nearest to a point (frame of the solid), and
-    /// `reference` is the reference point of the form.
+    /// Adds the sliver between a part of a trimming piece and the edge that it approximates, to first order
+    /// in their distance. `onto_edge` returns the point of the edge nearest to a point (frame of the solid),
+    /// and `reference` is the reference point of the form.
     pub(super) fn add_sliver(&mut self, path: &Path<'_>, reference: &P3, onto_edge: &dyn Fn(&P3) -> P3) {
         let Course::Trim(piece) = path.course else { return };
         let (surface, trim, [a, b]) = (self.sheet.surface(), &self.sheet.face.trim, path.range);
