@@ -420,8 +420,8 @@ pub struct ClearanceArgs {
     /// Move all solids of file number N (counted from 0) by a pose as for `query`; may be repeated
     #[arg(long, value_name = "N=POSE")]
     pub pose: Vec<String>,
-    /// Lengths below this (mm) count as zero. `file`: the larger uncertainty that the files of two parts state
-    /// [default: 1e-7 of the larger part's diagonal; coarser if that leaves the parts undecided]
+    /// Lengths below this (mm) count as zero. `file`: the larger uncertainty that the files of two parts
+    /// state [default: 1e-7 of the larger part's diagonal; coarser if that leaves the parts undecided]
     #[arg(long, value_name = "MM", value_parser = tolerance)]
     pub tolerance: Option<ToleranceChoice>,
     /// Options for reading STEP files.

@@ -1,8 +1,8 @@
 //! Standard fits of two parts: threads, press fits and running fits.
 //!
-//! A fit consists of a shaft of one part and a coaxial hole of the other one. Both are cylinders, also splines
-//! that follow one, or flanks of threads. Fits classify pairs for rules and tables; they decide nothing about
-//! the verdict.
+//! A fit consists of a shaft of one part and a coaxial hole of the other part. Each of them is a cylinder, a
+//! spline that follows one, or a flank of a thread. Fits classify pairs for rules and tables; they do not
+//! change the verdict.
 
 use crate::assembly::AssemblyPart;
 use feeler_geom::{P3, Pose, Surface, V3};
@@ -14,8 +14,8 @@ use std::f64::consts::PI;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FitKind {
-    /// Both parts have coaxial helical flanks, or the shaft is drawn larger than the hole by at most the
-    /// depth of a standard thread of its diameter.
+    /// The parts have coaxial helical flanks, or the shaft has the diameter of a standard thread and is drawn
+    /// larger than the hole by at most the depth of that thread.
     Thread,
     /// The shaft is larger than the hole, but not by more than [`MAX_PRESS`] of its diameter.
     Press,

@@ -331,8 +331,9 @@ impl<'a> RuleMatches<'a> {
         self.rules.iter().find(|(r, p)| applies(r) && is_match(p, i, j)).map(|(r, _)| *r)
     }
 
-    /// Rules that require contact (none of them has a fit), with the parts that match `a` and, for each, its possible partners: the
-    /// parts that match `b` in pairs that the rule decides about. The list of partners may be empty.
+    /// Rules that require contact, which never have a fit, with the parts that match `a` and, for each, its
+    /// possible partners: the parts that match `b` in pairs that the rule decides about. The list of partners
+    /// may be empty.
     pub(crate) fn required(&self) -> Vec<(&'a Rule, Vec<RequiredContact>)> {
         let required = self.rules.iter().filter(|(r, _)| r.touching == Touching::Required);
         required

@@ -64,7 +64,7 @@ fn length(x: f64) -> String {
     if x >= 1e-5 { format!("{x:.6}") } else { format!("{x:.1e}") }
 }
 
-/// What an undecided pair leaves open, and the tolerance that would decide it, as text.
+/// The deepest undecided location of a pair, and the tolerance that would decide the pair, as text.
 fn undecided_detail(m: &PairMeasurement) -> String {
     let deepest = m.undecided.iter().max_by(|x, y| x.depth_bound.total_cmp(&y.depth_bound));
     let mut text = deepest.map_or_else(String::new, |u| {

@@ -1,4 +1,4 @@
-//! Verdicts at coarser tolerances, where the one that was asked for decides nothing.
+//! Queries at coarser tolerances of pairs whose verdict is undecided.
 
 use super::ContactPair;
 use crate::api::error::QueryError;
