@@ -84,17 +84,21 @@ typedef enum FeelerFindingKind {
    */
   FEELER_FINDING_KIND_FAILED = 2,
   /*
+   The interiors of the parts intersect, but not deeper than the geometry is accurate.
+   */
+  FEELER_FINDING_KIND_WITHIN_ACCURACY = 3,
+  /*
    The parts are nearer than a rule allows.
    */
-  FEELER_FINDING_KIND_TOO_CLOSE = 3,
+  FEELER_FINDING_KIND_TOO_CLOSE = 4,
   /*
    The parts touch although a rule forbids it.
    */
-  FEELER_FINDING_KIND_TOUCHES = 4,
+  FEELER_FINDING_KIND_TOUCHES = 5,
   /*
    The parts do not touch although a rule requires it.
    */
-  FEELER_FINDING_KIND_DOES_NOT_TOUCH = 5,
+  FEELER_FINDING_KIND_DOES_NOT_TOUCH = 6,
 } FeelerFindingKind;
 
 /*
@@ -362,7 +366,8 @@ typedef struct FeelerClearanceOptions {
   double d_max;
   /*
    Lengths (mm) below this count as zero. 0: the tolerance of the rules, or else 1e-7 of the
-   diagonal of the larger part's bounding box.
+   diagonal of the larger part's bounding box; pairs that it leaves undecided are measured again at
+   coarser tolerances.
    */
   double tolerance;
 } FeelerClearanceOptions;
