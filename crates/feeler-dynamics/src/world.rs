@@ -50,8 +50,8 @@ pub struct StepReport {
     /// Smallest gap (mm) of the strict minima at the end of the step, or of any part of a step that was
     /// halved; infinite without a contact.
     pub smallest_gap: f64,
-    /// Whether bodies interfere at the end of the step although none of their contacts has a negative
-    /// gap. The step has then been halved as often as possible.
+    /// Whether bodies interfere at the end of the step, or of any part of a step that was halved, although
+    /// none of their contacts has a negative gap. The step has then been halved as often as possible.
     pub interferes: bool,
     /// Whether the constraints of the contacts contradict one another, so that no velocities keep all
     /// gaps open, or the solver did not converge. The step has then been halved as often as possible,

@@ -101,9 +101,10 @@ struct Cell {
 /// its thickness.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// Lower bound of the thickness (mm) of all walls between the two cells.
+    /// Lower bound of the lengths (mm) of all walls that end in the two cells. A wall is a segment through
+    /// the material that is normal to the boundary at both ends.
     near: f64,
-    /// Upper bound of the thickness (mm) of all walls between the two cells.
+    /// Upper bound of the lengths (mm) of all walls that end in the two cells.
     far: f64,
     cells: [u32; 2],
     /// Work of the search ([`Search::spent`]) up to the time when the pair was bounded, which is larger

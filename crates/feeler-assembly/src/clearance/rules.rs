@@ -392,7 +392,7 @@ mod tests {
             ("[[rule]]\na = 'x'\nmim = 1", "mim"),
             ("[[rule]]\na = 'x'\ntouching = 'maybe'", "touching"),
             ("rule = 3", "rule"),
-            ("[[rule]]\nb = 'x'", "missing field `a`"),
+            ("[[rule]]\nb = 'x'", "rule 1: `a` is missing"),
             ("[[rule]]\na = '[x'", "rule 1 ([x / *): '[x' is not a valid pattern"),
             ("[[rule]]\na = 'x'\nmin = -1", "min is -1"),
             ("d_max = 0", "d_max is 0"),

@@ -50,7 +50,8 @@ impl<'a> Host<'a> {
             host.v_period = None;
             let near = near();
             let sheets = [(-tip, tip), (tip, TAU - tip)];
-            // The two sheets share their tips, so the largest distance distinguishes them.
+            // Largest distance (mm) of the points of the face from each sheet of the spindle torus. The
+            // smallest distance would not distinguish the sheets, because they share both tips.
             let [outer, inner] = sheets.map(|(v0, v1)| {
                 let sheet = Rect { v0, v1, ..host.natural };
                 let off = |p: &P3| (surface.point(surface.invert(p, None, Some(&sheet))) - p).norm();

@@ -107,7 +107,8 @@ pub(super) fn singular_points(surface: &Surface, size: f64) -> Vec<Singular> {
 }
 
 /// Changes the parameters of the two singular points of a spindle torus from those of the outer sheet to
-/// those at the ends of the inner sheet, `v` in `[angle, 2π - angle]`.
+/// those at the ends of the inner sheet, `v` in `[angle, 2π - angle]`. The positions of these points in
+/// space do not change, because both sheets share them.
 pub(super) fn inner_sheet(points: &mut [Singular]) {
     for s in points {
         if s.low {
@@ -115,7 +116,6 @@ pub(super) fn inner_sheet(points: &mut [Singular]) {
         }
         s.low = !s.low;
     }
-    // Only the parameters of the tips change, not their positions in space.
 }
 
 fn collapsed_sides(surface: &Surface, b: &BezierSurface, size: f64) -> Vec<Singular> {

@@ -382,9 +382,9 @@ fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     }
 }
 
-/// Whether two opposite points of `moving` have equal distances, within `tol` (mm), from their nearest
-/// or farthest points of `fixed`. This is necessary for a constant distance, and is tested first because
-/// it is cheap.
+/// Whether two opposite points of `moving` have equal distances, within `tol` (mm), from `fixed`. For each
+/// point, the distance from the nearest or from the farthest point of `fixed` is used; any combination
+/// counts. This is necessary for a constant distance, and is tested first because it is cheap.
 fn may_be_equidistant(fixed: &Circle, moving: &Circle, tol: f64) -> bool {
     let [first, last] = [moving.radius, -moving.radius].map(|r| {
         let x = fixed.frame.local(&(moving.frame.origin + moving.frame.x * r));

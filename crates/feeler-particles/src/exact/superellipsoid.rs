@@ -496,8 +496,8 @@ impl LocalSuperellipsoid {
     }
 
     /// Appends the contact with an edge at the parameter `t` and the particle's outward normal `m`, if
-    /// the polar of the edge contains `-m` and the support point along `m` lies in the plane that is
-    /// perpendicular to the edge at `t`.
+    /// the polar of the edge contains `-m` and the particle's support point along `m` lies on the line
+    /// along `m` through the edge's point at `t`.
     fn add_edge_contact(&self, boundary: &Boundary, e: EdgeId, t: f64, m: &V3, found: &mut Vec<Found>) {
         let d = boundary.body().hierarchy().edges[e.index()].curve.derivs(t);
         let r = self.support(m) - d.p;

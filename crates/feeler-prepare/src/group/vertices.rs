@@ -40,9 +40,9 @@ pub(super) fn edge_ends(solid: &Solid, groups: &[EdgeGroup]) -> Ends {
     Ends { by_vertex }
 }
 
-/// Returns the vertices that can carry an LMD or a quasi-LMD: those with a polar that are not smooth,
-/// not between joined spans, and not inside a supermaximal face. `joined` marks the source vertices at
-/// which spans were joined.
+/// Returns the vertices that can carry an LMD or a quasi-LMD. Such a vertex is not smooth, and its
+/// polar contains more than the zero vector. It is not inside a supermaximal face, and no two spans of
+/// edges were joined at it. `joined` marks the source vertices at which spans were joined.
 pub(super) fn pick_vertices(
     solid: &Solid,
     faces: &[FaceGroup],

@@ -675,8 +675,9 @@ impl Grid {
         }
     }
 
-    /// Sum of the vectors `v` at the three by three grid points (three on an edge) around grid point (ci,
-    /// cj), with the products of the weights `ws` along u and `wt` along v.
+    /// Weighted sum of the vectors `v` at the three by three grid points around grid point (ci, cj). The
+    /// weights are the products of `ws` along u and `wt` along v. For an area of an edge, whose samples form
+    /// a single column, only the three points along u and the weights `ws` are used.
     fn mixed(&self, v: &[V3; GRID_POINTS], (ci, cj): (usize, usize), (ws, wt): (&[f64; 3], &[f64; 3])) -> V3 {
         let columns = self.shape[1];
         (0..3).fold(V3::zeros(), |sum, i| {

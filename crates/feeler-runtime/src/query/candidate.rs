@@ -1,5 +1,6 @@
-//! Data passed between the steps of a query: critical pairs and families of untrimmed geometry, then
-//! minima.
+//! Data passed between the steps of a query. The first steps compute critical pairs of footpoints, and
+//! continuous families of such pairs, on the untrimmed geometry of two features. The later steps select the
+//! minima among them.
 
 use crate::api::contact::{ContactKind, FeatureRef};
 use feeler_geom::skeleton::Family;

@@ -79,8 +79,8 @@ const RIPPLE_INTERVALS: u32 = 16;
 /// Number of bisections that locate the end of a row of stations. A smaller number places the last station
 /// less exactly.
 const END_BISECTIONS: usize = 16;
-/// Maximum number of steps of the search for the lowest point across a face. A smaller number gives less
-/// exact points.
+/// Maximum number of steps of the search for the point with the smallest distance from the other feature
+/// in one section of a helical face. A smaller number gives less exact points.
 const MAX_STEPS_ACROSS: usize = 60;
 /// Number of steps of a golden-section search along the orbit, which reduces its interval by a factor of 10⁸.
 const GOLDEN_STEPS: usize = 40;

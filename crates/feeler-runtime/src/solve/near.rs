@@ -273,7 +273,9 @@ fn decided(
     if found.family.is_some() || found.isolated.is_full() {
         return None;
     }
-    // Threshold of the second order: change of the distance (mm) over the extent.
+    // Change of the distance (mm), over a displacement by `extent`, below which the second order of a
+    // canonical critical pair counts as zero. The curvatures of the actual features differ from the canonical
+    // ones by at most `curvature`, so smaller changes do not determine the sign.
     let bend = CURVATURE_FACTOR * curvature * extent * extent + ctx.tol.tol;
     let mut spots = ArrayVec::new();
     for c in &found.isolated {

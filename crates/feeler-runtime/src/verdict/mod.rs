@@ -74,7 +74,8 @@ const SAME_CROSSING_DISTANCE: f64 = 1e-3;
 /// Result of the decision whether the interiors of two solids intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Finding {
-    /// No evidence was found that the boundaries cross.
+    /// No evidence was found that the interiors intersect: no crossing of the boundaries, and no shell of one
+    /// solid inside the other.
     Apart,
     /// All evidence is shallower than about twice the tolerance, or has no witness: see the guarantees of the
     /// module.

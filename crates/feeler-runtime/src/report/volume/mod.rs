@@ -8,7 +8,7 @@
 //! 3. [`lines`]: lengths of parallel lines in the common part.
 //!
 //! # Source
-//! MATH, "Overlap volume".
+//! MATH §26.
 
 mod faces;
 mod lines;
@@ -79,7 +79,7 @@ impl ContactPair {
     /// Errors of [`ContactPair::query`].
     ///
     /// # Source
-    /// MATH, "Overlap volume".
+    /// MATH §26.
     pub fn overlap(
         &self,
         pose_a: &Pose,

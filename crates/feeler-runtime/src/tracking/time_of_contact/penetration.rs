@@ -36,7 +36,8 @@ pub struct PenetrationOptions {
     /// between [`Status::Touching`] and [`Status::Interfering`].
     pub depth: f64,
     /// Options of the queries. `d_max` (mm) is their range; 0 selects a fiftieth of the sum of both sizes.
-    /// `quasi_angle`, `penetration`, the dilations and `detect_interference` are ignored.
+    /// `quasi_angle`, `penetration`, the dilations, `detect_interference` and `verdict_unless_pressed` are
+    /// ignored.
     pub query: QueryOptions,
     /// Maximum number of queries; the motion after the last query is undecided.
     pub max_queries: u32,

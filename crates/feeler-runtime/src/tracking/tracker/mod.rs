@@ -287,8 +287,9 @@ enum Key {
 /// would add contacts but no accuracy. A larger value gives fewer samples and deeper contacts in fast
 /// impacts.
 const MIN_RELATIVE_ERROR: f64 = 0.01;
-/// Smallest depth (mm) down to which contacts are searched for. A larger value makes steps slower; a
-/// smaller one causes a second search after impacts.
+/// Minimum depth of penetration (mm) down to which contacts are searched for, unless the maximum depth is
+/// smaller. It is also the maximum depth for bodies without a known minimum thickness. A larger value makes
+/// steps slower; a smaller one causes a second search after impacts.
 const MIN_SEARCH_DEPTH: f64 = 0.05;
 /// Largest depth of contacts, as a fraction of the sum of both minimum thicknesses; also the largest
 /// motion without a verdict, as a fraction of the smaller minimum thickness. With a larger value, queries
