@@ -19,7 +19,7 @@ pub enum MeshSolidError {
         "triangle {triangle} refers to point {corner}, but there are only {points} points (numbered from 0)"
     )]
     Corner {
-        /// Number of the triangle with the reference.
+        /// Number of the triangle whose corner refers to the missing point.
         triangle: usize,
         /// Number of the missing point to which the triangle refers.
         corner: u32,

@@ -89,8 +89,8 @@ pub enum EdgeStatus {
     /// The material's dihedral angle is nowhere below π, and somewhere more than 1e-3 rad above it. No
     /// LMD has a footpoint on the edge.
     Concave,
-    /// The tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 rad on the concave side). Only
-    /// quasi-LMDs have footpoints on the edge.
+    /// The tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 rad on the concave side). The edge
+    /// has footpoints only of quasi-LMDs, which `QueryOptions::quasi_angle` adds to the LMDs.
     Smooth,
     /// One face is on both sides of the edge and smooth there (a seam, or a dangling edge), so the edge
     /// is not a feature. A face that meets itself in a sharp edge has one of the other statuses.

@@ -276,7 +276,7 @@ pub(crate) fn turning<const N: usize>(a: &Piece<N>) -> f64 {
     }
     let mut sum = 0.0;
     if squares[..N - 1].iter().all(|&s| s > 0.0) {
-        // The angles are independent of each other, so the processor can overlap them.
+        // The exterior angles do not depend on each other, so the processor can compute several at once.
         for i in 0..N - 2 {
             sum += acos_bound(legs[i].dot(&legs[i + 1]) / (squares[i] * squares[i + 1]).sqrt());
         }

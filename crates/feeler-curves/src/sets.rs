@@ -33,8 +33,8 @@ pub(crate) trait Pairing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub params: ParamPair,
-    /// Index, among the areas of the solid's hierarchy, of the area of a free-form face opposite to the
-    /// stretch; unused otherwise.
+    /// If the minimum is on a free-form face: index, in the solid's hierarchy, of the area with the
+    /// footpoint. Unused for other features.
     pub area: u32,
     /// Number, from 0, of the set that the sample belongs to; meaningless for a single minimum.
     pub set: u32,

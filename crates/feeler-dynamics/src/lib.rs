@@ -16,10 +16,10 @@
 //! # Deviations
 //! - A step solves one convex problem instead of Gauss–Seidel sweeps, so it is also exact if dozens of
 //!   nearly parallel contacts share one load.
-//! - Contacts are signed, so bodies need not be eroded or dilated. [`RigidBody::dilation`] is for bodies
-//!   that were eroded.
-//! - Friction is Coulomb's in its convex form, a cone for each contact. This form opens the gap of a
-//!   sliding contact, which is compensated from round to round.
+//! - Gaps may be negative, so bodies need not be eroded or dilated. [`RigidBody::dilation`] restores the
+//!   size of bodies that were eroded elsewhere.
+//! - Coulomb friction is convex: a cone for each contact. A sliding contact would separate in this model;
+//!   each round corrects its gap.
 
 mod body;
 mod cone;

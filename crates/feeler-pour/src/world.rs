@@ -220,7 +220,8 @@ impl<'s> World<'s> {
                     let volume = f64::from_bits(state.volume) + ball * of.shape.volume_fraction();
                     (state.volume, state.next) = (volume.to_bits(), 0);
                 }
-                // The region is full: the source waits until particles have left it.
+                // The region has no free space. The source tries again after a fraction of the time between
+                // two rows of the output.
                 None => state.tries_at = step + (self.scene.times.steps_of_row / RETRIES_PER_ROW).max(1),
             }
         }

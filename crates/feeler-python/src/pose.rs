@@ -39,8 +39,8 @@ pub(crate) enum Poses {
 }
 
 impl Poses {
-    /// Reads poses; `None` stands for the identity. `pairs` is the number of pairs if each can have a list of
-    /// its own. Errors state the argument as `name`.
+    /// Reads one pose or a list of poses; `None` stands for the identity. If `pairs` is given, an array with
+    /// one list of poses for each of that many pairs is accepted, too. Errors state the argument as `name`.
     pub(crate) fn read(poses: Option<&Bound<'_, PyAny>>, name: &str, pairs: Option<usize>) -> PyResult<Self> {
         let Some(poses) = poses else { return Ok(Self::One(Pose::identity())) };
         let is_table = |shape: &[usize]| matches!(shape, [_, 3 | 7] | [_, 4, 4]);

@@ -72,7 +72,8 @@ impl PairMemory {
         std::mem::swap(&mut self.ids, &mut self.ids_before);
         self.ids.clear();
         for c in self.tracker.active() {
-            // Another pipeline may have replaced the manifolds.
+            // Another pipeline may have replaced the manifolds since, so their number can differ from that of
+            // the identities.
             let before = self.ids_before.binary_search(&c.id).ok().and_then(|i| earlier.get_mut(i));
             let mut manifold = before.map_or_else(Manifold::new, std::mem::take);
             fill(&mut manifold, c, pose);

@@ -240,8 +240,8 @@ impl Assembly<'_> {
 
     fn finish(mut self, name: &str) -> Result<Import, StepError> {
         let first = Rc::clone(&self.files[0].content);
-        // Each solid is stored once as it is, unless it only occurs mirrored, and once mirrored if it
-        // occurs mirrored.
+        // A solid with mirrored and other instances is stored twice, as it is and mirrored. A solid without
+        // instances is stored as it is.
         let mut used: BTreeMap<(usize, usize), [bool; 2]> = BTreeMap::new();
         for i in &self.instances {
             used.entry((i.file, i.solid)).or_default()[usize::from(i.motion.mirrored)] = true;

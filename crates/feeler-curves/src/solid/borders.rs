@@ -56,8 +56,8 @@ impl Context<'_> {
             on
         };
         let mut outward = stretch.outward;
-        // Footpoints on a patch are not available beyond its border, so the stretch ends slightly before
-        // it.
+        // Stretches on a free-form face end slightly before the face's border, because no footpoint exists
+        // beyond it. Free ends are extended to the border.
         if matches!(feature, Feature::Face(f) if self.solid.faces[f.index()].is_none()) {
             let direction = PROBE_DISTANCE.copysign(q - p);
             for (k, end, by) in [(0, &mut p, -direction), (1, &mut q, direction)] {

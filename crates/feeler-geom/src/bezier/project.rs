@@ -57,7 +57,8 @@ impl<T> Best<T> {
     }
 }
 
-/// An arc of a spline: the range `[t0, t1]` of one piece, in the parameters of that piece.
+/// An arc of a spline: the range `[t0, t1]` of one piece. `t0` and `t1` lie between the breaks of the piece;
+/// `shift` is added to them to get parameters of the spline beyond its period.
 struct Arc {
     piece: usize,
     t0: f64,

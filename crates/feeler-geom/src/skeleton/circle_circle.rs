@@ -313,9 +313,9 @@ fn candidates(job: &Job<'_>, first: &Circle, second: &Circle) -> Option<TrigRoot
     let poly = a.mul(&a).mul(&rho_sq).add(&b.mul(&b).scale(-r1_sq));
     let size = a.size() * a.size() * rho_sq.size() + b.size() * b.size() * r1_sq;
     trig_roots(&poly, 64.0 * f64::EPSILON * size).or_else(|| {
-        // The equation holds identically for one of the two signs (a meridian or a Villarceau circle of
-        // a torus around the first circle). It then holds for the other sign where both of its terms
-        // vanish.
+        // The equation a ρ = ±r₁ b holds identically for one sign: the second circle is a meridian or a
+        // Villarceau circle of a torus around the first one. For the other sign its roots are common zeros of
+        // a ρ and b. A polynomial that is identically 0 adds no roots.
         let mut roots = trig_roots(&a, job.noise).unwrap_or_default();
         for root in trig_roots(&b, job.noise).unwrap_or_default() {
             let _ = roots.try_push(root);

@@ -459,7 +459,8 @@ impl<'a> Solutions<'a> {
 /// returned twice.
 const SAME_SOLUTION: f64 = 3e-8;
 
-/// Maximum change of a simple solution by its refinement, relative to the coordinates and radii of the
-/// primitives; it is many times the actual change. With a larger value more solutions are refined
-/// needlessly; with a smaller one a solution in the range is skipped.
+/// Maximum change of a simple (non-multiple) solution by its refinement, relative to the coordinates and
+/// radii of the primitives; the actual change is much smaller. Solutions that are outside the requested range
+/// of distances by less than this are refined, too. With a larger value solutions are refined needlessly;
+/// with a smaller one a solution in the range is skipped.
 const REFINEMENT_MARGIN: f64 = 1e-6;

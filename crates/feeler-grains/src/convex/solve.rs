@@ -51,8 +51,9 @@ const MAX_STEP: f64 = 0.7;
 /// Rounding of the gap g, relative to [`Pair::size`]. A larger value accepts steps that decrease the
 /// gap, a smaller one rejects steps that decrease it only by rounding.
 const GAP_ROUNDING: f64 = 8.0 * f64::EPSILON;
-/// Smallest eigenvalue of H + g I, the negative second derivative of the gap, after Marquardt's shift,
-/// relative to [`Pair::size`]. A larger value is slow at tips, a smaller one gives erratic steps.
+/// Smallest eigenvalue of H + g I (see the module documentation) after Marquardt's shift, relative to
+/// [`Pair::size`]. With a larger value the search takes short steps at tips; with a smaller one its steps are
+/// erratic.
 const MIN_EIGENVALUE: f64 = 1e-10;
 
 /// Gap, support points and derivatives of two grains A and B at a normal `n` from A to B.

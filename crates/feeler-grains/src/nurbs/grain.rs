@@ -31,9 +31,9 @@ pub struct NurbsGrain {
 /// the box of a side that counts as a pole, relative to the size of the grain. Open surfaces pass with a
 /// larger value; nets with few digits count as open with a smaller one.
 const MAX_SEAM_GAP: f64 = 1e-7;
-/// Largest angle (rad) between the tangent planes on both sides of a seam or at a pole that count as
-/// equal. Surfaces with creases pass with a larger value; nets with few digits have creases and tips
-/// with a smaller one.
+/// Largest angle (rad) between the tangent planes on both sides of a seam, or at a pole, at which the grain
+/// counts as smooth there. With a larger value surfaces with creases are accepted; with a smaller one control
+/// points with few decimals are refused as creased.
 const MAX_SEAM_ANGLE: f64 = 1e-5;
 /// Smallest sine of the angle between ∂u and ∂v at which the surface has a normal. A larger value
 /// refuses slanted nets, a smaller one accepts folds.

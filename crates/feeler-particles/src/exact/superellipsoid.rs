@@ -93,9 +93,10 @@ const POLAR_MARGIN: f64 = 0.2;
 /// contacts are lost.
 const NEIGHBOUR_COS: f64 = 0.55;
 
-/// Distance between the points of two contacts with almost equal normals up to which they count as one
-/// contact, as a multiple of the particle's radius. A larger value merges contacts of small features;
-/// with a smaller one contacts are reported twice.
+/// Distance between the points of two contacts of a particle with a wall up to which they count as one
+/// contact, as a multiple of the particle's maximum radius. Contacts on different features of the wall must
+/// also have almost equal normals. A larger value merges contacts of small features; with a smaller one
+/// contacts are reported twice.
 const SAME_CONTACT: f64 = 1e-5;
 
 /// A superellipsoid or poly-superellipsoid in the frame of the wall.

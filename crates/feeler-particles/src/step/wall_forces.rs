@@ -127,14 +127,13 @@ impl WallForces {
         self.walls.advance(time)
     }
 
-    /// Computes the load of the walls on each sphere, in the order of the spheres, and updates shear
-    /// states over a step of `time` (s) that led to their positions. With a time of 0 the loads of the
-    /// same step are computed again. An error leaves contact histories unchanged, apart from their
-    /// order.
+    /// Computes the load of the walls on each sphere, in the order of the spheres. Shear states are updated
+    /// over the step of `time` (s) that has just moved the spheres; a time of 0 computes the loads of the
+    /// same step again. After an error the histories of the spheres that are still present are unchanged.
     ///
     /// # Errors
-    /// Arrays have different lengths, a number is not finite, a radius or mass is not above 0, or a tag
-    /// occurs twice.
+    /// Arrays have different lengths, a number is not finite, `time` is negative, a radius or mass is not
+    /// above 0, there are too many spheres, or a tag occurs twice.
     pub fn forces(&mut self, spheres: &SphereArrays<'_>, time: f64) -> Result<&[Load], SimulationError> {
         if !(time.is_finite() && time >= 0.0) {
             return Err(SimulationError::Step(time));

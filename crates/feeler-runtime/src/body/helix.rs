@@ -29,7 +29,7 @@ pub(crate) struct Helix {
     along: Vec<(f64, f64)>,
     /// For a face, points of a curve of the face across the screw motion; empty for an edge.
     section: Vec<Across>,
-    /// Range of the face's parameter across the motion; [0, 0] for an edge.
+    /// Range of the parameter of the face that does not run along the screw motion; [0, 0] for an edge.
     pub across: [f64; 2],
     /// Smallest distance (mm) of the feature's sampled points from the axis of the screw motion.
     pub radius: f64,

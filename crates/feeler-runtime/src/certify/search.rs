@@ -49,7 +49,7 @@ pub(super) enum CellResult<const N: usize> {
     Excluded,
     /// No model is available over the cell; it must be halved.
     Undetermined,
-    /// Model of the equations over the cell.
+    /// Linear model of the equations over the cell, with error bounds.
     Model(Model<N>),
 }
 

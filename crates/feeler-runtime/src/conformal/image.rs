@@ -90,7 +90,7 @@ impl<'a> Faces<'a> {
 /// Image of a piece of a trim of one face in the parameters of the other face, if the map between their
 /// parameters is affine: for two planes, coaxial cylinders and coaxial cones.
 pub(super) struct Image<'a> {
-    /// Piece of the trim, mapped to the parameters of the other face.
+    /// One piece of the first face's trim, in the parameters of the other face.
     piece: TrimPiece,
     /// Trims of the other face.
     trim: &'a TrimCells,

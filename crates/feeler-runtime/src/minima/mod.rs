@@ -534,8 +534,9 @@ impl Context<'_> {
         }
     }
 
-    /// Adds samples of the set of points of a face that are as near to the given point as the one at
-    /// `uv`. `distance` (mm) is their signed distance.
+    /// Adds samples of a circle or sphere of equally near points of the face `f`, for example for a point on
+    /// the axis of a cylinder. `uv` is one of these points; `distance` (mm) is their signed distance from the
+    /// queried point.
     fn add_set_samples(&self, f: FaceId, uv: P2, distance: f64, out: &mut Vec<Found>) {
         let face = self.body.face(f);
         let rect = &face.trim.rect;

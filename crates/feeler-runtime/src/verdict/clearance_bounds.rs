@@ -139,8 +139,9 @@ impl ClearanceCache {
         self.queries += 1;
     }
 
-    /// Returns the cached result of a search; `faces` are the searched face of the query's solid and the
-    /// face of the other solid.
+    /// Looks up the result of an earlier search; it does not search. Returns [`CachedResult::Unknown`] if the
+    /// caller must search and should store the result. `faces` are the searched face of the query's solid and
+    /// the face of the other solid.
     pub(super) fn get(&mut self, ctx: &Context<'_>, query: CrossingQuery, faces: FacePair) -> CachedResult {
         // The first query of a pair may be its last one, so it does not compute bounds.
         if self.queries < 2 {

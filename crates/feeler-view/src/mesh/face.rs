@@ -124,7 +124,8 @@ impl Plane<'_> {
         for &u in &axis_u.at {
             for &v in &axis_v.at {
                 let uv = P2::new(u, v);
-                // Both borders of a period get the same points.
+                // Points on the two borders of a period are tested at the same parameters, so either both or
+                // none of them are inserted.
                 let wrapped = self.wrapped(uv);
                 let (hu, hv) = (axis_u.width(wrapped.x), axis_v.width(wrapped.y));
                 let metric = [1.0 / (hu * hu), 0.0, 1.0 / (hv * hv)];

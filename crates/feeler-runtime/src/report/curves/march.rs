@@ -181,9 +181,10 @@ impl<'a> Faces<'a> {
         Some((value, if is_a { n } else { ctx.pose_ab * n }, uv))
     }
 
-    /// Returns a point of both surfaces near the point `p` (frame of A): in the plane through `p`
-    /// perpendicular to `along` or, without `along`, about the nearest one. `uv` are start parameters.
-    /// `None` if Newton's method fails or the surfaces are tangent.
+    /// Returns a point of the intersection curve near the point `p` (frame of A). With `along` the point is
+    /// in the plane through `p` perpendicular to `along`; without it, Newton's steps are the shortest
+    /// possible, so the point is close to the nearest one. `uv` are the start parameters. `None` if Newton's
+    /// method fails or the surfaces are tangent there.
     pub(crate) fn onto(&self, p: &P3, along: Option<&V3>, mut uv: [P2; 2]) -> Option<Point> {
         let (mut q, mut last) = (*p, f64::INFINITY);
         for _ in 0..MAX_NEWTON_STEPS {

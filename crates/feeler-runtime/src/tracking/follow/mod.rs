@@ -307,8 +307,9 @@ impl ContactFollower {
 /// makes queries slower; a smaller one causes more queries.
 const SEARCH_STRIDES: f64 = 4.0;
 
-/// Largest depth of a query, as a fraction of the sum of both minimum thicknesses. Queries refuse 0.5 and
-/// more; with a smaller value, contacts that become shallower are reported late.
+/// Maximum depth up to which a query searches beyond [`FollowOptions::penetration`], as a fraction of the sum
+/// of both minimum thicknesses. Queries refuse 0.5 and more. With a smaller value, deep contacts that become
+/// shallower are found only after they are within that penetration.
 const MAX_WALL_PART: f64 = 0.49;
 
 /// Maximum number of tracked contacts of a pair. If a query finds more, each pose requires a query, and

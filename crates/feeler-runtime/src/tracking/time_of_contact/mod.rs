@@ -416,7 +416,8 @@ impl<'a> Advancement<'a> {
                 return Ok(PassageOutcome::Undecided(sample.time));
             }
             if clearance <= tolerances.tol && !std::mem::replace(&mut is_touching, true) {
-                // The distance is within the tolerance. A contact here is the first one if it is grazing.
+                // The distance is within the tolerance. A crossing at a grazing speed counts as the first
+                // contact; for a faster one the search continues, because another contact may precede it.
                 if let Some(c) = self.cross(sample, moving.lasts.min(rest))?
                     && self.is_grazing(&c)
                 {
