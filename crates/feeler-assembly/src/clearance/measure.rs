@@ -1,6 +1,6 @@
 //! Measurement of one pair of parts.
 
-use super::fit::Fit;
+use super::fit::{Fit, FitKind};
 use crate::assembly::AssemblyPart;
 use crate::tolerance::{CoarserDecision, ToleranceChoice};
 use feeler_geom::{P3, Pose};
@@ -26,7 +26,8 @@ pub struct NearestContact {
 pub struct PairMeasurement {
     /// Indices of the parts, ascending.
     pub parts: [usize; 2],
-    /// Standard fit of the parts, such as a press fit; `None` if they have none.
+    /// Standard fit of the parts, such as a press fit; `None` if they have none. Interfering parts are never
+    /// a running fit.
     pub fit: Option<Fit>,
     /// Relation of the parts, such as touching or interfering.
     pub status: Status,
@@ -148,6 +149,9 @@ impl PairMeasurement {
         let options = &QueryOptions { tolerance: Some(pair.tolerances().tol), ..*options };
         self.status = pair.status().unwrap_or(Status::Undecided);
         self.tolerance = pair.tolerances().tol;
+        // Interfering parts with a cylinder of the same diameter are not a running fit.
+        let interferes = self.status == Status::Interfering;
+        self.fit = self.fit.filter(|fit| !(interferes && fit.kind == FitKind::Running));
         self.contact_count = pair.contacts().len();
         self.contacts = pair.contacts().iter().take(max_contacts).copied().collect();
         let nearest = pair.contacts().iter().find(|c| c.kind != ContactKind::Quasi);
