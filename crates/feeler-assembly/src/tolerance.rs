@@ -62,7 +62,7 @@ impl ToleranceChoice {
     /// of the chosen tolerance, and a separate pair is queried at coarser ones.
     ///
     /// # Errors
-    /// As [`ContactPair::query`].
+    /// Errors of [`ContactPair::query`].
     pub fn query(
         self,
         pair: &mut ContactPair,

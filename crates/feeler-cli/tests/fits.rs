@@ -44,7 +44,7 @@ fn diameters_of_shaft_and_hole_decide_the_fit() {
         assert_eq!(first(&[bore, &pin, "--rules", rules]).0, 0, "{kind}");
         std::fs::write(rules, "[[rule]]\nfit = 'thread'\ninterfering = 'allowed'\n").unwrap();
         assert_eq!(first(&[bore, &pin, "--rules", rules]).0, code, "{kind}");
-        // Across the hole there is no fit.
+        // A pin across the hole has no fit with it.
         let (_, row) = first(&[bore, &pin, "--pose", "1=0,0,0,0.7071067811865476,0,0,0.7071067811865476"]);
         assert_eq!(row["fit"], Value::Null);
     }

@@ -43,8 +43,8 @@ impl Fit {
     }
 }
 
-/// Largest overlap of a press fit, as a fraction of the diameter: about three times that of ISO 286 x8.
-/// With a larger value, wrong diameters count as press fits; with a smaller one, heavy press fits count as
+/// Largest overlap of a press fit, as a fraction of the diameter. Fits H7/s6 of ISO 286 reach 0.4 % at 8 mm
+/// and 0.12 % at 50 mm. With a larger value, wrong diameters count as press fits; with a smaller one, heavy press fits count as
 /// interference.
 pub const MAX_PRESS: f64 = 0.005;
 /// Largest play of a running fit, as a fraction of the diameter. With a larger value, holes for passage count
@@ -108,7 +108,8 @@ const THREADS: [(f64, f64); 40] = [
     (56.0, 5.5),
     (64.0, 6.0),
 ];
-/// Depth of the internal thread of ISO 68-1 on both sides, as a multiple of the pitch: D − D₁ = 5/8 √3 P.
+/// Depth of the internal thread of ISO 68-1 on both sides, as a multiple of the pitch P: D − D₁ is
+/// 5/8 √3 P.
 const DEPTH_OF_PITCH: f64 = 1.082_531_8;
 /// Largest excess of the drawn depth over that of the thread: holes are also drawn at the minor diameter of
 /// the bolt's thread. A larger value takes more interference for threads; a smaller one misses threads.

@@ -177,7 +177,7 @@ impl FaceFacts {
         if longer > 10.0 * tol.length + BORDER_ACCURACY * self.border.max(new.border) {
             out.push(change("border", self.border, new.border, "mm"));
         }
-        // Report a motion of the border's centroid only if nothing else differs, because a moved surface
+        // A motion of the border's centroid is reported only if nothing else differs, because a moved surface
         // moves its border, too. For a free-form surface, which has no position of its own, it is the only
         // sign of a motion.
         if out.is_empty()

@@ -23,7 +23,7 @@ impl ContactPair {
     /// tolerance have no common point deeper than twice the coarser tolerance.
     ///
     /// # Errors
-    /// As [`ContactPair::query`].
+    /// Errors of [`ContactPair::query`].
     pub fn query_decided(
         &mut self,
         pose_a: &Pose,
