@@ -44,8 +44,8 @@ impl Fit {
 }
 
 /// Largest overlap of a press fit, as a fraction of the diameter. Fits H7/s6 of ISO 286 reach 0.4 % at 8 mm
-/// and 0.12 % at 50 mm. With a larger value, wrong diameters count as press fits; with a smaller one, heavy press fits count as
-/// interference.
+/// and 0.12 % at 50 mm. With a larger value, wrong diameters count as press fits; with a smaller one, heavy
+/// press fits count as interference.
 pub const MAX_PRESS: f64 = 0.005;
 /// Largest play of a running fit, as a fraction of the diameter. With a larger value, holes for passage count
 /// as running fits; with a smaller one, loose bearings do not.
