@@ -15,6 +15,7 @@ mod binomial;
 #[cfg(feature = "serde")]
 pub mod bulk;
 pub mod canonical;
+mod chebyshev;
 pub mod cone;
 pub mod contact;
 pub mod count;

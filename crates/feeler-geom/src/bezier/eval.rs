@@ -258,7 +258,7 @@ impl BezierSurface {
     /// Homogeneous point and derivatives `[h, h_u, h_v, h_uu, h_uv, h_vv]` of patch `(i, j)` with
     /// respect to the parameters of the grid.
     #[inline]
-    fn patch_homogeneous(&self, (i, j): (usize, usize), uv: P2) -> [H4; 6] {
+    pub(crate) fn patch_homogeneous(&self, (i, j): (usize, usize), uv: P2) -> [H4; 6] {
         let (u0, v0) = (self.u_breaks[i], self.v_breaks[j]);
         let iu = 1.0 / (self.u_breaks[i + 1] - u0);
         let iv = 1.0 / (self.v_breaks[j + 1] - v0);

@@ -24,12 +24,14 @@
 //! *Improved test for closed loops in surface intersections*, 1989, with normals that are parallel in
 //! either sense.
 
+mod follow;
 mod level;
 mod patches;
 
 #[cfg(test)]
 mod tests;
 
+pub use follow::{FollowLimits, FollowScratch, clearance_of_following};
 pub use level::{Level, curve_through_level, patch_through_level};
 pub use patches::{Shifted, curve_through_patch, patch_through_patch};
 

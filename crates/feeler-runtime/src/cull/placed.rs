@@ -2,7 +2,7 @@
 //! solid, and data of pairs of faces.
 
 use crate::body::Body;
-use crate::body::ids::{FacePair, FeatureId};
+use crate::body::ids::FeatureId;
 use crate::body::tree::Placed;
 use feeler_geom::Pose;
 use feeler_geom::obb::PoseMatrix;
@@ -82,12 +82,12 @@ impl PlacedEnvelopes {
     }
 }
 
-/// Cache of one value for each pair of faces, valid until the next restart. A pair may evict another
-/// one, whose value must then be computed again.
+/// Cache of one value for each pair of indices, of a face or area of each solid, valid until the next restart.
+/// A pair may evict another one, whose value must then be computed again.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable<T> {
-    /// Number of the restart that the entry belongs to, the pair of faces, and its value.
-    slots: Vec<(u32, FacePair, T)>,
+    /// Number of the restart that the entry belongs to, the pair, and its value.
+    slots: Vec<(u32, [u32; 2], T)>,
     current: u32,
 }
 
@@ -98,12 +98,12 @@ impl<T: Copy + Default> Default for PairTable<T> {
 }
 
 /// Base-2 logarithm of the number of slots of a [`PairTable`], which is several times the usual number of
-/// pairs of faces near each other. A larger value uses more memory; with a smaller one, more values are
+/// pairs near each other. A larger value uses more memory; with a smaller one, more values are
 /// evicted.
 const PAIR_BITS: u32 = 11;
 
 impl<T: Copy + Default> PairTable<T> {
-    /// Invalidates the values of all pairs of faces.
+    /// Invalidates the values of all pairs.
     pub(crate) fn restart(&mut self) {
         if self.current == u32::MAX {
             *self = Self::default();
@@ -111,18 +111,18 @@ impl<T: Copy + Default> PairTable<T> {
         self.current += 1;
     }
 
-    pub(crate) fn get(&self, pair: FacePair) -> Option<T> {
+    pub(crate) fn get(&self, pair: [u32; 2]) -> Option<T> {
         let (of, stored, value) = self.slots[Self::slot(pair)];
         (of == self.current && stored == pair).then_some(value)
     }
 
-    pub(crate) fn set(&mut self, pair: FacePair, value: T) {
+    pub(crate) fn set(&mut self, pair: [u32; 2], value: T) {
         self.slots[Self::slot(pair)] = (self.current, pair, value);
     }
 
-    /// Index of the slot in which the value of a pair of faces is stored, by Fibonacci hashing.
-    fn slot([a, b]: FacePair) -> usize {
-        let key = (u64::from(a.0) << 32) | u64::from(b.0);
+    /// Index of the slot in which the value of a pair is stored, by Fibonacci hashing.
+    fn slot([a, b]: [u32; 2]) -> usize {
+        let key = (u64::from(a) << 32) | u64::from(b);
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAIR_BITS)) as usize
     }
 }

@@ -95,6 +95,7 @@ pub(super) fn through_faces(
                 // The edge lies on both its faces up to its deviation.
                 let arc = &body.edge_arcs().list[ball.arc as usize];
                 apart.remaining_motion(ctx, channels, ordered(own, arc.beside, face), arc.off).is_none()
+                    && !apart.follows_beside(ctx, channels, (own, arc), theirs)
             });
             arc_targets.extend(near.map(|ball| (u64::from(ball.arc) << 32) | u64::from(target.number())));
         }

@@ -5,8 +5,9 @@
 //! [`MAX_SHALLOW_DEPTH`] tolerances behind it. Touching faces, such as those of a bolt and its hole, are
 //! therefore not searched for crossings.
 
-use super::{LEVEL_SLACK, LEVELS};
+use super::{LEVEL_SLACK, LEVELS, MAX_BESIDE_TRIM, closed_form, patch_of};
 use crate::body::Body;
+use crate::body::edge_arcs::EdgeArc;
 use crate::body::face_tree::FaceNode;
 use crate::body::ids::{AreaPair, FacePair, NodePair};
 use crate::body::side::Which;
@@ -18,9 +19,10 @@ use crate::profile::apart::{Apart, apart};
 use crate::profile::helical::{self, Band};
 use crate::query::Context;
 use feeler_geom::Obb;
+use feeler_geom::crossing::{FollowLimits, FollowScratch, clearance_of_following};
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
-use feeler_hierarchy::{FaceId, Feature};
+use feeler_hierarchy::{AreaId, FaceId, Feature};
 
 /// Result and scratch buffers of the search for pairs of areas that may intersect.
 #[derive(Debug, Default)]
@@ -106,15 +108,19 @@ struct OverlapWalk<'a> {
     apart: &'a mut SeparationCache,
 }
 
-/// Motion bounds of separated pairs of faces, kept from query to query.
+/// Motion bounds of separated pairs of faces, and of pairs of free-form areas that follow each other without
+/// crossing, kept from query to query.
 #[derive(Debug, Default)]
 pub(super) struct SeparationCache {
     entries: PairTable<CachedSeparation>,
+    /// Pairs of areas; their displacement is that of the whole solid.
+    areas: PairTable<CachedSeparation>,
+    scratch: FollowScratch,
     /// Number of queries since the cache was cleared.
     queries: u32,
 }
 
-/// Cached result for a pair of faces.
+/// Cached result for a pair of faces or areas.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedSeparation {
     /// Value of the channel's accumulated displacement (mm) up to which the faces stay separated.
@@ -133,6 +139,7 @@ const RETRY_INTERVAL: u32 = 8;
 impl SeparationCache {
     fn clear(&mut self) {
         self.entries.restart();
+        self.areas.restart();
         self.queries = 0;
     }
 
@@ -157,7 +164,7 @@ impl SeparationCache {
         let left = |known: &CachedSeparation| {
             (known.until - channels.displacement(known.channel) - distance, known.channel)
         };
-        if let Some(known) = self.entries.get(faces) {
+        if let Some(known) = self.entries.get(faces.map(|f| f.0)) {
             let (spare, channel) = left(&known);
             if spare > 0.0 {
                 return Some((spare, channel));
@@ -184,8 +191,70 @@ impl SeparationCache {
         // tested in every query.
         let retry_at = self.queries + if spare > 0.0 || threads.is_some() { 1 } else { RETRY_INTERVAL };
         let known = CachedSeparation { until: channels.displacement(channel) + spare, channel, retry_at };
-        self.entries.set(faces, known);
+        self.entries.set(faces.map(|f| f.0), known);
         Some(left(&known)).filter(|left| left.0 > 0.0)
+    }
+}
+
+impl SeparationCache {
+    /// Returns the further displacement (mm) up to which two free-form areas do not cross because they follow
+    /// each other, even if they deviate by `distance` (mm) from their surfaces. `None` if this is not known.
+    fn remaining_following(
+        &mut self,
+        ctx: &Context<'_>,
+        channels: &MotionChannels<'_>,
+        (i, j): AreaPair,
+        distance: f64,
+    ) -> Option<f64> {
+        let key = [i.0, j.0];
+        let moved = channels.displacement(MotionChannels::WHOLE);
+        if let Some(known) = self.areas.get(key) {
+            let spare = known.until - moved - distance;
+            if spare > 0.0 || self.queries < known.retry_at {
+                return Some(spare).filter(|spare| *spare > 0.0);
+            }
+        }
+        // The solids, not their roles, determine which one follows the other.
+        let own = ctx.first();
+        let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
+        let pose = ctx.pose_to_other(own.other());
+        let (_, first) = patch_of(ctx.body(own), mine, None)?;
+        let (face, second) = patch_of(ctx.body(own.other()), theirs, Some(pose))?;
+        let [shallow, deep] = limits(ctx);
+        let deviation = ctx.body(own.other()).data(Feature::Face(face)).deviation;
+        let limits = FollowLimits { shallow, deep, beside: MAX_BESIDE_TRIM * ctx.tol.tol + deviation };
+        let spare = clearance_of_following(&first, &second, &limits, &mut self.scratch);
+        let retry_at = self.queries + if spare.is_some() { 1 } else { RETRY_INTERVAL };
+        let until = moved + spare.unwrap_or(0.0);
+        self.areas.set(key, CachedSeparation { until, channel: MotionChannels::WHOLE, retry_at });
+        spare.map(|spare| spare - distance).filter(|spare| *spare > 0.0)
+    }
+
+    /// Whether an arc of `own` cannot cross the free-form area `area` of the other solid because all areas
+    /// beside the arc, of the face on its other side, are apart from that area or follow it.
+    pub(super) fn follows_beside(
+        &mut self,
+        ctx: &Context<'_>,
+        channels: &MotionChannels<'_>,
+        (own, arc): (Which, &EdgeArc),
+        area: AreaId,
+    ) -> bool {
+        let (body, facing) = (ctx.body(own), ctx.body(own.other()));
+        let is_free = |body: &Body, face: FaceId| closed_form(body, face).is_none();
+        if !is_free(body, arc.beside) || !is_free(facing, facing.face_of(area)) {
+            return false;
+        }
+        let (center, radius) = (arc.middle(), arc.radius() + arc.off);
+        let pose = PoseMatrix::from(ctx.pose_to_other(own.other()));
+        let theirs = facing.node(facing.leaf_of_area(area)).obb.placed(&pose);
+        let reach = arc.off + MAX_BESIDE_TRIM * ctx.tol.tol;
+        body.areas_of(body.data(Feature::Face(arc.beside))).iter().all(|&mine| {
+            let obb = &body.node(body.leaf_of_area(mine)).obb;
+            let pair = if own == Which::A { (mine, area) } else { (area, mine) };
+            obb.distance_to(&center) > radius
+                || gap_in_frame(obb, &theirs, reach).is_some()
+                || self.remaining_following(ctx, channels, pair, arc.off).is_some()
+        })
     }
 }
 
@@ -199,7 +268,7 @@ fn threads<'a>(ctx: &Context<'a>, faces: FacePair) -> Option<[&'a Band; 2]> {
 /// Number of tests of [`OverlapWalk::margin_by_test`], by which a pair of nodes can be culled in
 /// addition to the test of their boxes. A hint, kept for each pair of nodes, is the number of the test
 /// that culled the pair last, or stands for a separating axis of the boxes.
-const NUM_TESTS: u8 = 3;
+const NUM_TESTS: u8 = 4;
 /// First hint that stands for a separating axis of the boxes; the following hints stand for the other
 /// axes.
 const FIRST_AXIS: u8 = NUM_TESTS;
@@ -235,8 +304,8 @@ impl OverlapWalk<'_> {
 
     /// Margin of one test: the motion of B up to which the faces of a pair of nodes cannot cross. The
     /// tests are ordered by cost: 0, the surface of A's face against the box of B's node; 1, the surface
-    /// of B's face against the box of A's node; 2, the two faces as wholes. `None` if the test does not
-    /// separate them.
+    /// of B's face against the box of A's node; 2, the two faces as wholes; 3, two free-form areas. `None`
+    /// if the test does not separate them.
     fn margin_by_test(&mut self, pair: NodePair, test: u8) -> Option<Margin> {
         let (ctx, channels) = (self.ctx, &self.channels);
         let (node_a, node_b) = (&ctx.a.faces()[pair.0.index()], &ctx.b.faces()[pair.1.index()]);
@@ -261,6 +330,14 @@ impl OverlapWalk<'_> {
                 let face = node_b.face()?;
                 let (p, off) = self.envelopes.get(ctx.b, &ctx.pose_ab, face.into())?;
                 by_form(Which::B, face, misses((p, *off), &node_a.obb))
+            }
+            3 => {
+                let areas = (node_a.area()?, node_b.area()?);
+                let free = |body: &Body, face: FaceId| closed_form(body, face).is_none();
+                let both_free = free(ctx.a, node_a.face()?) && free(ctx.b, node_b.face()?);
+                let spare =
+                    both_free.then(|| self.apart.remaining_following(ctx, channels, areas, 0.0))??;
+                Some(Motion::of_displacement(spare).by(MotionChannels::WHOLE))
             }
             _ => {
                 let faces = [node_a.face()?, node_b.face()?];
