@@ -18,7 +18,7 @@
 //! MATH §15, *Patches that follow each other*.
 
 use super::{Local, Patch, halves};
-use crate::bezier::{BezierSurface, H4};
+use crate::bezier::{BezierSurface, H4, Part};
 use crate::chebyshev::{MAX_NODES, chebyshev, spread};
 use crate::{P2, P3, Pose, Rect, Surface, SurfaceDerivs, V2, V3};
 use arrayvec::ArrayVec;
@@ -147,12 +147,24 @@ impl<'a> Net<'a> {
     fn new(patch: &Patch<'a>) -> Option<Self> {
         let Surface::Bezier(surface) = patch.surface else { return None };
         let middle = patch.rect.center();
-        let index = surface.patch(middle);
+        let shift = surface.wrapped(middle) - middle;
+        Some(Self { shift, ..Self::of(surface, surface.patch(middle), patch.pose) })
+    }
+
+    /// Patch `index` of a surface, with parameters in the domain of the surface.
+    fn of(surface: &'a BezierSurface, index: (usize, usize), pose: Option<&'a Pose>) -> Self {
         let control = surface.patch_control(index);
         let w = control[0].w;
         let polynomial = control.iter().all(|h| (h.w - w).abs() <= 4.0 * f64::EPSILON * w);
-        let shift = surface.wrapped(middle) - middle;
-        Some(Self { surface, patch: index, shift, pose: patch.pose, polynomial })
+        Self { surface, patch: index, shift: V2::zeros(), pose, polynomial }
+    }
+
+    /// Patch with the given sections of its parameters, and their rectangle in the parameters of the range that
+    /// was divided into sections.
+    fn of_part(surface: &'a BezierSurface, u: &Part, v: &Part) -> (Self, Rect) {
+        let net = Self::of(surface, (u.piece, v.piece), None);
+        let rect = Rect { u0: u.t0 + u.shift, u1: u.t1 + u.shift, v0: v.t0 + v.shift, v1: v.t1 + v.shift };
+        (Self { shift: V2::new(-u.shift, -v.shift), ..net }, rect)
     }
 
     fn degrees(&self) -> [usize; 2] {
@@ -216,6 +228,36 @@ struct Map {
 }
 
 impl Map {
+    /// Linear approximation at `from` of the map to the nearest points, which takes `from` to `to`. `da` and
+    /// `db` are the derivatives of the patches there. Parts that mix both parameters only slightly are set to
+    /// zero.
+    fn new(from: P2, to: P2, da: &SurfaceDerivs, db: &SurfaceDerivs) -> Option<Self> {
+        let metric =
+            Matrix2::new(db.du.norm_squared(), db.du.dot(&db.dv), db.du.dot(&db.dv), db.dv.norm_squared());
+        let mixed = Matrix2::new(db.du.dot(&da.du), db.du.dot(&da.dv), db.dv.dot(&da.du), db.dv.dot(&da.dv));
+        let mut linear = metric.try_inverse()? * mixed;
+        let (la, scale) = ([da.du.norm(), da.dv.norm()], [db.du.norm(), db.dv.norm()]);
+        let share = |i: usize, j: usize| (linear[(i, j)] * scale[i] / la[j]).abs();
+        let (straight, crossed) = (share(0, 0).max(share(1, 1)), share(0, 1).max(share(1, 0)));
+        if crossed <= MAX_MIXING * straight {
+            (linear.m12, linear.m21) = (0.0, 0.0);
+        } else if straight <= MAX_MIXING * crossed {
+            (linear.m11, linear.m22) = (0.0, 0.0);
+        }
+        (linear.determinant() != 0.0).then_some(Self { from, to, linear, scale })
+    }
+
+    /// Degrees in u and v of the first patch of a polynomial of the given degrees in u and v of the second one.
+    fn mapped(&self, of_b: [usize; 2]) -> [usize; 2] {
+        if self.is_straight() {
+            of_b
+        } else if self.is_crossed() {
+            [of_b[1], of_b[0]]
+        } else {
+            [of_b[0] + of_b[1]; 2]
+        }
+    }
+
     fn apply(&self, uv: P2) -> P2 {
         self.to + self.linear * (uv - self.from)
     }
@@ -359,23 +401,8 @@ impl Pair<'_> {
         self.map(from, net_b.foot(&net_a.derivs(from).p, b.center(), [lb.hu, lb.hv])?)
     }
 
-    /// Linear approximation at `from` of the map to the nearest points, which takes `from` to `to`. Parts that mix
-    /// both parameters only slightly are set to zero.
     fn map(&self, from: P2, to: P2) -> Option<Map> {
-        let (da, db) = (self.net_a.derivs(from), self.net_b.derivs(to));
-        let metric =
-            Matrix2::new(db.du.norm_squared(), db.du.dot(&db.dv), db.du.dot(&db.dv), db.dv.norm_squared());
-        let mixed = Matrix2::new(db.du.dot(&da.du), db.du.dot(&da.dv), db.dv.dot(&da.du), db.dv.dot(&da.dv));
-        let mut linear = metric.try_inverse()? * mixed;
-        let (la, lb) = ([da.du.norm(), da.dv.norm()], [db.du.norm(), db.dv.norm()]);
-        let share = |i: usize, j: usize| (linear[(i, j)] * lb[i] / la[j]).abs();
-        let (straight, crossed) = (share(0, 0).max(share(1, 1)), share(0, 1).max(share(1, 0)));
-        if crossed <= MAX_MIXING * straight {
-            (linear.m12, linear.m21) = (0.0, 0.0);
-        } else if straight <= MAX_MIXING * crossed {
-            (linear.m11, linear.m22) = (0.0, 0.0);
-        }
-        (linear.determinant() != 0.0).then_some(Map { from, to, linear, scale: lb })
+        Map::new(from, to, &self.net_a.derivs(from), &self.net_b.derivs(to))
     }
 
     /// Returns the part of the first cell that `map` takes to the second cell, widened by `widen` (mm), and
@@ -583,25 +610,24 @@ impl Pair<'_> {
     /// Numbers of nodes that determine the product of the difference with the normal; `None` if there are
     /// too many.
     fn nodes(&self, map: &Map) -> Option<(usize, usize)> {
-        let (of_a, of_b) = (self.net_a.degrees(), self.net_b.degrees());
-        let mapped = if map.is_straight() {
-            of_b
-        } else if map.is_crossed() {
-            [of_b[1], of_b[0]]
-        } else {
-            [of_b[0] + of_b[1]; 2]
-        };
+        let (net_a, net_b) = (self.net_a, self.net_b);
+        let mapped = map.mapped(net_b.degrees());
+        let difference = difference_degrees(net_a, net_b, mapped);
         let [nu, nv] = [0, 1].map(|i| {
-            let difference = if self.net_a.polynomial && self.net_b.polynomial {
-                of_a[i].max(mapped[i])
-            } else {
-                of_a[i] + mapped[i]
-            };
-            let normal = if self.net_b.polynomial { 2 * mapped[i] } else { 4 * mapped[i] };
-            difference + normal
+            let normal = if net_b.polynomial { 2 * mapped[i] - 1 } else { 4 * mapped[i] - 1 };
+            difference[i] + normal + 1
         });
         (nu <= MAX_NODES && nv <= MAX_NODES).then_some((nu, nv))
     }
+}
+
+/// Degrees of the difference of two patches in the parameters of the first one, multiplied by both weights;
+/// `mapped` are the degrees of the second patch in these parameters.
+fn difference_degrees(net_a: &Net<'_>, net_b: &Net<'_>, mapped: [usize; 2]) -> [usize; 2] {
+    let of_a = net_a.degrees();
+    [0, 1].map(|i| {
+        if net_a.polynomial && net_b.polynomial { of_a[i].max(mapped[i]) } else { of_a[i] + mapped[i] }
+    })
 }
 
 /// Part of a patch's width, times its degree, by which bounds of third derivatives over the patch are
@@ -611,6 +637,103 @@ const MAX_EXTENSION: f64 = 0.05;
 /// Factor of such an extension: (1 + 2 δ)^(4 n) for an extension by δ of a patch of degree n, with
 /// `MAX_EXTENSION` = δ n. A larger value makes bounds looser, with a smaller one they do not hold.
 const EXTENSION_FACTOR: f64 = 1.5;
+
+/// Affine map between the parameters of two splines that are one surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParameterMap {
+    /// Linear part.
+    pub linear: Matrix2<f64>,
+    /// Image of the origin.
+    pub shift: V2,
+}
+
+/// Returns the affine map from the parameters of `a` to those of `b`, if both are splines in one frame, the
+/// map has the form (u, v) → (α u + β, γ v + δ) or (α v + β, γ u + δ), and corresponding points of `a` over
+/// `rect` and of `b` over its domain are nowhere farther apart than `max_distance` (mm). `at` is a common
+/// point.
+#[must_use]
+pub fn parameter_map(
+    a: &Surface,
+    b: &Surface,
+    (at, rect): (&P3, &Rect),
+    max_distance: f64,
+) -> Option<ParameterMap> {
+    let (Surface::Bezier(surface_a), Surface::Bezier(surface_b)) = (a, b) else { return None };
+    let (from, to) = (a.invert(at, None, Some(rect)), b.invert(at, None, None));
+    let (da, db) = (a.derivs(from), b.derivs(to));
+    let map = Map::new(from, to, &da, &db)?;
+    if !map.is_aligned() {
+        return None;
+    }
+    let domain = surface_b.domain();
+    let cell = |net_a: &Net<'_>, rect: Rect| {
+        let mut image = map.image(&rect);
+        if !surface_b.u_periodic {
+            (image.u0, image.u1) = (image.u0.max(domain.u0), image.u1.min(domain.u1));
+        }
+        if !surface_b.v_periodic {
+            (image.v0, image.v1) = (image.v0.max(domain.v0), image.v1.min(domain.v1));
+        }
+        if image.u0 >= image.u1 || image.v0 >= image.v1 {
+            return true;
+        }
+        let (us, vs) = surface_b.parts(&image);
+        us.iter().all(|u| {
+            vs.iter().all(|v| {
+                let (net_b, part) = Net::of_part(surface_b, u, v);
+                map.distance(net_a, &net_b, &part).is_some_and(|distance| distance <= max_distance)
+            })
+        })
+    };
+    let (us, vs) = surface_a.parts(rect);
+    let same = us.iter().all(|u| {
+        vs.iter().all(|v| {
+            let (net_a, part) = Net::of_part(surface_a, u, v);
+            cell(&net_a, part)
+        })
+    });
+    same.then(|| ParameterMap { linear: map.linear, shift: map.apply(P2::origin()).coords })
+}
+
+impl Map {
+    /// Largest distance (mm) of corresponding points whose parameters on the second patch are in `image`.
+    /// `None` if the degrees are too high.
+    fn distance(&self, net_a: &Net<'_>, net_b: &Net<'_>, image: &Rect) -> Option<f64> {
+        let [nu, nv] = difference_degrees(net_a, net_b, self.mapped(net_b.degrees())).map(|n| n + 1);
+        if nu > MAX_NODES || nv > MAX_NODES {
+            return None;
+        }
+        let back = self.linear.try_inverse()?;
+        let middle = self.from + back * (image.center() - self.to);
+        let origin = net_a.derivs(middle).p;
+        let (hu, hv) = if self.is_straight() {
+            (0.5 * image.width() * back.m11, 0.5 * image.height() * back.m22)
+        } else {
+            (0.5 * image.height() * back.m12, 0.5 * image.width() * back.m21)
+        };
+        let mut values: [Vec<f64>; 4] = std::array::from_fn(|_| Vec::with_capacity(nu * nv));
+        for x in &chebyshev(nu).nodes {
+            for y in &chebyshev(nv).nodes {
+                let uv = P2::new(middle.x + hu * x, middle.y + hv * y);
+                let (f, g) = (net_a.weighted(uv, &origin), net_b.weighted(self.apply(uv), &origin));
+                let difference = f.p * g.w - g.p * f.w;
+                let row = [difference.x, difference.y, difference.z, f.w * g.w];
+                for (list, value) in values.iter_mut().zip(row) {
+                    list.push(value);
+                }
+            }
+        }
+        let mut buffer = Vec::new();
+        let mut bounds = values.iter().map(|list| spread(list, (nu, nv), &mut buffer));
+        let mut next = || bounds.next().unwrap_or((f64::INFINITY, 0.0));
+        let size = V3::from_fn(|_, _| {
+            let (constant, others) = next();
+            constant.abs() + others
+        });
+        let (weight, others) = next();
+        (weight > others).then(|| size.norm() / (weight - others))
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -31,7 +31,7 @@ mod patches;
 #[cfg(test)]
 mod tests;
 
-pub use follow::{FollowLimits, FollowScratch, clearance_of_following};
+pub use follow::{FollowLimits, FollowScratch, ParameterMap, clearance_of_following, parameter_map};
 pub use level::{Level, curve_through_level, patch_through_level};
 pub use patches::{Shifted, curve_through_patch, patch_through_patch};
 

@@ -150,9 +150,13 @@ pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     if face.surface.is_canonical() {
         return face.surface.invert(p, None, Some(&face.trim.rect));
     }
+    let areas = body.areas_of(body.data(Feature::Face(f)));
+    let to_box = |area: AreaId| body.node(body.leaf_of_area(area)).obb.distance_to(p);
+    // The area with the nearest box most often has the nearest point, which excludes the others.
+    let first = areas.iter().copied().min_by(|a, b| to_box(*a).total_cmp(&to_box(*b)));
     let mut best = (f64::INFINITY, face.trim.rect.center());
-    for &area in body.areas_of(body.data(Feature::Face(f))) {
-        if body.node(body.leaf_of_area(area)).obb.distance_to(p) < best.0 {
+    for area in first.into_iter().chain(areas.iter().copied().filter(|area| Some(*area) != first)) {
+        if to_box(area) < best.0 {
             let uv = foot_on_area(body, area, &face.surface, p);
             let distance = (face.surface.point(uv) - p).norm();
             if distance < best.0 {

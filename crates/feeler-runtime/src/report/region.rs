@@ -3,14 +3,15 @@
 //! On lines of constant v (in the parameters of A's face), the intervals of u inside both faces are
 //! determined. The area per unit of u and v is integrated over these intervals, and then over v. If an
 //! affine map takes B's parameters to A's (planes; cylinders, cones and tori about one axis; spheres with
-//! parallel axes), B's trims are mapped and the intervals are exact. Otherwise the line is sampled, and
+//! parallel axes; splines that are one surface), B's trims are mapped and the intervals are exact. Otherwise the line is sampled, and
 //! each change between inside and outside is located by bisection.
 
 use crate::body::ids::FacePair;
 use crate::nearest::foot_on_face;
 use crate::query::Context;
+use feeler_geom::crossing::parameter_map;
 use feeler_geom::trim::{Side, TrimCells, TrimDomain, TrimPiece, gauss_legendre};
-use feeler_geom::{P2, P3, Surface, V2, V3, math};
+use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
 use nalgebra::Matrix2;
 
 /// Largest distance, in tolerances, of two surfaces that count as one. A larger value measures areas of
@@ -19,9 +20,12 @@ const MAX_SURFACE_DISTANCE: f64 = 4.0;
 /// Number of samples of a line of constant v: for surfaces with a closed form, and for splines. A larger
 /// value is slower; a smaller one misses narrow parts of the region.
 const LINE_SAMPLES: [usize; 2] = [512, 64];
-/// Relative accuracy of areas: with mapped trims, with sampled lines on surfaces with a closed form, and
-/// with sampled lines on splines. A larger value is less exact, a smaller one slower.
-const AREA_ACCURACY: [f64; 3] = [1e-11, 1e-8, 1e-4];
+/// Relative accuracy of areas: with mapped trims on surfaces with a closed form and on splines, and with sampled
+/// lines on surfaces with a closed form and on splines. A larger value is less exact, a smaller one slower.
+const AREA_ACCURACY: [f64; 4] = [1e-11, 1e-9, 1e-8, 1e-4];
+/// Number of parts of a spline's piece in which the area per parameters is integrated separately. A larger value is
+/// slower; with a smaller one the accuracy of mapped trims may not be reached.
+const PIECE_PARTS: usize = 4;
 /// Maximum number of successive bisections of a range of v in the integration. A larger value is slower at
 /// corners of regions, a smaller one less exact.
 const MAX_BISECTIONS: u32 = 40;
@@ -36,7 +40,7 @@ pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance:
     let (a, b) = (ctx.a.face(faces[0]), ctx.b.face(faces[1]));
     let placed = b.surface.transformed(&ctx.pose_ab);
     let placed = if distance > MAX_SURFACE_DISTANCE * ctx.tol.tol { offset_to(&placed, at) } else { placed };
-    let region = match coincidence(ctx, [&a.surface, &placed], at, distance) {
+    let region = match coincidence(ctx, [&a.surface, &placed], (at, &a.trim.rect), distance) {
         Coincidence::Mapped(map) => {
             let mapped = map.domain(&b.trim, &a.surface, P2::new(a.trim.rect.u0, a.trim.rect.v0));
             Region { ctx, faces, distance, mapped: Some(mapped), samples: 0 }
@@ -45,15 +49,11 @@ pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance:
         Coincidence::Unknown => Region { ctx, faces, distance, mapped: None, samples: LINE_SAMPLES[1] },
         Coincidence::Apart => return None,
     };
-    let accuracy = match (&region.mapped, region.samples == LINE_SAMPLES[1]) {
-        (Some(_), _) => AREA_ACCURACY[0],
-        (None, false) => AREA_ACCURACY[1],
-        (None, true) => AREA_ACCURACY[2],
-    };
+    let is_spline = matches!(a.surface, Surface::Bezier(_)) || matches!(b.surface, Surface::Bezier(_));
+    let accuracy = AREA_ACCURACY[2 * usize::from(region.mapped.is_none()) + usize::from(is_spline)];
     let (area, error) = region.area(accuracy);
     let error = error + region.trim_error();
     // Splines that touch along a line have a common region whose width is due to the tolerance only.
-    let is_spline = matches!(a.surface, Surface::Bezier(_)) || matches!(b.surface, Surface::Bezier(_));
     let extent = ctx.a.data(feeler_hierarchy::Feature::Face(faces[0])).extent;
     (!is_spline || area > 1e-2 * extent * extent).then_some((area, error))
 }
@@ -118,9 +118,14 @@ impl Map {
     }
 }
 
-/// Relation of the surfaces `a` and `b` of two faces near the point `at`, all in the frame of A.
-/// `distance` (mm) is that of the faces.
-fn coincidence(ctx: &Context<'_>, [a, b]: [&Surface; 2], at: &P3, distance: f64) -> Coincidence {
+/// Relation of the surfaces `a` and `b` of two faces near the point `at`, all in the frame of A; `rect` are
+/// the parameters of A's face. `distance` (mm) is that of the faces.
+fn coincidence(
+    ctx: &Context<'_>,
+    [a, b]: [&Surface; 2],
+    (at, rect): (&P3, &Rect),
+    distance: f64,
+) -> Coincidence {
     let near = MAX_SURFACE_DISTANCE * ctx.tol.tol;
     let angle = near / ctx.tol.size;
     let along = |x: &V3, y: &V3| x.cross(y).norm() <= angle;
@@ -184,6 +189,13 @@ fn coincidence(ctx: &Context<'_>, [a, b]: [&Surface; 2], at: &P3, distance: f64)
             }
             let (turned, sense, _) = about(f, g);
             Coincidence::Mapped(Map::new([[sense, 0.0], [0.0, sense]], [turned, 0.0]))
+        }
+        (Surface::Bezier(_), Surface::Bezier(_)) => {
+            let back = parameter_map(a, b, (at, rect), near)
+                .and_then(|map| Some((map.linear.try_inverse()?, map.shift)));
+            back.map_or(Coincidence::Unknown, |(linear, shift)| {
+                Coincidence::Mapped(Map { linear, shift: -(linear * shift) })
+            })
         }
         (Surface::Bezier(_), _) | (_, Surface::Bezier(_)) => Coincidence::Unknown,
         _ => Coincidence::Apart,
@@ -283,8 +295,12 @@ impl Region<'_> {
             let inner = breaks.iter().copied().filter(|u| a < *u && *u < b);
             let stops: Vec<f64> = std::iter::once(a).chain(inner).chain([b]).collect();
             for w in stops.windows(2) {
-                let part = rule.iter().map(|(x, weight)| weight * density(w[0] + (w[1] - w[0]) * x));
-                sum += (w[1] - w[0]) * part.sum::<f64>();
+                let width = (w[1] - w[0]) / PIECE_PARTS as f64;
+                for k in 0..PIECE_PARTS {
+                    let start = w[0] + width * k as f64;
+                    let part = rule.iter().map(|(x, weight)| weight * density(start + width * x));
+                    sum += width * part.sum::<f64>();
+                }
             }
         }
         sum
