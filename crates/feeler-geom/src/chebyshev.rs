@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 /// Largest supported number of nodes in one direction. With a smaller value polynomials of high degree are
 /// not bounded; a larger one costs memory, 8 bytes times its third power for all tables together.
-pub(crate) const MAX_NODES: usize = 48;
+pub(crate) const MAX_NODES: usize = 64;
 
 /// Nodes and transform for one number of nodes.
 pub(crate) struct Chebyshev {
