@@ -68,7 +68,8 @@ quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates
 "$place/venv/bin/python" -m pytest -q crates/feeler-python/tests
 if "$place/venv/bin/pip" install -q mypy >"$place/log" 2>&1; then
   quiet "$place/venv/bin/mypy" --strict --config-file crates/feeler-python/pyproject.toml \
-    crates/feeler-python/python/feeler/mujoco.py crates/feeler-python/python/feeler/lammps.py
+    crates/feeler-python/python/feeler/mujoco.py crates/feeler-python/python/feeler/lammps.py \
+    crates/feeler-python/python/feeler/_checks.py crates/feeler-python/python/feeler/_results.py
 else
   echo "LEFT OUT: mypy cannot be installed here" >&2
 fi

@@ -120,4 +120,7 @@ pub enum AssemblyError {
     /// All poses of a grid exceed the limits of a joint that follows another one.
     #[error("at every point of the grid, a joint that mimics another one exceeds its limits")]
     EmptyGrid,
+    /// The computation was stopped by [`Progress::stop`](crate::Progress::stop).
+    #[error("the computation was stopped before it was finished")]
+    Stopped,
 }

@@ -49,6 +49,7 @@ mod contact_motion;
 mod error;
 mod mechanism;
 mod names;
+mod progress;
 pub mod regress;
 mod sweep;
 mod tolerance;
@@ -72,5 +73,6 @@ pub use mechanism::{
     MovingPart, PairMotion, StepDistance, assign_links,
 };
 pub use names::{contact_kind_name, status_name};
+pub use progress::Progress;
 pub use sweep::{JointMotion, Sweep, SweepStep, Trajectory};
 pub use tolerance::{CoarserDecision, DecidedQuery, ToleranceChoice};

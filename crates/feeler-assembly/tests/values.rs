@@ -5,9 +5,9 @@ use feeler_assembly::regress::{
     EntryOutcome, EntryResult, PairFacts, RegressionLimits, compare_entries, measure_pair,
 };
 use feeler_assembly::{
-    Assembly, AssemblyError, AssemblyPart, Baseline, ClearanceOptions, ComparisonTolerances, DifferenceKind,
-    Finding, JointMotion, MechanismCheck, MechanismOptions, MovingPart, Rules, Sweep, Trajectory,
-    assign_links, clearance, compare_models,
+    Assembly, AssemblyError, AssemblyPart, Baseline, Clearance, ClearanceOptions, ComparisonTolerances,
+    DifferenceKind, Finding, JointMotion, MechanismCheck, MechanismOptions, MovingPart, Progress, Rules,
+    Sweep, Trajectory, assign_links, clearance, compare_models,
 };
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
@@ -131,9 +131,29 @@ fn mechanisms_are_measured_and_proven() {
     }
     let grid = check.over_grid(3, &MechanismOptions::default()).unwrap();
     assert_eq!((grid.moments.len(), grid.pairs[0].motion.is_none()), (3, true));
+    let progress = Progress::default();
+    let counted = check.clone().with_progress(&progress);
+    counted.along(&motion, 5, &MechanismOptions::default()).unwrap();
+    assert_eq!(progress.counts(), (6, 6), "five moments and a proof");
+    progress.stop();
+    assert_eq!(counted.along(&motion, 5, &MechanismOptions::default()).unwrap_err(), AssemblyError::Stopped);
     let none = [("housing", &["nut".to_owned()][..])];
     let error = assign_links(bore_and_pin(0.0).into_parts(), &mechanism, none).unwrap_err().to_string();
     assert!(error.contains("'nut'") && error.contains("bore/bore, pin/pin"), "{error}");
+}
+
+#[test]
+fn progress_counts_pairs_and_stops_checks() {
+    let assembly = bore_and_pin(0.02);
+    let (rules, options) = (Rules::default(), ClearanceOptions::within(1.0));
+    let check = Clearance::new(assembly.parts(), &rules, &options).unwrap();
+    let progress = Progress::default();
+    let measured = check.measure_with(&progress).unwrap();
+    assert_eq!((measured.len(), progress.counts(), progress.is_stopped()), (1, (1, 1), false));
+    let report = clearance(assembly.parts(), &rules, &options).unwrap();
+    assert_eq!(check.report(measured).pairs[0].distance(), report.pairs[0].distance());
+    progress.stop();
+    assert!(check.measure_with(&progress).is_none());
 }
 
 #[test]

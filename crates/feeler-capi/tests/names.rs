@@ -148,7 +148,7 @@ fn cpp_names(header: &str, c: &BTreeSet<String>) -> BTreeSet<String> {
     names
 }
 
-/// Classes, functions, constants, methods and properties (`Class.method`) of the stub.
+/// Public classes, functions, constants, methods and properties (`Class.method`) of the stub.
 fn python_names(stub: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut owner = String::new();
@@ -179,6 +179,8 @@ fn python_names(stub: &str) -> BTreeSet<String> {
             }
         }
     }
+    let is_private = |part: &str| part.starts_with('_') && !part.starts_with("__");
+    names.retain(|name| !name.split('.').any(is_private));
     names
 }
 
@@ -243,10 +245,14 @@ impl Languages {
             "feeler-hierarchy",
             "feeler-import",
             "feeler-assembly",
+            "feeler-mechanism",
+            "feeler-pour",
             "feeler-view",
         ];
         let (c, c_functions) = c_names(&read("crates/feeler-capi/include/feeler.h"));
-        let stub = read("crates/feeler-python/python/feeler/__init__.pyi");
+        let folder = "crates/feeler-python/python/feeler";
+        let files = ["__init__.pyi", "_results.py", "_checks.py"];
+        let stub = files.map(|file| read(&format!("{folder}/{file}"))).join("\n");
         let wasm = sources(&["feeler-wasm"]);
         Self {
             rust: rust_names(&sources(&crates)),

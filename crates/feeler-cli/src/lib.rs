@@ -4,14 +4,14 @@
 //! outcome of a command, which `main` maps to an exit status.
 
 pub mod args;
-mod clearance;
+pub mod clearance;
 pub mod color;
 mod diff;
 mod drawing;
 mod features;
 mod folder;
 pub mod inspect;
-mod interrupt;
+pub mod interrupt;
 mod manual;
 mod mass;
 mod mechanism;
@@ -24,7 +24,7 @@ mod pour;
 pub mod preprocess;
 mod progress;
 pub mod query;
-mod regress;
+pub mod regress;
 mod report;
 pub mod sweep;
 pub mod table;

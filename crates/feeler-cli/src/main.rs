@@ -7,6 +7,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = feeler_cli::args::Cli::parse();
     feeler_cli::color::choose(cli.color);
+    feeler_cli::interrupt::enable();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut err = std::io::stderr();
     let outcome = feeler_cli::run(&cli.command, &mut out, &mut err);

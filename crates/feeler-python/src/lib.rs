@@ -3,20 +3,28 @@
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "documented in __init__.pyi")]
 
 mod arrays;
+mod clearance;
+mod compare;
 mod curves;
 mod error;
 mod exact_walls;
+mod exclusive;
 mod grains;
+mod mechanism;
 mod mesh;
 mod model;
+mod motion;
 mod mujoco;
 mod options;
 mod pair;
 mod pose;
+mod pour;
 mod program;
 mod record;
 mod scene;
+mod source;
 mod tracker;
+mod wait;
 mod wall_forces;
 
 use pyo3::prelude::*;
@@ -68,5 +76,19 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(model::prepare_step, m)?)?;
     m.add_function(wrap_pyfunction!(model::prepare_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(model::prepare_mesh, m)?)?;
+    m.add_class::<clearance::Rules>()?;
+    m.add_function(wrap_pyfunction!(clearance::clearance, m)?)?;
+    m.add_function(wrap_pyfunction!(clearance::write_baseline, m)?)?;
+    m.add_class::<motion::Path>()?;
+    m.add_function(wrap_pyfunction!(motion::time_of_contact, m)?)?;
+    m.add_function(wrap_pyfunction!(motion::first_penetration, m)?)?;
+    m.add_function(wrap_pyfunction!(motion::joint_poses, m)?)?;
+    m.add_function(wrap_pyfunction!(motion::sweep, m)?)?;
+    m.add_class::<mechanism::Mechanism>()?;
+    m.add_function(wrap_pyfunction!(compare::diff, m)?)?;
+    m.add_function(wrap_pyfunction!(compare::regress, m)?)?;
+    m.add_class::<pour::Scene>()?;
+    m.add_function(wrap_pyfunction!(pour::pour, m)?)?;
+    m.add_function(wrap_pyfunction!(program::run_program, m)?)?;
     m.add_function(wrap_pyfunction!(program::run, m)?)
 }

@@ -1,5 +1,6 @@
 //! Display meshes of bodies.
 
+use crate::arrays::{corners, ids, rows as rows_of};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
@@ -59,6 +60,35 @@ impl Mesh {
     #[getter]
     fn open_sides(&self) -> usize {
         self.0.open_sides()
+    }
+
+    #[staticmethod]
+    fn _from_state(
+        points: &Bound<'_, PyAny>,
+        normals: &Bound<'_, PyAny>,
+        triangles: &Bound<'_, PyAny>,
+        faces: &Bound<'_, PyAny>,
+        welded: &Bound<'_, PyAny>,
+        deviation: f64,
+        crossings: usize,
+    ) -> PyResult<Self> {
+        Ok(Self(feeler::mesh::Mesh {
+            points: rows_of::<3>(points, "points", None)?.into_iter().map(Into::into).collect(),
+            normals: rows_of::<3>(normals, "normals", None)?.into_iter().map(Into::into).collect(),
+            welded: ids(welded)?,
+            triangles: corners(triangles)?,
+            faces: ids(faces)?,
+            deviation,
+            crossings,
+        }))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, this) = (slf.py(), slf.get());
+        let arrays = (this.points(py), this.normals(py), this.triangles(py), this.faces(py), this.welded(py));
+        let (points, normals, triangles, faces, welded) = arrays;
+        let state = (points, normals, triangles, faces, welded, this.0.deviation, this.0.crossings);
+        Ok((slf.get_type().getattr("_from_state")?, state.into_pyobject(py)?.into_any()))
     }
 
     fn __repr__(&self) -> String {

@@ -3,9 +3,11 @@
 use crate::arrays::{corners, offsets, rows as rows_of};
 use crate::error::{BodyError, MeshError, file, query};
 use crate::mesh::{Mesh, Rows, rows};
-use crate::pose::matrix;
+use crate::pose::{self, matrix};
 use crate::record::{NearestPoint, RayIntersection, array};
+use crate::wait;
 use feeler::{P3, V3};
+use feeler_hierarchy::{Options, Origin};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -38,6 +40,18 @@ impl Instance {
         matrix(py, &self.pose)
     }
 
+    #[staticmethod]
+    fn _from_state(name: String, path: String, solid: u32, pose: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { name, path, solid, pose: pose::read(Some(pose))? })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, this) = (slf.py(), slf.get());
+        let pose = PyArray1::from_slice(py, &feeler::pose::to_values(&this.pose));
+        let state = (&this.name, &this.path, this.solid, pose);
+        Ok((slf.get_type().getattr("_from_state")?, state.into_pyobject(py)?.into_any()))
+    }
+
     fn __repr__(&self) -> String {
         let name = if self.path.is_empty() { &self.name } else { &self.path };
         format!("<Instance '{name}' of solid {}>", self.solid)
@@ -47,14 +61,15 @@ impl Instance {
 /// Reads a STEP file and prepares its solids.
 #[pyfunction]
 pub(crate) fn prepare_step(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
-    py.detach(|| feeler::prepare_step(&path)).map(Model).map_err(file)
+    wait::run(py, None, None, move |_| feeler::prepare_step(&path).map(Model).map_err(file))
 }
 
 /// Prepares the solids of a STEP file, given as bytes. `name` is the name of the file in messages.
 #[pyfunction]
 #[pyo3(signature = (data, name = "bytes"))]
 pub(crate) fn prepare_bytes(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Model> {
-    py.detach(|| feeler::prepare_bytes(name, data)).map(Model).map_err(file)
+    let (data, name) = (data.to_owned(), name.to_owned());
+    wait::run(py, None, None, move |_| feeler::prepare_bytes(&name, &data).map(Model).map_err(file))
 }
 
 /// Prepares the solids that closed surfaces of triangles bound.
@@ -70,7 +85,10 @@ pub(crate) fn prepare_mesh(
     let points = points_of(points)?;
     let triangles = corners(triangles)?;
     let mesh = feeler::MeshOptions { open_shells, rounding: 0.0 };
-    py.detach(|| feeler::prepare_mesh(name, &points, &triangles, mesh)).map(Model).map_err(file)
+    let name = name.to_owned();
+    wait::run(py, None, None, move |_| {
+        feeler::prepare_mesh(&name, &points, &triangles, mesh).map(Model).map_err(file)
+    })
 }
 
 #[pymethods]
@@ -259,6 +277,18 @@ impl Body {
         Ok((offsets(py, starts), array(py, records)?))
     }
 
+    #[staticmethod]
+    fn _from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        Self::new(py, &Model::from_bytes(py, data)?, 0)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        let hierarchy = slf.get().body.hierarchy().clone();
+        let bytes = py.detach(|| model_of(hierarchy).to_bytes()).map_err(file)?;
+        Ok((slf.get_type().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)))
+    }
+
     fn mesh(&self, py: Python<'_>, chord: f64) -> PyResult<Mesh> {
         py.detach(|| self.display_mesh(chord)).map(Mesh)
     }
@@ -273,6 +303,20 @@ impl Body {
     /// Triangle mesh within `chord` (mm) of the solid.
     pub(crate) fn display_mesh(&self, chord: f64) -> PyResult<feeler::mesh::Mesh> {
         feeler::mesh::mesh(self.body.hierarchy(), chord).map_err(|e| MeshError::new_err(e.to_string()))
+    }
+}
+
+/// Model of one solid, for pickling.
+fn model_of(hierarchy: feeler::Hierarchy) -> feeler::Model {
+    feeler::Model {
+        input: hierarchy.info.name.clone(),
+        input_hash: 0,
+        options: Options { flatness: feeler_import::DEFAULT_FLATNESS },
+        solids: vec![hierarchy],
+        instances: vec![],
+        components: vec![],
+        remarks: vec![],
+        origin: Origin::default(),
     }
 }
 

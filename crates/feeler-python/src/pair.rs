@@ -2,6 +2,7 @@
 
 use crate::arrays::offsets;
 use crate::error::query;
+use crate::exclusive::Exclusive;
 use crate::model::Body;
 use crate::pose::{Poses, combine, read_many};
 use crate::record::{Contact, PoseVerdict, array};
@@ -14,14 +15,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Two bodies, A and B, with the results of earlier queries that the next query reuses.
-#[pyclass(module = "feeler")]
+#[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
-pub(crate) struct ContactPair(feeler::ContactPair);
+pub(crate) struct ContactPair(Exclusive<feeler::ContactPair>);
 
 /// Contacts at many poses, computed chunk by chunk in parallel.
-#[pyclass(module = "feeler")]
+#[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
-pub(crate) struct ContactIterator {
+pub(crate) struct ContactIterator(Exclusive<Remaining>);
+
+/// Remaining poses of an iterator, and the contacts that are already computed.
+#[derive(Debug)]
+struct Remaining {
     pair: feeler::ContactPair,
     poses: Vec<[feeler::Pose; 2]>,
     options: feeler::QueryOptions,
@@ -38,22 +43,24 @@ impl ContactIterator {
         slf
     }
 
-    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if self.found.len() == 0 && self.next < self.poses.len() {
-            let first = self.next;
-            let end = self.poses.len().min(first.saturating_add(self.chunk));
-            let (pair, poses, options) = (&self.pair, &self.poses[first..end], &self.options);
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let this = &mut *self.0.write()?;
+        if this.found.len() == 0 && this.next < this.poses.len() {
+            let first = this.next;
+            let end = this.poses.len().min(first.saturating_add(this.chunk));
+            let (pair, poses, options) = (&this.pair, &this.poses[first..end], &this.options);
             let found = py.detach(|| pair.query_poses(poses, options, records_of)).map_err(|e| {
                 let index = first + e.index;
                 query(feeler::BatchError { index, ..e })
             })?;
-            (self.found, self.next) = (found.into_iter(), end);
+            (this.found, this.next) = (found.into_iter(), end);
         }
-        self.found.next().map(|records| array(py, records)).transpose()
+        this.found.next().map(|records| array(py, records)).transpose()
     }
 
-    fn __length_hint__(&self) -> usize {
-        self.found.len() + self.poses.len() - self.next
+    fn __length_hint__(&self) -> PyResult<usize> {
+        let this = self.0.read()?;
+        Ok(this.found.len() + this.poses.len() - this.next)
     }
 }
 
@@ -67,7 +74,7 @@ fn records_of(pair: &mut feeler::ContactPair) -> Vec<Contact> {
 #[pyo3(signature = (pairs, poses_a = None, poses_b = None, d_max = 1.0, **keywords))]
 pub(crate) fn distances<'py>(
     py: Python<'py>,
-    pairs: Vec<PyRef<'py, ContactPair>>,
+    pairs: Vec<Bound<'py, ContactPair>>,
     poses_a: Option<&Bound<'py, PyAny>>,
     poses_b: Option<&Bound<'py, PyAny>>,
     d_max: f64,
@@ -76,8 +83,9 @@ pub(crate) fn distances<'py>(
     let options = options::read(d_max, keywords)?;
     let read = |poses, name| Poses::read(poses, name, Some(pairs.len()));
     let poses = combine(&read(poses_a, "poses_a")?, &read(poses_b, "poses_b")?, pairs.len())?;
+    let pairs: Vec<_> = pairs.iter().map(|pair| pair.get().0.read()).collect::<PyResult<_>>()?;
     let of_pairs: Vec<(&feeler::ContactPair, &[[feeler::Pose; 2]])> =
-        pairs.iter().zip(&poses).map(|(pair, poses)| (&pair.0, poses.as_slice())).collect();
+        pairs.iter().zip(&poses).map(|(pair, poses)| (&**pair, poses.as_slice())).collect();
     let found = py.detach(|| feeler::ContactPair::distances_of_pairs(&of_pairs, &options));
     let found = found.map_err(|(pair, e)| query(format!("pair {pair}, {e}")))?;
     let count = poses.first().map_or(0, Vec::len);
@@ -96,6 +104,10 @@ pub(crate) struct Verdict {
     undecided_count: usize,
     tolerance: f64,
 }
+
+/// Status, smallest distance, witness with its distances from both boundaries, number of undecided locations,
+/// and tolerance of a verdict.
+type VerdictState = (String, Option<f64>, Option<([f64; 3], f64, f64)>, usize, f64);
 
 impl Verdict {
     /// Creates a verdict for Python. `min_distance` (mm) is the smallest distance of a contact, if there
@@ -127,23 +139,24 @@ pub(crate) fn word(status: Status) -> &'static str {
 impl ContactPair {
     #[new]
     fn new(a: &Body, b: &Body) -> Self {
-        Self(feeler::ContactPair::new(a.body.clone(), b.body.clone()))
+        Self(Exclusive::new("ContactPair", feeler::ContactPair::new(a.body.clone(), b.body.clone())))
     }
 
     #[pyo3(signature = (pose_a = None, pose_b = None, d_max = 1.0, **keywords))]
     fn query<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         pose_a: Option<&Bound<'py, PyAny>>,
         pose_b: Option<&Bound<'py, PyAny>>,
         d_max: f64,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let this = &mut *self.0.write()?;
         let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
         let options = options::read(d_max, keywords)?;
-        let pair = &mut self.0;
+        let pair = this;
         py.detach(|| pair.query(&pose_a, &pose_b, &options).map(drop)).map_err(query)?;
-        self.contacts(py)
+        array(py, records_of(pair))
     }
 
     #[pyo3(signature = (poses_a = None, poses_b = None, d_max = 1.0, **keywords))]
@@ -155,8 +168,9 @@ impl ContactPair {
         d_max: f64,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let this = &*self.0.read()?;
         let (poses, options) = (read_many(poses_a, poses_b)?, options::read(d_max, keywords)?);
-        let pair = &self.0;
+        let pair = this;
         let found = py.detach(|| pair.distances(&poses, &options)).map_err(query)?;
         Ok(PyArray1::from_vec(py, found))
     }
@@ -170,8 +184,9 @@ impl ContactPair {
         d_max: f64,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let this = &*self.0.read()?;
         let (poses, options) = (read_many(poses_a, poses_b)?, options::read(d_max, keywords)?);
-        let pair = &self.0;
+        let pair = this;
         let found = py.detach(|| pair.query_poses(&poses, &options, PoseVerdict::of)).map_err(query)?;
         array(py, found)
     }
@@ -185,8 +200,9 @@ impl ContactPair {
         d_max: f64,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>)> {
+        let this = &*self.0.read()?;
         let (poses, options) = (read_many(poses_a, poses_b)?, options::read(d_max, keywords)?);
-        let pair = &self.0;
+        let pair = this;
         let found = py.detach(|| pair.query_poses(&poses, &options, records_of)).map_err(query)?;
         let mut starts = vec![0];
         starts.extend(found.iter().scan(0, |end, records| {
@@ -205,22 +221,26 @@ impl ContactPair {
         chunk: usize,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<ContactIterator> {
+        let this = &*self.0.read()?;
         let (poses, options) = (read_many(poses_a, poses_b)?, options::read(d_max, keywords)?);
         if chunk == 0 {
             return Err(PyValueError::new_err("chunk: expected at least 1, got 0"));
         }
-        let pair = feeler::ContactPair::new(self.0.body_a().clone(), self.0.body_b().clone());
-        Ok(ContactIterator { pair, poses, options, chunk, next: 0, found: Vec::new().into_iter() })
+        let pair = feeler::ContactPair::new(this.body_a().clone(), this.body_b().clone());
+        let remaining = Remaining { pair, poses, options, chunk, next: 0, found: Vec::new().into_iter() };
+        Ok(ContactIterator(Exclusive::new("iterator of contacts", remaining)))
     }
 
     fn gap_gradients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let all: Vec<f64> = self.0.gap_gradients().into_iter().flatten().collect();
+        let this = &*self.0.read()?;
+        let all: Vec<f64> = this.gap_gradients().into_iter().flatten().collect();
         PyArray1::from_vec(py, all).call_method1("reshape", ((-1, 6),))
     }
 
     fn gap_hessians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let this = &*self.0.read()?;
         let of_contact = |hessian: Option<Matrix6<f64>>| hessian.unwrap_or(Matrix6::repeat(f64::NAN));
-        let all: Vec<Matrix6<f64>> = self.0.gap_hessians().into_iter().map(of_contact).collect();
+        let all: Vec<Matrix6<f64>> = this.gap_hessians().into_iter().map(of_contact).collect();
         // Symmetric matrices: the order of rows and columns is irrelevant.
         let values: Vec<f64> = all.iter().flat_map(|h| h.iter().copied()).collect();
         PyArray1::from_vec(py, values).call_method1("reshape", ((-1, 6, 6),))
@@ -234,50 +254,58 @@ impl ContactPair {
         pose_b: Option<&Bound<'py, PyAny>>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let this = &*self.0.read()?;
         let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
         let options = options::read(0.0, keywords)?;
-        let pair = &self.0;
+        let pair = this;
         let found = py.detach(|| pair.separating_translation(&pose_a, &pose_b, &options)).map_err(query)?;
         Ok(found.map(|translation| PyArray1::from_slice(py, translation.as_slice())))
     }
 
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, self.0.contacts().iter().map(|c| Contact(c.into())).collect())
+        let this = &*self.0.read()?;
+        array(py, this.contacts().iter().map(|c| Contact(c.into())).collect())
     }
 
     #[getter]
-    fn status(&self) -> Option<&'static str> {
-        self.0.status().map(word)
+    fn status(&self) -> PyResult<Option<&'static str>> {
+        let this = &*self.0.read()?;
+        Ok(this.status().map(word))
     }
 
     #[getter]
-    fn min_distance(&self) -> Option<f64> {
-        self.0.min_distance()
+    fn min_distance(&self) -> PyResult<Option<f64>> {
+        let this = &*self.0.read()?;
+        Ok(this.min_distance())
     }
 
     #[getter]
-    fn verdict(&self) -> Option<Verdict> {
-        let (min_distance, tolerance) = (self.0.min_distance(), self.0.tolerances().tol);
-        self.0.verdict().map(|verdict| Verdict::new(verdict, min_distance, tolerance))
+    fn verdict(&self) -> PyResult<Option<Verdict>> {
+        let this = &*self.0.read()?;
+        let (min_distance, tolerance) = (this.min_distance(), this.tolerances().tol);
+        Ok(this.verdict().map(|verdict| Verdict::new(verdict, min_distance, tolerance)))
     }
 
-    fn decide(&mut self, py: Python<'_>) -> Option<Verdict> {
-        let pair = &mut self.0;
-        py.detach(|| {
-            pair.decide();
-        });
-        self.verdict()
+    fn decide(&self, py: Python<'_>) -> PyResult<Option<Verdict>> {
+        let pair = &mut *self.0.write()?;
+        let (min_distance, tolerance) = (pair.min_distance(), pair.tolerances().tol);
+        let verdict = py.detach(|| pair.decide().cloned());
+        Ok(verdict.map(|verdict| Verdict::new(&verdict, min_distance, tolerance)))
     }
 
-    fn forget(&mut self) {
-        self.0.forget();
+    fn forget(&self) -> PyResult<()> {
+        let this = &mut *self.0.write()?;
+        this.forget();
+        Ok(())
     }
 
     fn __repr__(&self) -> String {
-        let name = |b: &feeler::Body| b.hierarchy().info.name.clone();
-        let status = self.status().unwrap_or("no verdict");
-        format!("<ContactPair '{}', '{}': {status}>", name(self.0.body_a()), name(self.0.body_b()))
+        self.0.describe(|this| {
+            let name = |b: &feeler::Body| b.hierarchy().info.name.clone();
+            let status = this.status().map_or("no verdict", word);
+            format!("<ContactPair '{}', '{}': {status}>", name(this.body_a()), name(this.body_b()))
+        })
     }
 }
 
@@ -316,6 +344,31 @@ impl Verdict {
     #[getter]
     fn tolerance(&self) -> f64 {
         self.tolerance
+    }
+
+    #[staticmethod]
+    fn _from_state(state: VerdictState) -> PyResult<Self> {
+        let (status, min_distance, witness, undecided_count, tolerance) = state;
+        let all = [Status::Separated, Status::Touching, Status::Interfering, Status::Undecided].map(word);
+        let status = all.into_iter().find(|name| *name == status);
+        let status = status.ok_or_else(|| PyValueError::new_err("not the state of a verdict"))?;
+        Ok(Self {
+            status,
+            min_distance,
+            witness: witness.map(|w| w.0),
+            inside_a: witness.map(|w| w.1),
+            inside_b: witness.map(|w| w.2),
+            undecided_count,
+            tolerance,
+        })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (VerdictState,))> {
+        let this = slf.get();
+        let witness = this.witness.zip(this.inside_a).zip(this.inside_b).map(|((w, a), b)| (w, a, b));
+        let status = this.status.to_owned();
+        let state = (status, this.min_distance, witness, this.undecided_count, this.tolerance);
+        Ok((slf.get_type().getattr("_from_state")?, (state,)))
     }
 
     fn __repr__(&self) -> String {

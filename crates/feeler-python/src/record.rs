@@ -127,6 +127,11 @@ impl PoseVerdict {
         let Some(verdict) = pair.decide() else {
             unreachable!("a query without an error has a verdict");
         };
+        Self::new(verdict, min_distance)
+    }
+
+    /// Record of a verdict and of the smallest distance (mm), which is infinite without a contact.
+    pub(crate) fn new(verdict: &feeler::Verdict, min_distance: f64) -> Self {
         let witness = verdict.witness.as_ref();
         Self {
             min_distance,

@@ -2,6 +2,7 @@
 
 use crate::arrays::vector;
 use crate::error::query;
+use crate::exclusive::Exclusive;
 use crate::model::Body;
 use crate::pair::Verdict;
 use crate::pose;
@@ -14,9 +15,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 /// Contacts of two bodies, A and B, over the steps of a simulator.
-#[pyclass(module = "feeler")]
+#[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
-pub(crate) struct ContactTracker {
+pub(crate) struct ContactTracker(Exclusive<State>);
+
+/// Tracker with the poses of its last update.
+#[derive(Debug)]
+struct State {
     tracker: feeler::ContactTracker,
     /// Poses of A and of B in the last update; identities before the first one.
     poses: [Pose; 2],
@@ -63,6 +68,27 @@ pub(crate) fn counts_dict(py: Python<'_>, c: TrackerCounts) -> PyResult<Bound<'_
     Ok(counts)
 }
 
+impl ContactTracker {
+    fn of(tracker: feeler::ContactTracker, poses: [Pose; 2]) -> Self {
+        let state = State { tracker, poses, prediction: GapPrediction::default() };
+        Self(Exclusive::new("ContactTracker", state))
+    }
+}
+
+impl State {
+    /// Status of the last update; `None` before the first one.
+    fn status(&self) -> Option<&'static str> {
+        self.tracker.bound()?;
+        Some(match self.tracker.status() {
+            TrackedStatus::Separated => "separated",
+            TrackedStatus::Touching => "touching",
+            TrackedStatus::Pressed(_) => "pressed",
+            TrackedStatus::Deep(_) => "deep",
+            TrackedStatus::Interfering => "interfering",
+        })
+    }
+}
+
 #[pymethods]
 impl ContactTracker {
     #[new]
@@ -84,22 +110,23 @@ impl ContactTracker {
         let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations)?;
         options.check().map_err(query)?;
         let tracker = feeler::ContactTracker::new(a.body.clone(), b.body.clone(), options);
-        Ok(Self { tracker, poses: [Pose::identity(); 2], prediction: GapPrediction::default() })
+        Ok(Self::of(tracker, [Pose::identity(); 2]))
     }
 
     fn update<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         pose_a: Option<&Bound<'py, PyAny>>,
         pose_b: Option<&Bound<'py, PyAny>>,
         rotation: f64,
         displacement: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let this = &mut *self.0.write()?;
         let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
         let bound = bound_of([rotation, displacement]);
-        let tracker = &mut self.tracker;
+        let tracker = &mut this.tracker;
         let updated = py.detach(|| tracker.update(&pose_a, &pose_b, bound)).map_err(query)?;
-        self.poses = [pose_a, pose_b];
+        this.poses = [pose_a, pose_b];
         let report = PyDict::new(py);
         report.set_item("jumped", updated.jumped)?;
         report.set_item("decided", updated.decided)?;
@@ -115,13 +142,15 @@ impl ContactTracker {
         forced: f64,
         max_displacement: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let this = &*self.0.read()?;
         let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
-        let bound = self.tracker.expected_bound(&pose_a, &pose_b, forced, max_displacement);
+        let bound = this.tracker.expected_bound(&pose_a, &pose_b, forced, max_displacement);
         tuple_of(py, bound.map_err(query)?)
     }
 
     fn covers(&self, pose_a: Option<&Bound<'_, PyAny>>, pose_b: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        self.tracker.covers(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)
+        let this = &*self.0.read()?;
+        this.tracker.covers(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)
     }
 
     fn motion_to<'py>(
@@ -130,90 +159,97 @@ impl ContactTracker {
         pose_a: Option<&Bound<'py, PyAny>>,
         pose_b: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let motion = self.tracker.motion_to(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)?;
+        let this = &*self.0.read()?;
+        let motion = this.tracker.motion_to(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)?;
         motion.map(|motion| tuple_of(py, motion)).transpose()
     }
 
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let pose_ab = self.poses[0].inv_mul(&self.poses[1]);
-        let displacement = self.tracker.bound().map_or(0.0, |bound| bound.displacement);
-        let record = |c| StepContact(FeelerStepContact::of(c, &self.poses, &pose_ab, displacement));
-        array(py, self.tracker.contacts().iter().map(record).collect())
+        let this = &*self.0.read()?;
+        let pose_ab = this.poses[0].inv_mul(&this.poses[1]);
+        let displacement = this.tracker.bound().map_or(0.0, |bound| bound.displacement);
+        let record = |c| StepContact(FeelerStepContact::of(c, &this.poses, &pose_ab, displacement));
+        array(py, this.tracker.contacts().iter().map(record).collect())
     }
 
     fn gap_hessians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let contacts = self.tracker.contacts();
-        let values = contacts.iter().flat_map(|c| gap_hessian(&self.tracker, c)).collect::<Vec<f64>>();
+        let this = &*self.0.read()?;
+        let contacts = this.tracker.contacts();
+        let values = contacts.iter().flat_map(|c| gap_hessian(&this.tracker, c)).collect::<Vec<f64>>();
         Ok(PyArray1::from_vec(py, values).reshape([contacts.len(), 6, 6])?.into_any())
     }
 
     #[pyo3(signature = (one_step_ago, two_steps_ago = None, is_free = true))]
     fn predicted_gaps<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         one_step_ago: Option<&Bound<'py, PyAny>>,
         two_steps_ago: Option<&Bound<'py, PyAny>>,
         is_free: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let this = &mut *self.0.write()?;
         let known = |value: Option<&Bound<'py, PyAny>>| value.map(|v| pose::read(Some(v))).transpose();
         let before = [known(one_step_ago)?, known(two_steps_ago)?];
-        let gaps = self.prediction.gaps(&self.tracker, before.each_ref().map(Option::as_ref), is_free);
+        let gaps = this.prediction.gaps(&this.tracker, before.each_ref().map(Option::as_ref), is_free);
         Ok(PyArray1::from_slice(py, gaps))
     }
 
     #[getter]
     fn bound<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.tracker.bound().map(|bound| tuple_of(py, bound)).transpose()
+        let this = &*self.0.read()?;
+        this.tracker.bound().map(|bound| tuple_of(py, bound)).transpose()
     }
 
     #[getter]
-    fn status(&self) -> Option<&'static str> {
-        self.tracker.bound()?;
-        Some(match self.tracker.status() {
-            TrackedStatus::Separated => "separated",
-            TrackedStatus::Touching => "touching",
-            TrackedStatus::Pressed(_) => "pressed",
-            TrackedStatus::Deep(_) => "deep",
-            TrackedStatus::Interfering => "interfering",
-        })
+    fn status(&self) -> PyResult<Option<&'static str>> {
+        let this = &*self.0.read()?;
+        Ok(this.status())
     }
 
     #[getter]
-    fn depth(&self) -> f64 {
-        match self.tracker.status() {
-            TrackedStatus::Pressed(depth) | TrackedStatus::Deep(depth) if self.tracker.bound().is_some() => {
+    fn depth(&self) -> PyResult<f64> {
+        let this = &*self.0.read()?;
+        Ok(match this.tracker.status() {
+            TrackedStatus::Pressed(depth) | TrackedStatus::Deep(depth) if this.tracker.bound().is_some() => {
                 depth
             }
             _ => 0.0,
-        }
+        })
     }
 
-    fn verdict(&mut self, py: Python<'_>) -> Option<Verdict> {
-        let tracker = &mut self.tracker;
+    fn verdict(&self, py: Python<'_>) -> PyResult<Option<Verdict>> {
+        let this = &mut *self.0.write()?;
+        let tracker = &mut this.tracker;
         let min_distance = tracker.min_distance();
         let tolerance = tracker.tolerances().tol;
-        py.detach(|| tracker.verdict().cloned())
-            .map(|verdict| Verdict::new(&verdict, min_distance, tolerance))
+        let verdict = py.detach(|| tracker.verdict().cloned());
+        Ok(verdict.map(|verdict| Verdict::new(&verdict, min_distance, tolerance)))
     }
 
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        counts_dict(py, self.tracker.counts())
+        let this = &*self.0.read()?;
+        counts_dict(py, this.tracker.counts())
     }
 
-    fn clear(&mut self) {
-        self.tracker.clear();
+    fn clear(&self) -> PyResult<()> {
+        let this = &mut *self.0.write()?;
+        this.tracker.clear();
+        Ok(())
     }
 
-    fn __copy__(&self) -> Self {
-        Self { tracker: self.tracker.clone(), poses: self.poses, prediction: GapPrediction::default() }
+    fn __copy__(&self) -> PyResult<Self> {
+        let this = &*self.0.read()?;
+        Ok(Self::of(this.tracker.clone(), this.poses))
     }
 
     fn __repr__(&self) -> String {
-        let name = |b: &feeler::Body| b.hierarchy().info.name.clone();
-        let [a, b] = self.tracker.bodies().map(|b| name(b));
-        let status = self.status().unwrap_or("no update yet");
-        format!("<ContactTracker '{a}', '{b}': {status}, {} contacts>", self.tracker.contacts().len())
+        self.0.describe(|this| {
+            let name = |b: &feeler::Body| b.hierarchy().info.name.clone();
+            let [a, b] = this.tracker.bodies().map(|b| name(b));
+            let status = this.status().unwrap_or("no update yet");
+            format!("<ContactTracker '{a}', '{b}': {status}, {} contacts>", this.tracker.contacts().len())
+        })
     }
 }

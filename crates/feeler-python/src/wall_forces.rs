@@ -3,6 +3,7 @@
 use crate::arrays::{corners, numbers, rows};
 use crate::error::{file, query};
 use crate::exact_walls::ExactWall;
+use crate::exclusive::Exclusive;
 use crate::mesh::{Rows, rows as array_of};
 use crate::model::Body;
 use crate::pose;
@@ -17,7 +18,7 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
 /// Wall of triangles. Contacts with adjacent triangles are combined to those of one surface.
-#[pyclass(module = "feeler")]
+#[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct FacetWall(feeler::particles::FacetWall);
 
@@ -26,10 +27,17 @@ pub(crate) struct FacetWall(feeler::particles::FacetWall);
 #[derive(Debug)]
 pub(crate) struct Law(pub(crate) Forces);
 
+/// Whether a law is Hertz's, its two stiffnesses or moduli, the coefficients of restitution and of friction.
+type LawState = (bool, [f64; 2], f64, f64);
+
 /// Walls with their contact laws, for spheres that an external program integrates.
-#[pyclass(module = "feeler")]
+#[pyclass(module = "feeler", frozen)]
+#[derive(Debug)]
+pub(crate) struct WallForces(Exclusive<State>);
+
+/// Walls with their loads.
 #[derive(Debug, Default)]
-pub(crate) struct WallForces {
+struct State {
     walls: feeler::particles::WallForces,
 }
 
@@ -133,6 +141,29 @@ impl Law {
         Forces::hertz([ball, wall], restitution, friction).map(Self).map_err(query)
     }
 
+    #[staticmethod]
+    fn _from_state(is_hertz: bool, stiffness: [f64; 2], restitution: f64, friction: f64) -> PyResult<Self> {
+        let [first, shear] = stiffness;
+        let law = match is_hertz {
+            true => Forces::Hertz { modulus: first, shear, restitution, friction },
+            false => Forces::Linear { normal: first, shear, restitution, friction },
+        };
+        law.check().map_err(query)?;
+        Ok(Self(law))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, LawState)> {
+        let state = match slf.get().0 {
+            Forces::Linear { normal, shear, restitution, friction } => {
+                (false, [normal, shear], restitution, friction)
+            }
+            Forces::Hertz { modulus, shear, restitution, friction } => {
+                (true, [modulus, shear], restitution, friction)
+            }
+        };
+        Ok((slf.get_type().getattr("_from_state")?, state))
+    }
+
     fn __repr__(&self) -> String {
         format!("<Law: {:?}>", self.0)
     }
@@ -225,11 +256,11 @@ fn unknown(wall: usize, count: usize) -> PyErr {
 /// keeps its own, which is the identity for a `Body`.
 pub(crate) fn wall_of(wall: &Bound<'_, PyAny>, pose: Option<&Bound<'_, PyAny>>) -> PyResult<Wall> {
     let mut wall: Wall = if let Ok(facets) = wall.cast::<FacetWall>() {
-        facets.borrow().0.clone().into()
+        facets.get().0.clone().into()
     } else if let Ok(exact) = wall.cast::<ExactWall>() {
-        exact.borrow().wall.clone().into()
+        exact.get().0.read()?.wall.clone().into()
     } else if let Ok(body) = wall.cast::<Body>() {
-        feeler::particles::ExactWall::new(body.borrow().body.clone()).into()
+        feeler::particles::ExactWall::new(body.get().body.clone()).into()
     } else {
         return Err(query("a wall is a Body, an ExactWall or a FacetWall; planes come by add_plane"));
     };
@@ -259,53 +290,55 @@ pub(crate) fn move_wall(
 impl WallForces {
     #[new]
     fn new() -> Self {
-        Self::default()
+        Self(Exclusive::new("WallForces", State::default()))
     }
 
     #[pyo3(signature = (wall, law, pose = None))]
-    fn add(
-        &mut self,
-        wall: &Bound<'_, PyAny>,
-        law: &Law,
-        pose: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<usize> {
-        self.walls.add_wall_at(wall, law, pose)
+    fn add(&self, wall: &Bound<'_, PyAny>, law: &Law, pose: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+        let this = &mut *self.0.write()?;
+        this.walls.add_wall_at(wall, law, pose)
     }
 
-    fn add_plane(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
-        self.walls.add_plane_at(point, normal, law)
+    fn add_plane(&self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
+        let this = &mut *self.0.write()?;
+        this.walls.add_plane_at(point, normal, law)
     }
 
-    fn __len__(&self) -> usize {
-        self.walls.wall_count()
+    fn __len__(&self) -> PyResult<usize> {
+        let this = &*self.0.read()?;
+        Ok(this.walls.wall_count())
     }
 
-    fn set_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.walls.set_wall_pose(wall, pose)
+    fn set_pose(&self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
+        let this = &mut *self.0.write()?;
+        this.walls.set_wall_pose(wall, pose)
     }
 
-    fn pose<'py>(&mut self, py: Python<'py>, wall: usize) -> PyResult<Rows<'py>> {
-        Ok(pose::matrix(py, self.walls.wall_at(wall)?.pose()))
+    fn pose<'py>(&self, py: Python<'py>, wall: usize) -> PyResult<Rows<'py>> {
+        let this = &mut *self.0.write()?;
+        Ok(pose::matrix(py, this.walls.wall_at(wall)?.pose()))
     }
 
     #[pyo3(signature = (wall, velocity = [0.0; 3], spin = [0.0; 3], center = None))]
     fn set_motion(
-        &mut self,
+        &self,
         wall: usize,
         velocity: [f64; 3],
         spin: [f64; 3],
         center: Option<[f64; 3]>,
     ) -> PyResult<()> {
-        move_wall(self.walls.wall_at(wall)?, velocity, spin, center)
+        let this = &mut *self.0.write()?;
+        move_wall(this.walls.wall_at(wall)?, velocity, spin, center)
     }
 
-    fn advance(&mut self, time: f64) -> PyResult<()> {
-        self.walls.advance(time).map_err(query)
+    fn advance(&self, time: f64) -> PyResult<()> {
+        let this = &mut *self.0.write()?;
+        this.walls.advance(time).map_err(query)
     }
 
     #[expect(clippy::too_many_arguments, reason = "one array of each kind, as other programs have them")]
     fn forces<'py>(
-        &mut self,
+        &self,
         centers: &Bound<'py, PyAny>,
         velocities: &Bound<'py, PyAny>,
         spins: &Bound<'py, PyAny>,
@@ -314,6 +347,7 @@ impl WallForces {
         tags: &Bound<'py, PyAny>,
         time: f64,
     ) -> PyResult<(Rows<'py>, Rows<'py>)> {
+        let this = &mut *self.0.write()?;
         let py = centers.py();
         let centers = rows::<3>(centers, "centers", None)?;
         let n = Some(centers.len());
@@ -329,7 +363,7 @@ impl WallForces {
         let tags = py.import("numpy")?.call_method1("asarray", (tags, "int64"))?;
         let tags: PyReadonlyArray1<'_, i64> = tags.extract().map_err(|_| wanted())?;
         let tags: Vec<i64> = tags.as_array().iter().copied().collect();
-        let walls = &mut self.walls;
+        let walls = &mut this.walls;
         let loads = py
             .detach(|| {
                 let spheres = SphereArrays {
@@ -348,27 +382,38 @@ impl WallForces {
     }
 
     fn force(&self, wall: usize) -> PyResult<[f64; 3]> {
-        Ok(self.walls.load_at(wall)?.force.into())
+        let this = &*self.0.read()?;
+        Ok(this.walls.load_at(wall)?.force.into())
     }
 
     fn torque(&self, wall: usize) -> PyResult<[f64; 3]> {
-        Ok(self.walls.load_at(wall)?.moment.into())
+        let this = &*self.0.read()?;
+        Ok(this.walls.load_at(wall)?.moment.into())
     }
 
     #[getter]
-    fn contacts(&self) -> usize {
-        self.walls.contact_count()
+    fn contacts(&self) -> PyResult<usize> {
+        let this = &*self.0.read()?;
+        Ok(this.walls.contact_count())
     }
 
-    fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.walls.save())
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let this = &*self.0.read()?;
+        Ok(PyBytes::new(py, &this.walls.save()))
     }
 
-    fn restore(&mut self, state: &[u8]) -> PyResult<()> {
-        self.walls.restore(state).map_err(query)
+    fn restore(&self, state: &[u8]) -> PyResult<()> {
+        let this = &mut *self.0.write()?;
+        this.walls.restore(state).map_err(query)
     }
 
     fn __repr__(&self) -> String {
-        format!("<WallForces: {} walls, {} contacts>", self.walls.wall_count(), self.walls.contact_count())
+        self.0.describe(|this| {
+            format!(
+                "<WallForces: {} walls, {} contacts>",
+                this.walls.wall_count(),
+                this.walls.contact_count()
+            )
+        })
     }
 }

@@ -14,6 +14,7 @@ pub use report::{ClearancePair, ClearanceReport, PairCounts};
 
 use crate::assembly::AssemblyPart;
 use crate::error::AssemblyError;
+use crate::progress::Progress;
 use crate::tolerance::ToleranceChoice;
 use feeler_runtime::{QueryOptions, Scene};
 use rayon::prelude::*;
@@ -142,19 +143,36 @@ impl<'a> Clearance<'a> {
     /// Measures the near pairs in parallel and calls `on_pair` after each of them. Pairs that turn out
     /// to be farther apart than the `d_max` of the check are omitted.
     pub fn measure(&self, on_pair: &(dyn Fn() + Sync)) -> Vec<PairMeasurement> {
-        let one = |&pair: &[usize; 2]| {
-            let fit = fit::fit(pair.map(|i| &self.parts[i]));
-            let rule = self.matches.rule(pair, fit);
-            let volume = self.volume || rule.is_some_and(|r| r.limits.max_volume.is_some());
-            let query = (self.tolerance, &self.query);
-            let measurement =
-                PairMeasurement::new((pair, fit), self.parts, query, (self.max_contacts, volume));
+        let one = |pair: &[usize; 2]| {
+            let measurement = self.measure_pair(*pair);
             on_pair();
             measurement
         };
         let mut measurements: Vec<PairMeasurement> = self.near.par_iter().map(one).collect();
         measurements.retain(|m| !m.is_beyond_reach());
         measurements
+    }
+
+    /// Like [`Clearance::measure`]; `progress` counts the measured pairs. Returns `None` if `progress` was
+    /// stopped before all pairs were measured.
+    pub fn measure_with(&self, progress: &Progress) -> Option<Vec<PairMeasurement>> {
+        progress.set_total(self.near.len());
+        let one = |pair: &[usize; 2]| {
+            let measurement = (!progress.is_stopped()).then(|| self.measure_pair(*pair))?;
+            progress.advance(1);
+            Some(measurement)
+        };
+        let mut measurements: Vec<PairMeasurement> = self.near.par_iter().map(one).collect::<Option<_>>()?;
+        measurements.retain(|m| !m.is_beyond_reach());
+        Some(measurements)
+    }
+
+    fn measure_pair(&self, pair: [usize; 2]) -> PairMeasurement {
+        let fit = fit::fit(pair.map(|i| &self.parts[i]));
+        let rule = self.matches.rule(pair, fit);
+        let volume = self.volume || rule.is_some_and(|r| r.limits.max_volume.is_some());
+        let query = (self.tolerance, &self.query);
+        PairMeasurement::new((pair, fit), self.parts, query, (self.max_contacts, volume))
     }
 
     /// Checks `measurements`, the result of [`Clearance::measure`], against the rules and returns the

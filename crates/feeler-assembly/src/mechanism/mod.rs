@@ -9,6 +9,7 @@ pub use moments::Moment;
 use crate::assembly::compose_poses;
 use crate::contact_motion::{ContactMotion, MotionResult};
 use crate::error::AssemblyError;
+use crate::progress::Progress;
 use feeler_geom::P3;
 use feeler_mechanism::loops::{LinkBall, LoopOptions, LoopReport};
 use feeler_mechanism::{JointTrajectory, Mechanism};
@@ -182,6 +183,7 @@ pub struct MechanismCheck<'a> {
     mechanism: &'a Mechanism,
     parts: &'a [MovingPart],
     pairs: Vec<[usize; 2]>,
+    progress: Option<&'a Progress>,
 }
 
 impl<'a> MechanismCheck<'a> {
@@ -208,7 +210,15 @@ impl<'a> MechanismCheck<'a> {
         if pairs.is_empty() {
             return Err(AssemblyError::NoMovingPairs);
         }
-        Ok(Self { mechanism, parts, pairs })
+        Ok(Self { mechanism, parts, pairs, progress: None })
+    }
+
+    /// Makes the check count its work in `progress`: the measurements of all pairs at all moments, and one
+    /// proof for each pair. If `progress` is stopped, the check returns [`AssemblyError::Stopped`].
+    #[must_use]
+    pub fn with_progress(mut self, progress: &'a Progress) -> Self {
+        self.progress = Some(progress);
+        self
     }
 
     /// Pairs of parts that are checked, by their indices.
@@ -273,28 +283,39 @@ impl<'a> MechanismCheck<'a> {
         paths: Option<&Vec<Path>>,
         options: &MechanismOptions,
     ) -> Result<MechanismReport, AssemblyError> {
+        if let Some(progress) = self.progress {
+            progress.set_total(self.pairs.len() * (moments.len() + usize::from(paths.is_some())));
+        }
         let one = |pair: &[usize; 2]| {
-            self.measure_pair(*pair, &moments, paths, options).map_err(|error| {
+            let measured = self.measure_pair(*pair, &moments, paths, options).map_err(|error| {
                 let [a, b] = pair.map(|i| &self.parts[i].name);
                 AssemblyError::Query { subject: format!("{a} and {b}"), error }
-            })
+            });
+            measured?.ok_or(AssemblyError::Stopped)
         };
         let pairs = self.pairs.par_iter().map(one).collect::<Result<_, _>>()?;
         Ok(MechanismReport { moments, pairs, linkage: None })
     }
 
+    /// Measures one pair; `None` if the check was stopped.
     fn measure_pair(
         &self,
         pair: [usize; 2],
         moments: &[Moment],
         paths: Option<&Vec<Path>>,
         options: &MechanismOptions,
-    ) -> Result<MechanismPair, QueryError> {
+    ) -> Result<Option<MechanismPair>, QueryError> {
+        let is_stopped = || self.progress.is_some_and(Progress::is_stopped);
+        let advance = || self.progress.iter().for_each(|progress| progress.advance(1));
         let [a, b] = pair.map(|i| &self.parts[i]);
         let mut contacts = ContactPair::new(a.body.clone(), b.body.clone());
         let query = QueryOptions::within(options.d_max);
         let mut steps = Vec::with_capacity(moments.len());
         for moment in moments {
+            if is_stopped() {
+                return Ok(None);
+            }
+            advance();
             let links = [(moment.links[a.link], a.pose), (moment.links[b.link], b.pose)];
             // Poses of links are products of poses, which are rounded if the whole mechanism is far from the
             // origin.
@@ -315,6 +336,7 @@ impl<'a> MechanismCheck<'a> {
             });
         }
         let motion = match paths {
+            Some(_) if is_stopped() => return Ok(None),
             Some(paths) => {
                 let [path_a, path_b] = [a, b].map(|p| paths[p.link].starting(&p.pose));
                 let pieces = match self.mechanism.closures.is_empty() {
@@ -338,6 +360,9 @@ impl<'a> MechanismCheck<'a> {
             }
             None => None,
         };
-        Ok(MechanismPair { parts: pair, steps, motion })
+        if motion.is_some() {
+            advance();
+        }
+        Ok(Some(MechanismPair { parts: pair, steps, motion }))
     }
 }

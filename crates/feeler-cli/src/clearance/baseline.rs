@@ -9,15 +9,25 @@ use std::path::Path;
 const SCHEMA: u32 = 2;
 
 /// Content of a baseline file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct BaselineFile {
     schema: u32,
-    program: String,
     findings: Baseline,
 }
 
+/// Like [`BaselineFile`], for writing.
+#[derive(Debug, Serialize)]
+struct BorrowedFile<'a> {
+    schema: u32,
+    program: &'a str,
+    findings: &'a Baseline,
+}
+
 /// Reads a baseline file.
-pub(super) fn read(file: &Path) -> anyhow::Result<Baseline> {
+///
+/// # Errors
+/// The file cannot be read or is not a baseline of this version; the error names it.
+pub fn read(file: &Path) -> anyhow::Result<Baseline> {
     let name = file.display();
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("{name}: the baseline cannot be read; --bless writes one"))?;
@@ -33,9 +43,12 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Baseline> {
 
 /// Bytes of a baseline file with sorted findings, so that versions of the file can be compared line by
 /// line.
-pub(super) fn to_bytes(findings: Baseline) -> anyhow::Result<Vec<u8>> {
-    let program = concat!("feeler ", env!("CARGO_PKG_VERSION")).to_owned();
-    let mut bytes = serde_json::to_vec_pretty(&BaselineFile { schema: SCHEMA, program, findings })?;
+///
+/// # Errors
+/// The findings cannot be encoded as JSON.
+pub fn to_bytes(findings: &Baseline) -> anyhow::Result<Vec<u8>> {
+    let program = concat!("feeler ", env!("CARGO_PKG_VERSION"));
+    let mut bytes = serde_json::to_vec_pretty(&BorrowedFile { schema: SCHEMA, program, findings })?;
     bytes.push(b'\n');
     Ok(bytes)
 }

@@ -1,6 +1,6 @@
 //! `feeler clearance`: which parts of assemblies touch, interfere or come too close.
 
-mod baseline;
+pub mod baseline;
 pub(crate) mod html;
 mod junit;
 mod output;
@@ -90,7 +90,7 @@ pub(crate) fn run(
         write_file(file, html::page(&checked)?.as_bytes())?;
     }
     if let (Some(file), true) = (&args.baseline, args.bless) {
-        write_file(file, &baseline::to_bytes(checked.report.to_baseline(&checked.parts))?)?;
+        write_file(file, &baseline::to_bytes(&checked.report.to_baseline(&checked.parts))?)?;
         return Ok(CommandOutcome::Done);
     }
     let is_clean = checked.report.findings().next().is_none() && checked.left_out.is_empty();

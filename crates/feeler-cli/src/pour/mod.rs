@@ -50,10 +50,13 @@ pub(crate) fn run(
     if from > 0 {
         report(&format!("continues from {} s", run.time()))?;
     }
-    pool.install(|| simulate(&mut run, scene.times().rows, args.form.quiet)).with_context(named)?;
+    let progress = interrupt::progress();
+    let is_wanted = || interrupt::is_wanted() || progress.as_ref().is_some_and(|p| p.is_stopped());
+    let rows = scene.times().rows;
+    pool.install(|| simulate(&mut run, rows, args.form.quiet, &is_wanted)).with_context(named)?;
     if !run.is_finished() {
         let message = format!("interrupted at {} s; the same command continues from there", run.time());
-        interrupt::end(err, &message);
+        interrupt::end(err, &message)?;
     }
     write_pictures(args, &name, &scene, &run)?;
     let summary = run.summary();
@@ -82,16 +85,21 @@ fn with_options(error: PourError) -> anyhow::Error {
     }
 }
 
-/// Advances a run to its end. If a signal requests the end of the process, saves a checkpoint and
-/// returns earlier. `rows` is the number of rows in the time series of the complete run; each call of
-/// `advance` adds one.
-fn simulate(run: &mut PourRun<'_>, rows: u64, quiet: bool) -> anyhow::Result<()> {
+/// Advances a run to its end. Once `is_wanted` returns true, because the end of the process is requested,
+/// saves a checkpoint and returns earlier. `rows` is the number of rows in the time series of the complete
+/// run; each call of `advance` adds one.
+fn simulate(
+    run: &mut PourRun<'_>,
+    rows: u64,
+    quiet: bool,
+    is_wanted: &(dyn Fn() -> bool + Sync),
+) -> anyhow::Result<()> {
     let bar = progress::bar(rows, run.row(), !quiet);
     while !run.is_finished() {
         run.advance()?;
         bar.set_message(format!("{:.4} s, {} grains", run.time(), run.particle_count()));
         bar.inc(1);
-        if interrupt::is_wanted() {
+        if is_wanted() {
             run.save()?;
             break;
         }

@@ -9,7 +9,8 @@ mod work;
 use crate::args::RegressArgs;
 use crate::{CommandOutcome, interrupt, page};
 use anyhow::Context as _;
-use feeler_assembly::regress::{EntryComparison, RegressionLimits, compare_entries};
+use feeler_assembly::Progress;
+use feeler_assembly::regress::{Entries, EntryComparison, RegressionLimits, compare_entries};
 use feeler_hierarchy::whole;
 use golden::Golden;
 use std::io::Write;
@@ -18,23 +19,101 @@ use std::time::{Duration, Instant};
 use suite::Suite;
 
 /// Result of comparing the entries of a suite with golden results.
-#[derive(Debug)]
-struct Compared {
+#[derive(Clone, Debug)]
+pub struct Compared {
     /// Entries that were run, with their differences, sorted by name.
-    entries: Vec<EntryComparison>,
-    /// Names of golden results without an entry in the suite; empty if `--only` restricts the entries.
-    stale: Vec<String>,
+    pub entries: Vec<EntryComparison>,
+    /// Names of golden results without an entry in the suite; empty if only some entries were run.
+    pub stale: Vec<String>,
     /// Number of entries without golden results.
-    without_golden: usize,
+    pub without_golden: usize,
     /// Name and version of the program that computed the golden results; `None` if they are those of
     /// this program.
-    other_program: Option<String>,
-    duration: Duration,
+    pub other_program: Option<String>,
+    /// Duration of the run.
+    pub duration: Duration,
 }
 
 impl Compared {
-    fn differing(&self) -> impl Iterator<Item = &EntryComparison> {
+    /// Entries with differences, sorted by name.
+    pub fn differing(&self) -> impl Iterator<Item = &EntryComparison> {
         self.entries.iter().filter(|e| !e.differences.is_empty())
+    }
+}
+
+/// Suite and its golden results, which were read from files.
+#[derive(Debug)]
+pub struct Regression {
+    suite: Suite,
+    golden: PathBuf,
+    /// Golden results; `None` if there are none yet and the run records them.
+    known: Option<Golden>,
+    /// Whether only some of the entries are run.
+    is_partial: bool,
+    start: Instant,
+}
+
+impl Regression {
+    /// Reads a suite and its golden results, and keeps the entries whose names match a pattern of `only`;
+    /// all entries if `only` is empty. With `bless`, there may be no golden results yet.
+    ///
+    /// # Errors
+    /// A file cannot be read or is not valid, or no entry matches `only`; the error names the file.
+    pub fn open(file: &Path, only: &[String], bless: bool) -> anyhow::Result<Self> {
+        let start = Instant::now();
+        let mut suite = Suite::read(file)?;
+        let golden = golden_file(file, &suite);
+        // If there are no golden results to compare with, the suite is not run.
+        let known = match Golden::read(&golden) {
+            Ok(known) => Some(known),
+            Err(_) if bless && !golden.exists() => None,
+            Err(e) => return Err(e),
+        };
+        suite.keep(only)?;
+        Ok(Self { suite, golden, known, is_partial: !only.is_empty(), start })
+    }
+
+    /// Path of the golden results.
+    #[must_use]
+    pub fn golden(&self) -> &Path {
+        &self.golden
+    }
+
+    /// Computes the results of all entries on the current thread pool of rayon, with a progress bar unless
+    /// `quiet`. Returns `None` if `progress` was stopped.
+    #[must_use]
+    pub fn measure(&self, progress: &Progress, quiet: bool) -> Option<Entries> {
+        work::run_entries(&self.suite, progress, quiet)
+    }
+
+    /// Writes results as the golden results and returns the number of entries. Entries that were not run
+    /// keep their golden results.
+    ///
+    /// # Errors
+    /// The file cannot be written; the error names it.
+    pub fn record(self, found: Entries) -> anyhow::Result<usize> {
+        let mut blessed = Golden::new(found);
+        if self.is_partial {
+            for (name, entry) in self.known.map(|k| k.entries).unwrap_or_default() {
+                blessed.entries.entry(name).or_insert(entry);
+            }
+        }
+        write_file(&self.golden, &blessed.to_bytes()?)?;
+        Ok(blessed.entries.len())
+    }
+
+    /// Compares results with the golden results.
+    #[must_use]
+    pub fn compare(&self, found: &Entries) -> Compared {
+        let none = Golden::default();
+        let known = self.known.as_ref().unwrap_or(&none);
+        let limits = RegressionLimits { tolerances: self.suite.tolerances, time: self.suite.time };
+        let entries = compare_entries(&known.entries, found, &limits);
+        let without_golden = found.keys().filter(|name| !known.entries.contains_key(*name)).count();
+        let stale = known.entries.keys().filter(|name| !found.contains_key(*name) && !self.is_partial);
+        let stale = stale.cloned().collect();
+        let other_program = (known.program != golden::PROGRAM).then(|| known.program.clone());
+        Compared { entries, stale, without_golden, other_program, duration: self.start.elapsed() }
     }
 }
 
@@ -43,44 +122,23 @@ pub(crate) fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> anyhow::Result<CommandOutcome> {
-    let clock = Instant::now();
     page::check_folders([&args.junit, &args.html])?;
-    let mut suite = Suite::read(&args.suite)?;
-    let golden = golden_file(&args.suite, &suite);
-    // If there are no golden results to compare with, the suite is not run.
-    let known = match Golden::read(&golden) {
-        Ok(known) => Some(known),
-        Err(_) if args.bless && !golden.exists() => None,
-        Err(e) => return Err(e),
-    };
-    suite.keep(&args.only)?;
+    let regression = Regression::open(&args.suite, &args.only, args.bless)?;
     interrupt::tidy_up_on_interrupt();
-    let found =
-        crate::thread_pool(args.threads.threads)?.install(|| work::run_entries(&suite, args.form.quiet));
+    let pool = crate::thread_pool(args.threads.threads)?;
+    let found = pool.install(|| regression.measure(&Progress::default(), args.form.quiet));
+    let found = found.context("the run was stopped")?;
 
     if args.bless {
-        let mut blessed = Golden::new(found);
-        // Entries that `--only` excludes keep their golden results.
-        if !args.only.is_empty() {
-            for (name, entry) in known.map(|k| k.entries).unwrap_or_default() {
-                blessed.entries.entry(name).or_insert(entry);
-            }
-        }
-        write_file(&golden, &blessed.to_bytes()?)?;
+        let golden = regression.golden.clone();
+        let n = regression.record(found)?;
         if !args.form.quiet {
-            let n = blessed.entries.len();
             writeln!(err, "feeler: wrote the results of {n} entries to {}", golden.display())?;
         }
         return Ok(CommandOutcome::Done);
     }
-    let known = known.unwrap_or_default();
-    let limits = RegressionLimits { tolerances: suite.tolerances, time: suite.time };
-    let entries = compare_entries(&known.entries, &found, &limits);
-    let without_golden = found.keys().filter(|name| !known.entries.contains_key(*name)).count();
-    let stale = known.entries.keys().filter(|name| !found.contains_key(*name) && args.only.is_empty());
-    let stale = stale.cloned().collect();
-    let other_program = (known.program != golden::PROGRAM).then_some(known.program);
-    let compared = Compared { entries, stale, without_golden, other_program, duration: clock.elapsed() };
+    let compared = regression.compare(&found);
+    let (golden, suite) = (&regression.golden, &regression.suite);
     if args.form.json {
         serde_json::to_writer(&mut *out, &output::document(&compared))?;
         writeln!(out)?;
@@ -88,7 +146,7 @@ pub(crate) fn run(
         write!(out, "{}", output::table(&compared, args.all))?;
     }
     if !args.form.quiet {
-        for line in output::notes(&compared, &golden) {
+        for line in output::notes(&compared, golden) {
             writeln!(err, "feeler: {line}")?;
         }
         writeln!(err, "feeler: {}", output::summary(&compared))?;
@@ -97,7 +155,7 @@ pub(crate) fn run(
         write_file(file, &output::junit(&compared)?)?;
     }
     if let Some(file) = &args.html {
-        write_file(file, html::page(&compared, &suite, &found)?.as_bytes())?;
+        write_file(file, html::page(&compared, suite, &found)?.as_bytes())?;
     }
     let same = compared.differing().next().is_none();
     Ok(if same { CommandOutcome::Done } else { CommandOutcome::Partly })

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use feeler_assembly::regress::{
     Entries, EntryOutcome, EntryResult, PairFacts, measure_pair, reference_seconds,
 };
-use feeler_assembly::{AssemblyPart, ModelFacts};
+use feeler_assembly::{AssemblyPart, ModelFacts, Progress};
 use feeler_hierarchy::Model;
 use feeler_import::{self as import, Reading};
 use rayon::prelude::*;
@@ -34,21 +34,26 @@ fn key(reading: Reading) -> ReadingKey {
 }
 
 /// Computes the results of all entries of a suite. Entries are computed in parallel unless the suite
-/// compares times.
-pub(super) fn run_entries(suite: &Suite, quiet: bool) -> Entries {
+/// compares times. Returns `None` if `progress` was stopped.
+pub(super) fn run_entries(suite: &Suite, progress: &Progress, quiet: bool) -> Option<Entries> {
+    progress.set_total(suite.tasks.len());
     let bar = progress::bar(suite.tasks.len(), progress::ENTRIES, !quiet);
     let unit = suite.time.is_some().then(reference_seconds);
-    let loaded = if unit.is_some() { LoadedModels::new() } else { load_models(suite) };
+    let loaded = if unit.is_some() { LoadedModels::new() } else { load_models(suite, progress) };
     let one = |(name, task): (&String, &Task)| {
+        if progress.is_stopped() {
+            return None;
+        }
         let clock = Instant::now();
         let (found, seconds) = run_entry(task, &loaded, unit.is_some());
         let seconds = seconds.unwrap_or_else(|| clock.elapsed().as_secs_f64());
         bar.inc(1);
+        progress.advance(1);
         // Paths in errors are relative to the suite, so that they do not depend on the working directory.
         let folder = format!("{}/", suite.folder.display());
         let failed = |e: anyhow::Error| EntryOutcome::Failed(format!("{e:#}").replace(&folder, ""));
         let found = found.unwrap_or_else(failed);
-        (name.clone(), EntryResult { found, time: unit.map(|unit| seconds / unit) })
+        Some((name.clone(), EntryResult { found, time: unit.map(|unit| seconds / unit) }))
     };
     let entries = if unit.is_some() {
         suite.tasks.iter().map(one).collect()
@@ -59,8 +64,8 @@ pub(super) fn run_entries(suite: &Suite, quiet: bool) -> Entries {
     entries
 }
 
-/// Loads the files of all entries.
-fn load_models(suite: &Suite) -> LoadedModels {
+/// Loads the files of all entries. Once `progress` is stopped, the remaining files are omitted.
+fn load_models(suite: &Suite, progress: &Progress) -> LoadedModels {
     let mut wanted: BTreeMap<(PathBuf, ReadingKey), Reading> = BTreeMap::new();
     for task in suite.tasks.values() {
         match task {
@@ -73,10 +78,13 @@ fn load_models(suite: &Suite) -> LoadedModels {
         }
     }
     let one = |((file, key), reading): ((PathBuf, ReadingKey), Reading)| {
+        if progress.is_stopped() {
+            return None;
+        }
         let model = read(&file, reading).map(Arc::new).map_err(|e| format!("{e:#}"));
-        ((file, key), model)
+        Some(((file, key), model))
     };
-    wanted.into_par_iter().map(one).collect()
+    wanted.into_par_iter().filter_map(one).collect()
 }
 
 fn read(file: &Path, reading: Reading) -> anyhow::Result<Model> {

@@ -12,9 +12,16 @@ Lengths are in mm, angles in rad. A pose maps the own coordinates of a solid to 
     pair.status               # 'separated'
 """
 
-import json as _json
-import os as _os
-
+from ._checks import (
+    clearance,
+    diff,
+    first_penetration,
+    joint_poses,
+    pour,
+    regress,
+    sweep,
+    time_of_contact,
+)
 from ._feeler import (
     Body,
     BodyError,
@@ -30,10 +37,14 @@ from ._feeler import (
     GrainForces,
     Instance,
     Law,
+    Mechanism,
     Mesh,
     MeshError,
     Model,
+    Path,
+    PourScene,
     QueryError,
+    Rules,
     Scene,
     SceneError,
     Verdict,
@@ -56,64 +67,95 @@ from ._feeler import (
     verdict_dtype,
     wall_contact_dtype,
 )
+from ._results import (
+    ClearancePair,
+    ClearanceReport,
+    ContactMotion,
+    Difference,
+    EntryComparison,
+    Fit,
+    Joint,
+    Linkage,
+    MechanismPair,
+    MechanismReport,
+    ModelComparison,
+    Outflow,
+    Part,
+    Passage,
+    PourReport,
+    RegressReport,
+    SweepReport,
+)
 from ._types import StepBound
 
 __all__ = [
     "Body",
     "BodyError",
+    "ClearancePair",
+    "ClearanceReport",
+    "ContactMotion",
     "ContactPair",
     "ContactTracker",
     "Curve",
     "CurveScene",
+    "Difference",
+    "EntryComparison",
     "ExactWall",
     "FacetWall",
     "FeelerError",
     "FileError",
+    "Fit",
     "Grain",
     "GrainForces",
     "Instance",
+    "Joint",
     "Law",
+    "Linkage",
+    "Mechanism",
+    "MechanismPair",
+    "MechanismReport",
     "Mesh",
     "MeshError",
     "Model",
+    "ModelComparison",
+    "Outflow",
+    "Part",
+    "Passage",
+    "Path",
+    "PourReport",
+    "PourScene",
     "QueryError",
+    "RegressReport",
+    "Rules",
     "Scene",
     "SceneError",
     "StepBound",
+    "SweepReport",
     "Verdict",
     "WallForces",
     "__version__",
     "clearance",
     "contact_dtype",
-    "curve_contact_dtype",
     "contact_event_dtype",
+    "curve_contact_dtype",
+    "diff",
     "distances",
+    "first_penetration",
+    "joint_poses",
     "nearest_point_dtype",
+    "pour",
     "prepare_bytes",
     "prepare_mesh",
     "prepare_step",
     "ray_intersection_dtype",
+    "regress",
     "run",
     "scene_contact_dtype",
     "step_contact_dtype",
+    "sweep",
     "tight_bend_dtype",
+    "time_of_contact",
     "tracked_pair_dtype",
     "verdict_dtype",
     "wall_contact_dtype",
 ]
-
-
-def clearance(*files, rules=None, d_max=None, threads=None):
-    """Checks which parts of assemblies touch, interfere or come too close. Returns the JSON of ``feeler clearance``
-    (docs/INTERFACE.md) as a dict. A violated rule is not an error. Raises FeelerError if nothing could be measured."""
-    arguments = ["clearance", *map(_os.fspath, files), "--json", "--quiet"]
-    if rules is not None:
-        arguments += ["--rules", _os.fspath(rules)]
-    if d_max is not None:
-        arguments += ["--d-max", repr(float(d_max))]
-    if threads is not None:
-        arguments += ["--threads", str(int(threads))]
-    status, out, err = run(arguments)
-    if status == 2:
-        raise FeelerError(err.strip())
-    return _json.loads(out)

@@ -14,19 +14,48 @@ memory. Records are structured arrays, for example contacts["point_a"] or contac
 Errors: ValueError with the expected and the given shape and dtype for wrong arrays; QueryError for invalid values of
 options, poses or coordinates; the other subclasses of FeelerError as documented.
 
-Threads: a Model, Body or Mesh may be used by any number of threads, all other objects by one thread at a time.
+Threads: a Model, Body, Mesh or other object that is data may be used by any number of threads, a ContactPair,
+ContactTracker, Scene, Curve, CurveScene, ExactWall, WallForces or GrainForces by one thread at a time: using an object
+that another thread uses raises RuntimeError. Calls that change nothing, such as ContactPair.distances, may run at once.
 Preparation, queries and updates release the GIL. Results do not depend on the number of threads, to the bit. Queries of
 many points, rays or poses use all processors; the environment variable RAYON_NUM_THREADS limits their number.
 
 Examples in this file run in the root of the project.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+# Their types and documentation are in their modules.
+from ._checks import clearance as clearance
+from ._checks import diff as diff
+from ._checks import first_penetration as first_penetration
+from ._checks import joint_poses as joint_poses
+from ._checks import pour as pour
+from ._checks import regress as regress
+from ._checks import sweep as sweep
+from ._checks import time_of_contact as time_of_contact
+from ._results import ClearancePair as ClearancePair
+from ._results import ClearanceReport as ClearanceReport
+from ._results import ContactMotion as ContactMotion
+from ._results import Difference as Difference
+from ._results import EntryComparison as EntryComparison
+from ._results import Fit as Fit
+from ._results import Joint as Joint
+from ._results import Linkage as Linkage
+from ._results import MechanismPair as MechanismPair
+from ._results import MechanismReport as MechanismReport
+from ._results import ModelComparison as ModelComparison
+from ._results import Outflow as Outflow
+from ._results import Part as Part
+from ._results import Passage as Passage
+from ._results import PourReport as PourReport
+from ._results import RegressReport as RegressReport
+from ._results import SweepReport as SweepReport
 
 __version__: str
 
@@ -155,31 +184,73 @@ id: identity, the same while the contact stays on its feature of the wall.
 """
 
 class FeelerError(Exception):
-    """Base class of the errors of feeler. The message names the file, option or value and what to do."""
+    """Base class of the errors of feeler. The message names the file, option or value and what to do.
+
+    >>> issubclass(feeler.FileError, feeler.FeelerError)
+    True
+    """
 
 class FileError(FeelerError):
-    """A file, or data given as bytes, cannot be read, prepared or written."""
+    """A file, or data given as bytes, cannot be read, prepared or written.
+
+    >>> try:
+    ...     feeler.prepare_step("data/nowhere.step")
+    ... except feeler.FileError as error:
+    ...     print("nowhere.step" in str(error))
+    True
+    """
 
 class BodyError(FeelerError):
-    """A solid does not exist, or its data is not valid for queries."""
+    """A solid does not exist, or its data is not valid for queries.
+
+    >>> issubclass(feeler.BodyError, feeler.FeelerError)
+    True
+    """
 
 class QueryError(FeelerError):
     """Invalid values of options, poses or curves; coordinates so large that their rounding exceeds a tenth of the
-    tolerance; or solids that are too thin for the options."""
+    tolerance; or solids that are too thin for the options.
+
+    >>> ball = feeler.prepare_step("data/sphere.step").body()
+    >>> try:
+    ...     feeler.ContactPair(ball, ball).query(d_max=-1)
+    ... except feeler.QueryError as error:
+    ...     print("d_max" in str(error))
+    True
+    """
 
 class SceneError(FeelerError):
-    """A body or a curve is not in the scene, or the scene does not accept the operation."""
+    """A body or a curve is not in the scene, or the scene does not accept the operation.
+
+    >>> try:
+    ...     feeler.Scene().pose(3)
+    ... except feeler.SceneError as error:
+    ...     print("3" in str(error))
+    True
+    """
 
 class MeshError(FeelerError):
-    """A face of a solid cannot be triangulated."""
+    """A face of a solid cannot be triangulated.
+
+    >>> issubclass(feeler.MeshError, feeler.FeelerError)
+    True
+    """
 
 def prepare_step(path: str | PathLike[str]) -> Model:
     """Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes: write the model
     to a .feeler file and read that file the next time. Solids that cannot be prepared are listed in Model.left_out.
-    Raises FileError."""
+    Raises FileError. Ctrl-C raises KeyboardInterrupt at once; the preparation then ends in the background.
+
+    >>> feeler.prepare_step("data/pin.step")
+    <Model 'pin.step': 1 solids, 1 instances>
+    """
 
 def prepare_bytes(data: bytes, name: str = "bytes") -> Model:
-    """Prepares the bytes of a STEP file. `name` is the file name in messages. Raises FileError."""
+    """Prepares the bytes of a STEP file. `name` is the file name in messages. Raises FileError.
+
+    >>> feeler.prepare_bytes(open("data/pin.step", "rb").read(), "pin.step").solids
+    ['pin']
+    """
 
 def prepare_mesh(
     points: ArrayLike, triangles: ArrayLike, name: str = "mesh", *, open_shells: bool = False
@@ -190,7 +261,13 @@ def prepare_mesh(
     that is oriented inwards and lies within another surface is a cavity.
     open_shells: open surfaces become sheets without thickness, which have contacts on both sides.
 
-    Raises FileError if the triangles do not bound solids."""
+    Raises FileError if the triangles do not bound solids.
+
+    >>> points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> corner = feeler.prepare_mesh(points, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]).body()
+    >>> round(corner.volume, 9)
+    0.166666667
+    """
 
 def distances(
     pairs: Sequence[ContactPair],
@@ -224,7 +301,12 @@ def distances(
     """
 
 class Instance:
-    """Placement of a solid in a model."""
+    """Placement of a solid in a model.
+
+    >>> rack = feeler.prepare_step("data/assemblies/rack.step")
+    >>> rack.instances[0].path, rack.instances[0].pose.shape
+    ('rack/lower/block', (4, 4))
+    """
 
     @property
     def name(self) -> str: ...
@@ -240,7 +322,12 @@ class Instance:
 
 class Model:
     """Contents of a STEP or .feeler file: distinct solids and their instances. Can be pickled. Made by prepare_step,
-    prepare_bytes, prepare_mesh, Model.read and Model.from_bytes. len(model) is the number of solids."""
+    prepare_bytes, prepare_mesh, Model.read and Model.from_bytes. len(model) is the number of solids.
+
+    >>> model = feeler.prepare_step("data/pin.step")
+    >>> len(model), model.body().name, feeler.Model.from_bytes(model.to_bytes()).solids
+    (1, 'pin', ['pin'])
+    """
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Model:
@@ -362,7 +449,12 @@ class Body:
         """Triangle mesh whose distance from the solid is at most `chord` (mm). Raises MeshError."""
 
 class Mesh:
-    """Triangle mesh of a body for display. Queries do not use meshes."""
+    """Triangle mesh of a body for display. Queries do not use meshes.
+
+    >>> mesh = feeler.prepare_step("data/sphere.step").body().mesh(0.1)
+    >>> mesh.points.shape[1], len(mesh.triangles) == len(mesh.faces), mesh.deviation <= 0.1, mesh.open_sides
+    (3, True, True, 0)
+    """
 
     @property
     def points(self) -> NDArray[np.float64]:
@@ -387,7 +479,14 @@ class Mesh:
         """Number of triangle sides without a neighbour; 0 for a closed mesh."""
 
 class Verdict:
-    """Verdict of a query: whether two solids interfere, and the proof."""
+    """Verdict of a query: whether two solids interfere, and the proof.
+
+    >>> ball = feeler.prepare_step("data/sphere.step").body()  # radius 10
+    >>> pair = feeler.ContactPair(ball, ball)
+    >>> contacts = pair.query(pose_b=[0, 0, 19])
+    >>> pair.verdict.status, pair.verdict.inside_a + pair.verdict.inside_b <= 1
+    ('interfering', True)
+    """
 
     @property
     def status(self) -> Status: ...
@@ -621,7 +720,11 @@ class ContactPair:
         """Discards the results of earlier queries, so that the contacts of the next query get new ids."""
 
 class StepBound(NamedTuple):
-    """Bound of the motion of B relative to A in one step."""
+    """Bound of the motion of B relative to A in one step.
+
+    >>> feeler.StepBound(rotation=0.01, displacement=0.5).displacement
+    0.5
+    """
 
     rotation: float
     """Largest relative rotation (rad)."""
@@ -642,7 +745,14 @@ class ContactTracker:
     with negative gaps never.
     dilation_a, dilation_b: implicit dilations (mm), subtracted from gaps.
 
-    copy.copy returns a tracker with the same contacts, ids and counts. Raises QueryError for invalid options."""
+    copy.copy returns a tracker with the same contacts, ids and counts. Raises QueryError for invalid options.
+
+    >>> bore, pin = (feeler.prepare_step(f"data/{name}.step").body() for name in ("bore", "pin"))
+    >>> tracker = feeler.ContactTracker(bore, pin)
+    >>> report = tracker.update(None, [0.01, 0, 0], rotation=1e-4, displacement=0.1)
+    >>> tracker.status, float(tracker.contacts["gap"].min().round(9)), bool(tracker.contacts["is_active"].any())
+    ('separated', 0.04, True)
+    """
 
     def __init__(
         self,
@@ -719,7 +829,15 @@ class ContactTracker:
 class Scene:
     """Many bodies that move together. d_max limits the gap, that is the distance minus both dilations, and must be
     finite. The options are those of ContactPair.query. Updates distribute their work among threads. len(scene) is the
-    number of bodies."""
+    number of bodies.
+
+    >>> pin = feeler.prepare_step("data/pin.step").body()
+    >>> scene = feeler.Scene(d_max=1)
+    >>> first, second = scene.add(pin), scene.add(pin, [0, 0, 60.5])
+    >>> scene.update()
+    >>> scene.status(first, second), float(scene.contacts["distance"].min().round(9))
+    ('separated', 0.5)
+    """
 
     def __init__(
         self,
@@ -826,7 +944,12 @@ class Curve:
     points: shape (n, 3), control points (mm). End points that neighbours share are listed once, so that k pieces have
     k * degree + 1 points, or k * degree if the curve is closed and the last piece ends at the first point.
 
-    Raises QueryError for invalid values."""
+    Raises QueryError for invalid values.
+
+    >>> curve = feeler.Curve([[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]], radius=0.5)
+    >>> len(curve), curve.point(0.5).tolist(), curve.point([0, 1]).shape
+    (1, [1.5, 0.0, 0.0], (2, 3))
+    """
 
     def __init__(self, points: ArrayLike, radius: float, degree: int = 3, closed: bool = False) -> None: ...
     @staticmethod
@@ -885,7 +1008,15 @@ class CurveScene:
     level_length: smallest length (mm) of a set; a shorter level stretch is reported as one minimum. None: the sum of
     the radii or a hundredth of the smaller curve's size, whichever is larger.
     max_samples: at least 2. None: 16.
-    detect_interference: updates decide whether near curves and bodies interfere (status)."""
+    detect_interference: updates decide whether near curves and bodies interfere (status).
+
+    >>> line = np.outer(np.arange(4.0), [1, 0, 0])
+    >>> scene = feeler.CurveScene(d_max=5)
+    >>> ids = [scene.add_curve(feeler.Curve(line + [0, 0, z], radius=0.5)) for z in (0, 2)]
+    >>> scene.update()
+    >>> float(scene.contacts["gap"].min().round(9))
+    1.0
+    """
 
     def __init__(
         self,
@@ -945,7 +1076,12 @@ class CurveScene:
 
 class ExactWall:
     """Exact solid as a wall for particles. Cached results of the particles near it make later queries faster and do not
-    change results. Queries distribute their work among threads."""
+    change results. Queries distribute their work among threads.
+
+    >>> wall = feeler.ExactWall(feeler.prepare_step("data/sphere.step").body())  # radius 10
+    >>> wall.sphere_contacts([[0, 0, 10.5]], [1.0])["gap"].round(9).tolist()
+    [-0.5]
+    """
 
     def __init__(self, body: Body, pose: Pose = None) -> None: ...
     def set_pose(self, pose: ArrayLike) -> None:
@@ -985,7 +1121,11 @@ class FacetWall:
     facet).
     cutoff: largest angle (rad) between the normals of facets from which a contact continues to the next.
     sides: sides of the facets that have contacts, "both", "front" (the side of the normals, by the right-hand rule) or
-    "back"."""
+    "back".
+
+    >>> feeler.FacetWall([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]).facets
+    1
+    """
 
     def __init__(
         self,
@@ -1022,7 +1162,11 @@ class FacetWall:
 
 class Law:
     """Law of contact forces as functions of overlap and relative velocity: a spring, a dashpot with a given coefficient
-    of restitution of central impacts, and a shear force limited by Coulomb friction."""
+    of restitution of central impacts, and a shear force limited by Coulomb friction.
+
+    >>> feeler.Law.linear(normal=100, shear=50, restitution=0.5, friction=0.3)
+    <Law: Linear { normal: 100.0, shear: 50.0, restitution: 0.5, friction: 0.3 }>
+    """
 
     @staticmethod
     def linear(normal: float, shear: float = 0.0, restitution: float = 1.0, friction: float = 0.0) -> Law:
@@ -1042,7 +1186,12 @@ class WallForces:
     """Forces of walls on spheres that an external program integrates. Spheres are identified by tags, in any order; the
     friction history of spheres that are missing in a call is dropped. Results do not depend on the order and the number
     of threads, to the bit. Lengths are in mm, masses in kg, times in s, hence forces in mN and torques in mN mm.
-    len(forces) is the number of walls."""
+    len(forces) is the number of walls.
+
+    >>> forces = feeler.WallForces()
+    >>> forces.add_plane([0, 0, 0], [0, 0, 1], feeler.Law.linear(normal=100))
+    0
+    """
 
     def __init__(self) -> None: ...
     def add(self, wall: Body | ExactWall | FacetWall, law: Law, pose: Pose = None) -> int:
@@ -1094,7 +1243,12 @@ class WallForces:
 
 class Grain:
     """Superellipsoid or poly-superellipsoid in coordinates along its semi-axes (mm). The exponents, around the z axis
-    and along it, are in [0.1, 1.9]: near 0 a box, 1 an ellipsoid, near 2 an octahedron."""
+    and along it, are in [0.1, 1.9]: near 0 a box, 1 an ellipsoid, near 2 an octahedron.
+
+    >>> grain = feeler.Grain.superellipsoid([1, 2, 3])
+    >>> grain.radius, round(grain.volume / (8 * np.pi), 9)
+    (3.0, 1.0)
+    """
 
     @staticmethod
     def superellipsoid(semi_axes: Sequence[float], exponents: Sequence[float] = (1.0, 1.0)) -> Grain:
@@ -1124,7 +1278,14 @@ class Grain:
 class GrainForces:
     """Forces between grains, and of walls on grains, that an external program or `step` integrates. Results do not
     depend on the number of threads, to the bit. Lengths are in mm, masses in kg, times in s, hence forces in mN,
-    torques in mN mm and angular momenta in kg mm²/s. len(forces) is the number of walls."""
+    torques in mN mm and angular momenta in kg mm²/s. len(forces) is the number of walls.
+
+    >>> forces = feeler.GrainForces()
+    >>> floor = forces.add_plane([0, 0, 0], [0, 0, 1], feeler.Law.linear(normal=100))
+    >>> ball = forces.add_grain(2.0, density=2500)
+    >>> len(forces), forces.grains
+    (1, 1)
+    """
 
     def __init__(self, between: Law | None = None) -> None:
         """between: law of contacts between grains. None: grains do not collide with each other."""
@@ -1191,14 +1352,187 @@ class GrainForces:
     def restore(self, state: bytes) -> None:
         """Restores a saved state; the same grains and walls must have been added. Raises QueryError."""
 
-def clearance(
-    *files: str | PathLike[str],
-    rules: str | PathLike[str] | None = None,
-    d_max: float | None = None,
-    threads: int | None = None,
-) -> dict[str, Any]:
-    """Checks which parts of assemblies touch, interfere or come too close. Returns the JSON of `feeler clearance`
-    (docs/INTERFACE.md) as a dict. A violated rule is not an error. Raises FeelerError if nothing could be measured."""
+class Rules:
+    """Rules of a clearance check (docs/INTERFACE.md, "clearance"). Can be pickled.
+
+    >>> feeler.Rules("[[rule]]\\nname = 'play'\\na = 'pin*'\\nb = 'block'\\nmin = 0.2")
+    <Rules: play>
+    """
+
+    def __init__(self, text: str) -> None:
+        """Reads the text of a rule file (TOML). Raises FileError."""
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Rules:
+        """Reads a rule file. Raises FileError."""
+    @property
+    def text(self) -> str:
+        """Text of the rules."""
+
+class Path:
+    """Motion of a body over time: the poses (world) from time 0 to `duration`, at rest afterwards. The unit of time is
+    arbitrary, but the same for both paths of a motion. Can be pickled.
+
+    >>> path = feeler.Path.through([0, 2], [[0, 0, 0], [10, 0, 0]])
+    >>> path.duration, path.pose(0.5)[:3, 3].tolist()
+    (2.0, [2.5, 0.0, 0.0])
+    """
+
+    @staticmethod
+    def still(pose: Pose = None) -> Path:
+        """Body at rest, with duration 0."""
+    @staticmethod
+    def screw(
+        pose: Pose, velocity: ArrayLike, angular_velocity: ArrayLike, duration: float = 1.0
+    ) -> Path:
+        """Screw motion from a pose on: the velocity (mm per unit of time) of the body's origin at time 0 and the angular
+        velocity (rad per unit of time), both in world coordinates, determine an axis that does not move. Raises
+        QueryError.
+
+        >>> turn = feeler.Path.screw([1, 0, 0], [0, np.pi / 2, 0], [0, 0, np.pi / 2])  # about the z axis
+        >>> turn.pose(1)[:3, 3].round(9).tolist()
+        [0.0, 1.0, 0.0]
+        """
+    @staticmethod
+    def through(times: ArrayLike, poses: ArrayLike) -> Path:
+        """Screw motions between poses, each with the smaller rotation angle. `times` increase; poses have shape (n, 7),
+        (n, 3) or (n, 4, 4). The path starts with the first pose at time 0. Raises QueryError."""
+    @property
+    def duration(self) -> float:
+        """End of the motion."""
+    def pose(self, time: float) -> NDArray[np.float64]:
+        """Pose at a time, 4x4."""
+
+class Mechanism:
+    """Links and joints, and the solids that move with the links. Can be pickled, with its solids.
+
+    Values of joints are in rad, or mm for prismatic joints: a dict of joints, in which omitted joints are at 0, or an
+    array with a value for each of `joints`.
+
+    >>> arm = feeler.Mechanism.read("data/arm/arm.toml")
+    >>> arm
+    <Mechanism: 8 links, 7 joints, 8 parts>
+    >>> report = arm.check([0, 1], {"waist": [0, 1], "elbow": [0, 0.5]}, steps=10)
+    >>> report.is_proven_free, report.times.shape, report.link_poses.shape
+    (True, (10,), (10, 8, 4, 4))
+    """
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Mechanism:
+        """Reads a mechanism file (TOML; docs/INTERFACE.md, "Mechanisms") with the parts of its links, or a URDF without
+        parts, which with_parts() adds. Raises FileError."""
+    @staticmethod
+    def from_toml(text: str, folder: str | PathLike[str] = "") -> Mechanism:
+        """Reads the text of a mechanism file; paths in it are relative to `folder`. Raises FileError."""
+    @staticmethod
+    def from_urdf(text: str) -> Mechanism:
+        """Reads the text of a URDF; its shapes are ignored, and with_parts() adds bodies. Raises FileError.
+
+        >>> text = open("data/arm/arm.urdf").read()
+        >>> feeler.Mechanism.from_urdf(text).joints[0].name
+        'waist'
+        """
+    def with_parts(self, parts: Mapping[str, Body | Model | str | PathLike[str] | Sequence[Any]]) -> Mechanism:
+        """Copy of the mechanism with these parts instead of its own ones: for each link a Body in the frame of the link,
+        a Model or its file, or a list of them. Raises FileError and QueryError.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()
+        >>> arm = feeler.Mechanism.read("data/arm/arm.urdf").with_parts({"base": ball, "tool": ball})
+        >>> arm.parts
+        [('base', 'base'), ('tool', 'tool')]
+        """
+    @property
+    def links(self) -> list[str]:
+        """Names of the links."""
+    @property
+    def joints(self) -> list[Joint]:
+        """Joints, each after the joint that moves its parent."""
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """Name and link of each part."""
+    @property
+    def motion(self) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]] | None:
+        """Motion of the mechanism file: times (s), and the values of the joints that move at these times."""
+    def link_poses(self, values: Mapping[str, ArrayLike] | ArrayLike) -> NDArray[np.float64]:
+        """Poses of all links (world) for the values of the joints: shape (links, 4, 4), or (n, links, 4, 4) for n values
+        of each joint. Raises QueryError if a value exceeds the limits of its joint, and for closed loops.
+
+        >>> arm = feeler.Mechanism.read("data/arm/arm.urdf")
+        >>> arm.link_poses({"waist": [0, 0.5, 1]}).shape
+        (3, 8, 4, 4)
+        """
+    def check(
+        self,
+        times: ArrayLike | None = None,
+        values: Mapping[str, ArrayLike] | ArrayLike | None = None,
+        *,
+        steps: int = 100,
+        grid: int | None = None,
+        d_max: float = 10.0,
+        distance: float = 0.0,
+        proof: bool = True,
+        allow_touching: bool | None = None,
+        deviation: float | None = None,
+        ignore: Sequence[Sequence[str]] | None = None,
+        neighbours: bool | None = None,
+        threads: int | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> MechanismReport:
+        """Checks that the parts stay free of each other as the joints move, also between the moments of measurement.
+
+        times, values: times (s) and the values of the joints at these times, linear in between; default: the motion of
+        the mechanism file. On closed loops, joints without values are dependent.
+        steps: number of evenly spaced moments at which distances are measured.
+        grid: instead of a motion, this number of values of each joint with limits, in all combinations.
+        d_max: largest distance (mm) that is measured.
+        distance: distance (mm) that counts as contact between the moments.
+        proof: whether to prove that the parts stay apart between the moments, or to find the first contact.
+        allow_touching: the proof excludes penetration instead of contact; default: as the file states, or False.
+        deviation: maximum deviation (mm) from the exact motion of closed loops.
+        ignore: pairs of links that are not checked; neighbours: whether links that share a joint are checked, too;
+        defaults: as the file states.
+        threads, progress: as of clearance; progress counts measurements.
+
+        Raises FileError and QueryError. Ctrl-C interrupts the check.
+
+        >>> feeler.Mechanism.read("data/arm/arm.toml").check(steps=20, proof=False).margins.shape
+        (20,)
+        """
+
+class PourScene:
+    """Scene of a simulation of grains, checked and ready for pour() (docs/POUR.md). Can be pickled; the files that it
+    names are read again.
+
+    >>> scene = feeler.PourScene.read("data/pour/rings.toml")
+    >>> scene.outflow_names[-1], scene.row_count > 0
+    ('lost', True)
+    """
+
+    def __init__(self, text: str, folder: str | PathLike[str] = "") -> None:
+        """Reads the text of a scene file; paths in it are relative to `folder`. Raises FileError."""
+    @staticmethod
+    def read(path: str | PathLike[str]) -> PourScene:
+        """Reads a scene file and the models that it names. Raises FileError."""
+    @property
+    def notes(self) -> list[str]:
+        """Messages about the scene: models that were prepared, parts that were left out, a long time step."""
+    @property
+    def outflow_names(self) -> list[str]:
+        """Names of the outlets, then 'lost' for particles that leave the domain otherwise."""
+    @property
+    def time_step(self) -> float:
+        """Duration of a time step (s)."""
+    @property
+    def row_count(self) -> int:
+        """Number of rows of the series after that of the initial state."""
+    @property
+    def duration(self) -> float:
+        """Simulated time of the whole run (s)."""
 
 def run(arguments: list[str]) -> tuple[int, str, str]:
-    """Runs the program `feeler` with these arguments. Returns the exit status, stdout and stderr."""
+    """Runs the program `feeler` with these arguments. Returns the exit status, stdout and stderr. Ctrl-C raises
+    KeyboardInterrupt at once; the command then ends in the background.
+
+    >>> status, out, err = feeler.run(["inspect", "data/pin.step", "--json"])
+    >>> status, out.startswith("{"), err
+    (0, True, '')
+    """

@@ -2,11 +2,11 @@
 
 import sys
 
-from . import run
+from ._feeler import run_program
 
 
 def main():
-    status, out, err = run(sys.argv[1:])
+    status, out, err = run_program(sys.argv[1:])
     sys.stdout.write(out)
     sys.stderr.write(err)
     return status

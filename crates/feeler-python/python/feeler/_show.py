@@ -1,6 +1,9 @@
 """HTML of results in notebooks."""
 
+from collections.abc import Iterable
+from dataclasses import fields
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +15,13 @@ _SIDES = (("curve", "curve"), ("curve", "itself"), ("curve", "body"))
 _EVENTS = ("began", "persisted", "ended")
 
 
-def _table(header, rows):
+def _table(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
     head = "".join(f"<th>{escape(str(name))}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _point(point):
+def _point(point: Any) -> str:
     return " ".join(f"{x:.6g}" for x in point)
 
 
@@ -63,7 +66,13 @@ def _cells(record):
 
 
 class Records(np.ndarray):
-    """Structured array that notebooks show as a table."""
+    """Structured array that notebooks show as a table. Its fields are plain arrays."""
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        if isinstance(found, Records) and found.dtype.names is None:
+            return found.view(np.ndarray)
+        return found
 
     def _repr_html_(self):
         if self.dtype.names is None or self.ndim != 1 or "id" not in self.dtype.names:
@@ -73,6 +82,32 @@ class Records(np.ndarray):
             return "<p>no records</p>"
         more = f"<p>and {len(self) - _ROWS} more</p>" if len(self) > _ROWS else ""
         return _table(rows[0], [row.values() for row in rows]) + more
+
+
+def _cell(value: Any) -> Any:
+    if value is None or value != value:
+        return ""
+    return f"{value:.9g}" if isinstance(value, float) else value
+
+
+def report_html(summary: str, header: list[str], rows: list[tuple[Any, ...]]) -> str:
+    """Summary of a report, and its first rows as a table."""
+    text = f"<p>{escape(summary)}</p>"
+    if not rows:
+        return text
+    more = f"<p>and {len(rows) - _ROWS} more</p>" if len(rows) > _ROWS else ""
+    cells = [[_cell(value) for value in row] for row in rows[:_ROWS]]
+    used = [i for i in range(len(header)) if any(row[i] != "" for row in cells)]
+    return text + _table([header[i] for i in used], [[row[i] for i in used] for row in cells]) + more
+
+
+def facts_html(result: Any) -> str:
+    """Fields of a result as a table; a contact is shown by its point on A."""
+    facts = {}
+    for field in fields(result):
+        value = getattr(result, field.name)
+        facts[field.name] = _point(value["point_a"]) if isinstance(value, np.void) else value
+    return _table(("", ""), [(name, _cell(value)) for name, value in facts.items() if value is not None])
 
 
 def verdict_html(facts):
