@@ -18,7 +18,7 @@ use crate::api::verdict::{Status, UndecidedPoint, Verdict, WidenedPoint, Witness
 use crate::body::Body;
 use crate::body::coordinates::{CoordinateRange, check_coordinates, coordinate_range, relative_pose};
 use crate::body::ids::{AreaPair, FacePair};
-use crate::certify::{BandScratch, OpenContact, certify, missed_contacts};
+use crate::certify::{BandScratch, OpenContact, Separation, certify, missed_contacts};
 use crate::conformal;
 use crate::cull::dilations::Dilations;
 use crate::cull::front::brute::all_pairs;
@@ -697,7 +697,7 @@ impl QueryState {
         }
         if finding == Finding::Apart && !self.accepted.iter().any(|x| touches(ctx, x)) {
             let (solved, band) = (&mut self.solved, &mut self.band);
-            if misses_contacts(ctx, &self.leaf_pairs, &self.decision, solved, band, &mut self.accepted) {
+            if misses_contacts(ctx, &self.leaf_pairs, &mut self.decision, solved, band, &mut self.accepted) {
                 finding = Finding::Undecided;
             }
         }
@@ -749,7 +749,14 @@ impl QueryState {
             let mut near = has_contact(&self.kept, &ctx.tol);
             if finding == Finding::Apart && !near {
                 let (solved, band) = (&mut self.solved, &mut self.band);
-                if misses_contacts(&ctx, &self.leaf_pairs, &self.decision, solved, band, &mut self.accepted) {
+                if misses_contacts(
+                    &ctx,
+                    &self.leaf_pairs,
+                    &mut self.decision,
+                    solved,
+                    band,
+                    &mut self.accepted,
+                ) {
                     finding = Finding::Undecided;
                 }
                 near = !self.accepted.is_empty();
@@ -768,13 +775,17 @@ impl QueryState {
 fn misses_contacts(
     ctx: &Context<'_>,
     pairs: &[AreaPair],
-    decision: &verdict::Scratch,
+    decision: &mut verdict::Scratch,
     solved: &mut Solved,
     band: &mut BandScratch,
     found: &mut Vec<Accepted>,
 ) -> bool {
     let (known, before) = (solved.candidates.len(), found.len());
-    missed_contacts(ctx, pairs, |pair| decision.are_apart(ctx, *pair), solved, band);
+    let mut apart = |pair: AreaPair, proof| match proof {
+        Separation::Known => decision.are_apart(ctx, pair),
+        Separation::ByDifference => decision.follow_apart(ctx, pair),
+    };
+    missed_contacts(ctx, pairs, &mut apart, solved, band);
     let missed = solved.candidates[known..].iter().filter_map(|c| filter(ctx, c));
     found.extend(missed.filter(|x| touches(ctx, x)));
     found.len() == before && !band.open.is_empty()

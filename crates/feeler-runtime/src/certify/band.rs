@@ -28,6 +28,15 @@ use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3};
 use feeler_hierarchy::{AreaId, Feature};
 
+/// How two areas are shown to be apart by more than the tolerance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Separation {
+    /// By a result of the search for crossings.
+    Known,
+    /// By the difference of the patches of two free-form areas, which is computed for it.
+    ByDifference,
+}
+
 /// Two features between which a contact is not excluded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenContact {
@@ -52,11 +61,11 @@ pub(crate) struct Scratch {
 /// Searches all pairs of areas with a free-form feature for critical pairs at distances within the
 /// tolerance `tol` of the query. They are added to the candidates in `solved`; features that remain
 /// undecided are stored in [`Scratch::open`]. `pairs` are the pairs of areas that were solved, sorted by
-/// features. `are_apart` returns whether two areas are known to be apart by more than `tol`.
+/// features. `are_apart` returns whether two areas are shown to be apart by more than `tol`.
 pub(crate) fn missed_contacts(
     ctx: &Context<'_>,
     pairs: &[AreaPair],
-    are_apart: impl Fn(&AreaPair) -> bool,
+    are_apart: &mut impl FnMut(AreaPair, Separation) -> bool,
     solved: &mut Solved,
     scratch: &mut Scratch,
 ) {
@@ -68,15 +77,19 @@ pub(crate) fn missed_contacts(
     let cull = CullContext::new(&ctx.pose_ab, &ctx.tol, &options);
     let ctx = &Context { d_max, cull: Some(cull), ..*ctx };
     areas_in_contact(ctx, &cull, pairs, near);
-    near.retain(|pair| !are_apart(pair));
+    near.retain(|&pair| !are_apart(pair, Separation::Known));
     // The solves have found no candidate within the tolerance.
     let known = KnownCandidates { candidates: &[], is_minimum: &[], of_features: &|_, _| &[] };
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     for group in near.chunk_by(|p, q| features(p) == features(q)) {
-        if are_free_faces(ctx, features(&group[0])) && has_minimum(ctx, group, &solved.candidates, of_faces) {
+        let are_free = are_free_faces(ctx, features(&group[0]));
+        if are_free && has_minimum(ctx, group, &solved.candidates, of_faces) {
             continue;
         }
         for &pair in group {
+            if are_free && are_apart(pair, Separation::ByDifference) {
+                continue;
+            }
             let (job, partner) = job_of(ctx, pair);
             let result = certify_one(ctx, &job, &[partner], &known);
             if result.outcome.undecided > 0 && result.found.is_empty() {

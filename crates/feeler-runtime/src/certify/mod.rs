@@ -35,7 +35,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use band::{OpenContact, Scratch as BandScratch, missed_contacts};
+pub(crate) use band::{OpenContact, Scratch as BandScratch, Separation, missed_contacts};
 
 use crate::accept::filter::filter;
 use crate::api::contact::Stats;

@@ -167,6 +167,13 @@ impl Scratch {
         }
     }
 
+    /// Whether two free-form areas are apart by more than the tolerance because they follow each other at a
+    /// larger distance.
+    pub(crate) fn follow_apart(&mut self, ctx: &Context<'_>, pair: AreaPair) -> bool {
+        let tol = ctx.tol.tol;
+        self.overlaps.apart.clearance_of_areas(ctx, pair, [-tol, LEVELS[1] * tol]).is_some()
+    }
+
     /// Points at which the searches of the last decision exhausted the budget of cells.
     pub(crate) fn undecided(&self) -> &[Place] {
         &self.places

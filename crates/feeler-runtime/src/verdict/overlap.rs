@@ -214,20 +214,31 @@ impl SeparationCache {
                 return Some(spare).filter(|spare| *spare > 0.0);
             }
         }
+        let spare = self.clearance_of_areas(ctx, (i, j), limits(ctx));
+        let retry_at = self.queries + if spare.is_some() { 1 } else { RETRY_INTERVAL };
+        let until = moved + spare.unwrap_or(0.0);
+        self.areas.set(key, CachedSeparation { until, channel: MotionChannels::WHOLE, retry_at });
+        spare.map(|spare| spare - distance).filter(|spare| *spare > 0.0)
+    }
+
+    /// Returns the displacement (mm) of one of two free-form areas up to which no point of one of them is
+    /// between the depths `shallow` and `deep` (mm, negative in front) behind the other one. `None` if this is not
+    /// proved.
+    pub(super) fn clearance_of_areas(
+        &mut self,
+        ctx: &Context<'_>,
+        (i, j): AreaPair,
+        [shallow, deep]: [f64; 2],
+    ) -> Option<f64> {
         // The solids, not their roles, determine which one follows the other.
         let own = ctx.first();
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
         let pose = ctx.pose_to_other(own.other());
         let (_, first) = patch_of(ctx.body(own), mine, None)?;
         let (face, second) = patch_of(ctx.body(own.other()), theirs, Some(pose))?;
-        let [shallow, deep] = limits(ctx);
         let deviation = ctx.body(own.other()).data(Feature::Face(face)).deviation;
         let limits = FollowLimits { shallow, deep, beside: MAX_BESIDE_TRIM * ctx.tol.tol + deviation };
-        let spare = clearance_of_following(&first, &second, &limits, &mut self.scratch);
-        let retry_at = self.queries + if spare.is_some() { 1 } else { RETRY_INTERVAL };
-        let until = moved + spare.unwrap_or(0.0);
-        self.areas.set(key, CachedSeparation { until, channel: MotionChannels::WHOLE, retry_at });
-        spare.map(|spare| spare - distance).filter(|spare| *spare > 0.0)
+        clearance_of_following(&first, &second, &limits, &mut self.scratch)
     }
 
     /// Whether an arc of `own` cannot cross the free-form area `area` of the other solid because all areas
