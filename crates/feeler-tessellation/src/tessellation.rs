@@ -28,6 +28,18 @@ pub struct Domain {
     pub periodic: [bool; 3],
 }
 
+impl Domain {
+    /// Returns the shortest one of the vectors that differ from `offset` by whole periods.
+    #[must_use]
+    pub fn nearest_offset(&self, offset: &V3) -> V3 {
+        let mut out = *offset;
+        for k in (0..3).filter(|k| self.periodic[*k]) {
+            out[k] -= (offset[k] / self.lengths[k]).round() * self.lengths[k];
+        }
+        out
+    }
+}
+
 /// Site of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Site {
@@ -266,6 +278,27 @@ impl SiteIndex {
             }
         }
         if clipper.is_empty { None } else { Some(self.finish(&site, &clipper.polyhedron())) }
+    }
+
+    /// Returns the index of the site with the smallest weighted distance from a point of the domain; the lowest
+    /// index if several are equally near.
+    #[must_use]
+    pub fn nearest(&self, point: &P3) -> u32 {
+        let mut best = (f64::INFINITY, u32::MAX);
+        for ring in 0.. {
+            match self.grid.beyond(&self.domain, point, ring) {
+                Some(near) if near * near - self.max_weight <= best.0 => {}
+                _ => break,
+            }
+            self.grid.for_ring(&self.domain, point, ring, |k, shift| {
+                let site = self.sites[k as usize];
+                let power = (self.image(&site.position, shift) - point).norm_squared() - site.weight;
+                if power < best.0 || (power <= best.0 && k < best.1) {
+                    best = (power, k);
+                }
+            });
+        }
+        best.1
     }
 
     /// Returns the box from which the cell of a site is clipped: walls, or the radical planes of the site's own
