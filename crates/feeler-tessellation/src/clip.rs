@@ -251,8 +251,7 @@ impl Clipper {
     fn is_outside(&self, vertex: &Vertex, plane: &Plane) -> bool {
         let value = 2.0 * plane.row.dot(&vertex.at) - plane.height;
         let length = plane.row.norm();
-        let error =
-            2.0 * length * vertex.error + ROUNDING * (length * vertex.at.norm() + plane.magnitude);
+        let error = 2.0 * length * vertex.error + ROUNDING * (length * vertex.at.norm() + plane.magnitude);
         if value.abs() > error {
             return value > 0.0;
         }
@@ -333,16 +332,16 @@ impl Clipper {
             return (at, error);
         }
         let exact = |column: Option<usize>| {
-            let rows: Vec<Vec<Expansion>> = p
-                .iter()
-                .map(|plane| {
-                    (0..3)
-                        .map(|k| {
-                            if column == Some(k) { self.exact_height(plane) } else { plane.row[k].into() }
-                        })
-                        .collect()
-                })
-                .collect();
+            let rows: Vec<Vec<Expansion>> =
+                p.iter()
+                    .map(|plane| {
+                        (0..3)
+                            .map(|k| {
+                                if column == Some(k) { self.exact_height(plane) } else { plane.row[k].into() }
+                            })
+                            .collect()
+                    })
+                    .collect();
             determinant(&rows).value()
         };
         let twice = 2.0 * exact(None);

@@ -101,13 +101,7 @@ impl Grid {
     }
 
     /// Calls a function with each site in a ring of bins around a point and with the shift of its image.
-    pub(crate) fn for_ring(
-        &self,
-        domain: &Domain,
-        p: &P3,
-        ring: i32,
-        mut visit: impl FnMut(u32, [i32; 3]),
-    ) {
+    pub(crate) fn for_ring(&self, domain: &Domain, p: &P3, ring: i32, mut visit: impl FnMut(u32, [i32; 3])) {
         let at = self.bin_of(p);
         let [x, y, z] = [0, 1, 2].map(|axis| self.range(domain, at[axis], axis, ring));
         for i in x.0..=x.1 {

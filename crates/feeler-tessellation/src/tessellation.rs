@@ -265,7 +265,9 @@ impl SiteIndex {
                     }
                 });
             }
-            scratch.candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+            scratch
+                .candidates
+                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
             for (key, other, shift) in &scratch.candidates {
                 if *key > 2.0 * clipper.radius * (1.0 + 1e-9) {
                     break;
@@ -432,7 +434,11 @@ impl Tessellation {
         let mut out = SharedVertices::default();
         for (k, cell) in self.cells.iter().enumerate() {
             let mut list = Vec::new();
-            for (v, corner) in cell.iter().flat_map(|c| c.corners.iter().enumerate().map(move |x| (c, x))).map(|(c, (v, n))| (v, n.map(|f| c.faces[f as usize].neighbour))) {
+            for (v, corner) in cell
+                .iter()
+                .flat_map(|c| c.corners.iter().enumerate().map(move |x| (c, x)))
+                .map(|(c, (v, n))| (v, n.map(|f| c.faces[f as usize].neighbour)))
+            {
                 let (key, base) = vertex_name(k, corner);
                 let next = (u32::try_from(out.positions.len()).unwrap_or(u32::MAX), base);
                 let (number, first) = *numbers.entry(key).or_insert(next);

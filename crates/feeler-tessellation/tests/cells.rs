@@ -86,7 +86,8 @@ fn cells_contain_the_points_that_are_nearest_to_their_sites() {
             let (k, _) = nearest_by_brute_force(&t, &p);
             let cell = t.cells[k].as_ref().expect("the nearest site has a cell");
             let shifts = |k: usize| if periodic[k] { -1..=1 } else { 0..=0 };
-            let images = shifts(0).flat_map(|x| shifts(1).flat_map(move |y| shifts(2).map(move |z| [x, y, z])));
+            let images =
+                shifts(0).flat_map(|x| shifts(1).flat_map(move |y| shifts(2).map(move |z| [x, y, z])));
             let inside = images
                 .map(|s| depth(cell, &(p + V3::from(s.map(f64::from)).component_mul(&lengths))))
                 .fold(f64::INFINITY, f64::min);
@@ -105,10 +106,8 @@ fn lattices_have_their_cells() {
         sites.push(Site { position, weight: 0.0 });
     }
     for periodic in [[true; 3], [false; 3], [false, true, false]] {
-        let moved: Vec<Site> = sites
-            .iter()
-            .map(|s| Site { position: s.position + V3::repeat(0.5), weight: 0.25 })
-            .collect();
+        let moved: Vec<Site> =
+            sites.iter().map(|s| Site { position: s.position + V3::repeat(0.5), weight: 0.25 }).collect();
         let t = tessellate(&Domain { periodic, ..domain }, &moved).unwrap();
         check(&t);
         for cell in t.cells.iter().flatten() {
@@ -124,9 +123,7 @@ fn lattices_have_their_cells() {
         assert!((cell.volume - 0.5).abs() < 1e-12, "{}", cell.volume);
         assert_eq!((cell.vertices.len(), cell.faces.len()), (24, 14));
         let edges = cell.edges();
-        let edge = edges.iter().map(|e| {
-            (cell.vertices[e[0] as usize] - cell.vertices[e[1] as usize]).norm()
-        });
+        let edge = edges.iter().map(|e| (cell.vertices[e[0] as usize] - cell.vertices[e[1] as usize]).norm());
         assert!(edge.fold(0.0, f64::max) < 0.125_f64.sqrt() + 1e-12);
     }
 }

@@ -80,11 +80,7 @@ impl FitState {
     /// # Errors
     /// The file cannot be read, is damaged, or belongs to another image or other options. The maximum number of
     /// iterations may differ.
-    pub fn load(
-        path: &Path,
-        grains: &Grains,
-        options: &FitOptions,
-    ) -> Result<Option<Self>, CheckpointError> {
+    pub fn load(path: &Path, grains: &Grains, options: &FitOptions) -> Result<Option<Self>, CheckpointError> {
         let wrong = |problem| CheckpointError { path: path.to_owned(), problem };
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,

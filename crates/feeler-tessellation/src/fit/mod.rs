@@ -111,6 +111,14 @@ pub struct FitState {
     pub sites: Vec<[f64; 4]>,
 }
 
+impl FitState {
+    /// Returns the sites, in the order of the grains.
+    #[must_use]
+    pub fn sites(&self) -> Vec<Site> {
+        sites_of(&self.sites)
+    }
+}
+
 /// First damping relative to the diagonal of the normal equations. A larger value makes the first steps
 /// cautious; a smaller one causes rejected steps.
 const FIRST_DAMPING: f64 = 1e-3;
@@ -137,12 +145,27 @@ pub struct Fit<'a, D = Gjk<SignedVolumes>> {
     state: FitState,
 }
 
-impl<'a, D: CellDistance> Fit<'a, D> {
-    /// Starts a fit: sites at the centres of mass of the grains, weights from their volumes.
+impl<'a> Fit<'a> {
+    /// Starts a fit with distances by GJK and Signed Volumes: sites at the centres of mass of the grains, weights
+    /// from their volumes.
     ///
     /// # Errors
     /// The domain of the image is not valid.
-    pub fn new(grains: &'a Grains, options: FitOptions, distance: D) -> Result<Self, TessellationError> {
+    pub fn new(grains: &'a Grains, options: FitOptions) -> Result<Self, TessellationError> {
+        Self::with_distance(grains, options, Gjk::default())
+    }
+}
+
+impl<'a, D: CellDistance> Fit<'a, D> {
+    /// Starts a fit with another computation of distances.
+    ///
+    /// # Errors
+    /// The domain of the image is not valid.
+    pub fn with_distance(
+        grains: &'a Grains,
+        options: FitOptions,
+        distance: D,
+    ) -> Result<Self, TessellationError> {
         let sites = (0..grains.labels.len())
             .map(|k| {
                 let radius = 0.5 * grains.diameter(k);
@@ -168,20 +191,16 @@ impl<'a, D: CellDistance> Fit<'a, D> {
         Ok(out)
     }
 
-    /// Continues a fit from a state.
+    /// Continues from an earlier state of a fit of the same grains with the same options.
     ///
     /// # Errors
     /// The number of sites in the state is not that of the grains.
-    pub fn resume(
-        grains: &'a Grains,
-        options: FitOptions,
-        distance: D,
-        state: FitState,
-    ) -> Result<Self, TessellationError> {
-        if state.sites.len() != grains.labels.len() {
+    pub fn resume(mut self, state: FitState) -> Result<Self, TessellationError> {
+        if state.sites.len() != self.grains.labels.len() {
             return Err(TessellationError::SiteCount(state.sites.len()));
         }
-        Ok(Self { grains, options, distance, state })
+        self.state = state;
+        Ok(self)
     }
 
     /// Returns the current state.
@@ -201,7 +220,7 @@ impl<'a, D: CellDistance> Fit<'a, D> {
     /// # Errors
     /// The sites are not valid.
     pub fn tessellation(&self) -> Result<Tessellation, TessellationError> {
-        tessellate(&self.domain(), &sites_of(&self.state.sites))
+        tessellate(&self.domain(), &self.state.sites())
     }
 
     const fn domain(&self) -> Domain {
@@ -237,7 +256,7 @@ impl<'a, D: CellDistance> Fit<'a, D> {
             FitMethod::Gradient => FIRST_DAMPING,
             FitMethod::Simplex => self.first_simplex(),
         };
-        let sites = SiteIndex::new(&self.domain(), &sites_of(&self.state.sites))?;
+        let sites = SiteIndex::new(&self.domain(), &self.state.sites())?;
         let sum = self.sum(&sites);
         self.state.objective = self.objective(sum);
         if stage == FitStage::Boundaries {
@@ -290,7 +309,7 @@ impl<'a, D: CellDistance> Fit<'a, D> {
     /// Tries steps with increasing damping until one decreases the sum of squares. Returns whether no step does.
     fn gradient_step(&mut self) -> Result<bool, TessellationError> {
         let domain = self.domain();
-        let sites = SiteIndex::new(&domain, &sites_of(&self.state.sites))?;
+        let sites = SiteIndex::new(&domain, &self.state.sites())?;
         let n = self.state.sites.len();
         let normal = match self.state.stage {
             FitStage::Interfaces => objective::interface_normal(self.grains, &sites),
@@ -340,7 +359,7 @@ impl<'a, D: CellDistance> Fit<'a, D> {
     /// Runs one sweep of the simplex method. Returns whether the simplexes are as small as they get.
     fn sweep(&mut self) -> Result<bool, TessellationError> {
         let before = self.state.objective;
-        let mut sites = sites_of(&self.state.sites);
+        let mut sites = self.state.sites();
         let has_weights = self.options.kind == CellKind::Laguerre;
         let step = self.state.control;
         let local =
@@ -352,7 +371,8 @@ impl<'a, D: CellDistance> Fit<'a, D> {
         let after = self.objective(sum);
         if after < before {
             self.state.objective = after;
-            self.state.sites = sites.iter().map(|s| [s.position.x, s.position.y, s.position.z, s.weight]).collect();
+            self.state.sites =
+                sites.iter().map(|s| [s.position.x, s.position.y, s.position.z, s.weight]).collect();
         }
         let decrease = before - after;
         if decrease < SLOW_SWEEP * before {

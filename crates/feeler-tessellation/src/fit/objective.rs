@@ -207,11 +207,7 @@ fn conic_combination(vectors: &[V3], target: &V3) -> Vec<(usize, f64)> {
 }
 
 /// Computes the sums of all grains.
-pub(super) fn boundary_sums<D: CellDistance>(
-    grains: &Grains,
-    sites: &SiteIndex,
-    distance: &D,
-) -> CellSum {
+pub(super) fn boundary_sums<D: CellDistance>(grains: &Grains, sites: &SiteIndex, distance: &D) -> CellSum {
     let sums: Vec<CellSum> = (0..grains.labels.len())
         .into_par_iter()
         .map_init(CellScratch::default, |s, k| grain_sum(grains, k, sites, distance, s, None))
@@ -294,10 +290,7 @@ mod tests {
             state
         };
         let sites: Vec<Site> = (0..30)
-            .map(|_| Site {
-                position: P3::from(domain.lengths.map(|l| l * next())),
-                weight: 4.0 * next(),
-            })
+            .map(|_| Site { position: P3::from(domain.lengths.map(|l| l * next())), weight: 4.0 * next() })
             .collect();
         let image = VoxelImage::of_tessellation(&SiteIndex::new(&domain, &sites).unwrap(), [20, 18, 16]);
         let moved = sites
@@ -331,7 +324,11 @@ mod tests {
                 // The gradient is that of half of the sum.
                 let numeric = (at(h) - at(-h)) / (4.0 * h);
                 let error = (numeric - gradient[k][component]).abs();
-                assert!(error < 1e-6 * largest, "site {k}, {component}: {numeric} {}", gradient[k][component]);
+                assert!(
+                    error < 1e-6 * largest,
+                    "site {k}, {component}: {numeric} {}",
+                    gradient[k][component]
+                );
             }
         }
     }

@@ -42,7 +42,9 @@ pub enum ImageProblem {
     #[error("the size {0:?} is not supported: 1 to {MAX_VOXELS} voxels are")]
     Size([u64; 3]),
     /// A label is not a whole number from 0 to 2³² − 1. The number is the position of the voxel.
-    #[error("voxel {0} has the value {1}, but labels are whole numbers from 0 to 4294967295; segment the image first")]
+    #[error(
+        "voxel {0} has the value {1}, but labels are whole numbers from 0 to 4294967295; segment the image first"
+    )]
     Label(usize, String),
     /// A field of an NRRD header is missing or not supported.
     #[error("header field '{field}': {problem}")]

@@ -83,7 +83,10 @@ fn spacing(header: &Header) -> Result<V3, ImageProblem> {
             let v = vector("space directions", v)?;
             out[k] = v[k];
             if (0..3).any(|j| j != k && v[j] != 0.0) {
-                return Err(wrong("space directions", "axes are not parallel to x, y and z; resample the image"));
+                return Err(wrong(
+                    "space directions",
+                    "axes are not parallel to x, y and z; resample the image",
+                ));
             }
         }
         out

@@ -50,8 +50,14 @@ impl std::str::FromStr for VoxelType {
             "u64" | "ulonglong" | "unsigned long long" | "unsigned long long int" | "uint64" | "uint64_t" => {
                 Self::U64
             }
-            "i64" | "longlong" | "long long" | "long long int" | "signed long long" | "signed long long int"
-            | "int64" | "int64_t" => Self::I64,
+            "i64"
+            | "longlong"
+            | "long long"
+            | "long long int"
+            | "signed long long"
+            | "signed long long int"
+            | "int64"
+            | "int64_t" => Self::I64,
             "f32" | "float" => Self::F32,
             "f64" | "double" => Self::F64,
             _ => return Err(format!("'{s}' is not a type of voxels; give u8, i8, … u64, i64, f32 or f64")),

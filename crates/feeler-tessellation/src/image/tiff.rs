@@ -30,9 +30,8 @@ pub(super) fn read_folder(folder: &Path) -> Result<VoxelImage, ImageProblem> {
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(ImageProblem::Read)? {
         let path = entry.map_err(ImageProblem::Read)?.path();
-        let is_slice = path.extension().is_some_and(|e| {
-            e.eq_ignore_ascii_case("tif") || e.eq_ignore_ascii_case("tiff")
-        });
+        let is_slice =
+            path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tif") || e.eq_ignore_ascii_case("tiff"));
         if is_slice {
             files.push(path);
         }
@@ -112,8 +111,8 @@ fn slice_labels(values: DecodingResult) -> Result<Vec<u32>, ImageProblem> {
         DecodingResult::I64(v) => labels(v.into_iter(), |x| x.try_into().ok()),
         DecodingResult::F32(v) => labels(v.into_iter(), |x| whole(x.into())),
         DecodingResult::F64(v) => labels(v.into_iter(), whole),
-        DecodingResult::F16(_) => {
-            Err(ImageProblem::Tiff("16-bit floating-point values are not supported; save whole numbers".into()))
-        }
+        DecodingResult::F16(_) => Err(ImageProblem::Tiff(
+            "16-bit floating-point values are not supported; save whole numbers".into(),
+        )),
     }
 }
