@@ -78,7 +78,7 @@ pub(crate) fn run(
     outcome.seconds = clock.elapsed().as_secs_f64();
     let empty = outcome.cells.cells.iter().filter(|c| c.is_none()).count();
     if !args.form.quiet {
-        if outcome.state.stage == FitStage::Exhausted {
+        if outcome.state.stage != FitStage::Converged {
             writeln!(
                 err,
                 "feeler: not converged after {} iterations (--max-iterations)",
@@ -110,8 +110,8 @@ fn format_of(path: &Path) -> anyhow::Result<Format> {
     }
 }
 
-/// Runs the fit to its end. If a signal requests the end of the process, ends it after the iteration and returns
-/// a message.
+/// Runs the fit to its end. If a signal requests the end of the process, ends it after the iteration and
+/// returns a message.
 fn fit(args: &Arguments, grains: &Grains, options: FitOptions) -> anyhow::Result<(FitState, Option<String>)> {
     let saved = match &args.checkpoint {
         Some(path) => FitState::load(path, grains, &options)?,

@@ -2,8 +2,8 @@
 //!
 //! A cell is stored as a simple polyhedron: three planes meet at each vertex. Vertices where more planes meet
 //! are split into several vertices with edges of length zero between them. All decisions are exact, with a
-//! symbolic perturbation of the weights, so every cell is a valid polyhedron, and cells agree about the faces,
-//! edges and vertices that they share.
+//! symbolic perturbation of the weights, so every cell is a valid polyhedron, and cells agree about the
+//! faces, edges and vertices that they share.
 //!
 //! # Source
 //! Edelsbrunner and Mücke, *Simulation of simplicity* (1990); order of the perturbation by coordinates, which
@@ -103,8 +103,8 @@ impl Clipper {
             for (side, (source, distance)) in pair.iter().enumerate() {
                 let sign = if side == 0 { -1.0 } else { 1.0 };
                 let mut row = V3::zeros();
-                // The plane of an image at twice the distance is scaled like that of a wall only if the row is
-                // the offset of the image.
+                // The plane of an image at twice the distance is scaled like that of a wall only if the row
+                // is the offset of the image.
                 let length = if matches!(source, Source::Site { .. }) { 2.0 * distance } else { 1.0 };
                 row[axis] = sign * length;
                 let height = 2.0 * distance * length;
@@ -148,7 +148,8 @@ impl Clipper {
         }
         let height = d_sq - weight + self.weight;
         let magnitude = d_sq + weight.abs() + self.weight.abs();
-        if height > 2.0 * d_sq.sqrt() * self.radius * (1.0 + ROUNDING) + ROUNDING * magnitude {
+        let reach = self.radius * (1.0 + 2.0 * MAX_VERTEX_ERROR);
+        if height > 2.0 * d_sq.sqrt() * reach + ROUNDING * magnitude {
             return;
         }
         let source = Source::Site { index: other, shift, position, weight };

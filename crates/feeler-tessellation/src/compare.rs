@@ -1,7 +1,8 @@
 //! Comparison of tessellations and of labelled images.
 
+use crate::domain::Site;
 use crate::image::as_float;
-use crate::tessellation::{Neighbour, Site, Tessellation};
+use crate::tessellation::{Neighbour, Tessellation};
 use std::collections::HashMap;
 
 /// Distances from the facets of a tessellation to the planes of other sites.
@@ -9,8 +10,8 @@ use std::collections::HashMap;
 pub struct FacetErrors {
     /// Number of facets.
     pub count: usize,
-    /// Root mean square over the facets, weighted by area. The error of a facet is the root mean square of the
-    /// distances of its vertices.
+    /// Root mean square over the facets, weighted by area. The error of a facet is the root mean square of
+    /// the distances of its vertices.
     pub rms: f64,
     /// Error of a facet that 95 % of the total area does not exceed.
     pub percentile_95: f64,
@@ -18,8 +19,8 @@ pub struct FacetErrors {
     pub max: f64,
 }
 
-/// Compares each facet between two cells with the radical plane of the same two of `sites`. Facets with an area
-/// of at most `min_area` are skipped.
+/// Compares each facet between two cells with the radical plane of the same two of `sites`. Facets with an
+/// area of at most `min_area` are skipped.
 #[must_use]
 pub fn facet_errors(exact: &Tessellation, sites: &[Site], min_area: f64) -> FacetErrors {
     let mut errors: Vec<(f64, f64)> = Vec::new();
@@ -60,8 +61,8 @@ pub fn facet_errors(exact: &Tessellation, sites: &[Site], min_area: f64) -> Face
     out
 }
 
-/// Returns the Rand index of two labellings of the same voxels: the fraction of pairs of voxels that are in one
-/// grain in both labellings, or in different grains in both. Voxels with the label 0 in `a` are skipped.
+/// Returns the Rand index of two labellings of the same voxels: the fraction of pairs of voxels that are in
+/// one grain in both labellings, or in different grains in both. Voxels with the label 0 in `a` are skipped.
 ///
 /// # Panics
 /// The labellings have different lengths.

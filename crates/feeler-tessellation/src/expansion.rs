@@ -4,8 +4,8 @@
 //! Shewchuk, *Adaptive precision floating-point arithmetic and fast robust geometric predicates* (1997):
 //! an expansion is a sum of numbers of increasing magnitude whose bits do not overlap.
 //!
-//! The crate `robust` has the predicates of ordinary Delaunay triangulations only. Cells with weights need the
-//! sign of a determinant with weighted heights, therefore the arithmetic itself is here. It is used when
+//! The crate `robust` has the predicates of ordinary Delaunay triangulations only. Cells with weights need
+//! the sign of a determinant with weighted heights, therefore the arithmetic itself is here. It is used when
 //! rounding may change a sign, so it needs no speed.
 
 use std::cmp::Ordering;

@@ -1,6 +1,6 @@
 //! Grid of bins that finds the sites around a point, ring by ring.
 
-use crate::tessellation::{Domain, Site};
+use crate::domain::{Domain, Site};
 use feeler_geom::{P3, V3, math};
 
 /// Mean number of sites in a bin. With a larger value, more sites are examined for each cell; with a smaller
@@ -79,8 +79,8 @@ impl Grid {
         ((at - ring).max(limit.0), (at + ring).min(limit.1))
     }
 
-    /// Returns a lower bound of the distance from a point to the sites in a ring of bins and beyond; `None` if
-    /// there are no such sites.
+    /// Returns a lower bound of the distance from a point to the sites in a ring of bins and beyond; `None`
+    /// if there are no such sites.
     pub(crate) fn beyond(&self, domain: &Domain, p: &P3, ring: i32) -> Option<f64> {
         if ring == 0 {
             return Some(0.0);

@@ -1,8 +1,9 @@
 //! Voronoi and Laguerre cells, and their fit to voxel images of polycrystals.
 //!
-//! [`tessellate`] computes the cells of sites in a box as convex polyhedra. [`VoxelImage`] reads images in which
-//! each voxel has the label of its grain, and [`Fit`] finds the sites and weights whose cells represent the
-//! grains. [`CellMesh`] removes short edges from the cells and writes them for `ParaView` and mesh generators.
+//! [`tessellate`] computes the cells of sites in a box as convex polyhedra. [`VoxelImage`] reads images in
+//! which each voxel has the label of its grain, and [`Fit`] finds the sites and weights whose cells represent
+//! the grains. [`CellMesh`] removes short edges from the cells and writes them for `ParaView` and mesh
+//! generators.
 //!
 //! ```
 //! use feeler_geom::{P3, V3};
@@ -29,11 +30,12 @@
 //! # }
 //! ```
 //!
-//! Lengths are in the unit of the image, which is one voxel unless the file gives another one. Results do not depend on the number of
-//! threads.
+//! Lengths are in the unit of the image, which is one voxel unless the file gives another one. Results do not
+//! depend on the number of threads.
 
 mod clip;
 mod compare;
+mod domain;
 mod expansion;
 mod fit;
 mod grid;
@@ -43,6 +45,7 @@ mod output;
 mod tessellation;
 
 pub use compare::{FacetErrors, facet_errors, rand_index};
+pub use domain::{Domain, Site};
 pub use feeler_convex::SignedVolumes;
 pub use fit::{
     CellDistance, CellKind, CheckpointError, CheckpointProblem, Fit, FitMethod, FitOptions, FitStage,
@@ -51,9 +54,9 @@ pub use fit::{
 pub use image::{
     ByteOrder, Grains, ImageError, ImageProblem, InterfacePoint, MAX_VOXELS, RawLayout, VoxelImage, VoxelType,
 };
-pub use mesh::{CellMesh, MAX_FACE_ANGLE, MeshFace, Regularisation, ShiftedVertex};
+pub use mesh::{CellMesh, MAX_FACE_ANGLE, MeshEdge, MeshFace, Regularisation, ShiftedVertex};
 pub use output::CellValues;
 pub use tessellation::{
-    Cell, CellScratch, Domain, Face, Neighbour, SharedVertices, Site, SiteIndex, Tessellation,
-    TessellationError, tessellate,
+    Cell, CellScratch, Face, Neighbour, SharedVertices, SiteIndex, Tessellation, TessellationError,
+    tessellate,
 };

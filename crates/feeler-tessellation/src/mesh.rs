@@ -1,21 +1,26 @@
 //! Faces and vertices that cells share, and their regularisation: short edges become vertices.
 //!
 //! # Source
-//! DIST §6.3.2, Eq. (6.6). The limits of non-planar faces follow the practice of Neper (Quey, Dawson and Barbe,
-//! *Large-scale 3D random polycrystals for the finite element method*, 2011).
+//! DIST §6.3.2, Eq. (6.6). The limits of non-planar faces follow the practice of Neper (Quey, Dawson and
+//! Barbe, *Large-scale 3D random polycrystals for the finite element method*, 2011).
 //!
 //! # Deviations
 //! - A merged vertex that lies on walls of the domain stays on them; (6.6) is minimised along the walls.
-//! - If the faces leave a direction undetermined, the vertex is placed near the mean of those that it replaces.
+//! - If the faces leave a direction undetermined, the vertex is placed near the mean of those that it
+//!   replaces.
 
+use crate::domain::Domain;
 use crate::image::as_float;
-use crate::tessellation::{Domain, Neighbour, Tessellation, area_vector, volume_and_centroid};
+use crate::tessellation::{Neighbour, Tessellation, area_vector, volume_and_centroid};
 use feeler_geom::{P3, V3, math};
 use nalgebra::Matrix3;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Vertex of a mesh with the number of domains along each axis by which it is shifted.
 pub type ShiftedVertex = (u32, [i32; 3]);
+
+/// Edge of a mesh: two vertices and the shift of the second one relative to the first one.
+pub type MeshEdge = (u32, u32, [i32; 3]);
 
 /// Face of a mesh: the boundary between a cell and another one or a wall.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +59,8 @@ pub struct Regularisation {
     pub min_edge_after: f64,
     /// Number of edges that were merged.
     pub merged: usize,
-    /// Number of edges shorter than the threshold that remain, because merging them would make a face too uneven
-    /// or remove a cell.
+    /// Number of edges shorter than the threshold that remain, because merging them would make a face too
+    /// uneven or remove a cell.
     pub remaining: usize,
     /// Number of faces that vanished.
     pub vanished_faces: usize,
@@ -63,8 +68,9 @@ pub struct Regularisation {
     pub max_volume_change: f64,
 }
 
-/// Maximum angle (degrees) between the normal of a face and that of a triangle of a vertex pair and the face's
-/// middle. With a larger value, more short edges can be merged; with a smaller one, faces stay nearly planar.
+/// Maximum angle (degrees) between the normal of a face and that of a triangle of a vertex pair and the
+/// face's middle. With a larger value, more short edges can be merged; with a smaller one, faces stay nearly
+/// planar.
 pub const MAX_FACE_ANGLE: f64 = 20.0;
 
 /// Weight of a wall's plane relative to that of a face in the least squares for a vertex.
@@ -150,8 +156,8 @@ impl CellMesh {
         self.positions[vertex.0 as usize] + self.shifted(vertex.1)
     }
 
-    /// Returns the polygons of a cell with outward orientation, in the frame of the cell, each with the cell or
-    /// wall behind it.
+    /// Returns the polygons of a cell with outward orientation, in the frame of the cell, each with the cell
+    /// or wall behind it.
     #[must_use]
     pub fn polygons(&self, cell: usize) -> Vec<(Neighbour, Vec<ShiftedVertex>)> {
         let mut out = Vec::new();
@@ -196,9 +202,9 @@ impl CellMesh {
         volume_and_centroid(triangles, &about)
     }
 
-    /// Returns the edges: two vertices and the shift of the second one relative to the first one.
+    /// Returns all edges.
     #[must_use]
-    pub fn edges(&self) -> BTreeSet<(u32, u32, [i32; 3])> {
+    pub fn edges(&self) -> BTreeSet<MeshEdge> {
         let mut out = BTreeSet::new();
         for face in &self.faces {
             let next = face.vertices.iter().cycle().skip(1);
@@ -211,7 +217,7 @@ impl CellMesh {
         out
     }
 
-    fn edge_length(&self, (u, v, shift): (u32, u32, [i32; 3])) -> f64 {
+    fn edge_length(&self, (u, v, shift): MeshEdge) -> f64 {
         (self.position((v, shift)) - self.positions[u as usize]).norm()
     }
 
@@ -223,9 +229,9 @@ impl CellMesh {
         out
     }
 
-    /// Merges the end points of edges shorter than `min_edge`, the shortest edges first, until no more edges can
-    /// be merged. The new vertex minimises the sum of squared distances to the original planes of its faces
-    /// (6.6).
+    /// Merges the end points of edges shorter than `min_edge`, the shortest edges first, until no more edges
+    /// can be merged. The new vertex minimises the sum of squared distances to the original planes of its
+    /// faces (6.6).
     pub fn regularise(&mut self, min_edge: f64) -> Regularisation {
         let n = self.cells.len();
         let volumes: Vec<f64> = (0..n).map(|k| self.volume_and_centroid(k).0).collect();
@@ -235,7 +241,7 @@ impl CellMesh {
         let faces_before = faces(self);
         let mut merger = Merger::new(self);
         loop {
-            let mut short: Vec<(f64, (u32, u32, [i32; 3]))> = merger
+            let mut short: Vec<(f64, MeshEdge)> = merger
                 .mesh
                 .edges()
                 .into_iter()
@@ -308,7 +314,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges the second vertex of an edge into the first one, unless the result would not be a valid mesh.
-    fn merge(&mut self, (u, v, shift): (u32, u32, [i32; 3])) -> bool {
+    fn merge(&mut self, (u, v, shift): MeshEdge) -> bool {
         if u == v {
             return false;
         }
@@ -401,8 +407,8 @@ impl<'a> Merger<'a> {
         })
     }
 
-    /// Returns the point with the smallest sum of squared distances to planes; on walls, among the points of the
-    /// walls.
+    /// Returns the point with the smallest sum of squared distances to planes; on walls, among the points of
+    /// the walls.
     fn least_squares(&self, planes: &BTreeSet<(u32, [i32; 3])>, mean: &P3) -> P3 {
         let (mut matrix, mut right) = (Matrix3::identity() * MEAN_WEIGHT, V3::zeros());
         let mut walls = Vec::new();

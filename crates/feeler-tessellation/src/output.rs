@@ -20,9 +20,9 @@ pub struct CellValues {
 const VTK_POLYHEDRON: u32 = 42;
 
 impl CellMesh {
-    /// Returns an unstructured grid of polyhedra in VTK's XML format (`.vtu`), for `ParaView` and other programs.
-    /// `origin` is added to all positions, and `values` are the cell data, in the order of the cells. Cells
-    /// without faces are left out.
+    /// Returns an unstructured grid of polyhedra in VTK's XML format (`.vtu`), for `ParaView` and other
+    /// programs. `origin` is added to all positions, and `values` are the cell data, in the order of the
+    /// cells. Cells without faces are left out.
     #[must_use]
     pub fn to_vtu(&self, origin: &V3, values: &[CellValues]) -> String {
         let mut points = String::new();
@@ -72,7 +72,8 @@ impl CellMesh {
         }
         let array = |kind: &str, name: &str, components: &str, text: &str| {
             format!(
-                "<DataArray type=\"{kind}\" Name=\"{name}\"{components} format=\"ascii\">\n{text}</DataArray>\n"
+                "<DataArray type=\"{kind}\" Name=\"{name}\"{components} format=\"ascii\">\n\
+                 {text}</DataArray>\n"
             )
         };
         let mut out = format!(
@@ -96,8 +97,8 @@ impl CellMesh {
         out
     }
 
-    /// Returns the surfaces of all cells as STL text: one solid for each cell, named `grain_LABEL`. `origin` is
-    /// added to all positions. Faces between two cells belong to both solids.
+    /// Returns the surfaces of all cells as STL text: one solid for each cell, named `grain_LABEL`. `origin`
+    /// is added to all positions. Faces between two cells belong to both solids.
     #[must_use]
     pub fn to_stl(&self, origin: &V3, labels: &[u32]) -> String {
         let mut out = String::new();

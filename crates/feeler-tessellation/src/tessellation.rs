@@ -9,48 +9,19 @@
 //!   images have no rounding error.
 //!
 //! # Choice of libraries
-//! `meshless_voronoi` 0.7 and `voro_rs` 0.3 (a binding of voro++, which needs a C++ compiler) were considered.
-//! The former has no weights; the latter decides with tolerances, so two cells may disagree about a face, and
-//! has no names for vertices that several cells share. Regularisation needs both. benches/RESULTS.md has times.
+//! `meshless_voronoi` 0.7 and `voro_rs` 0.3 (a binding of voro++, which needs a C++ compiler) were
+//! considered. The former has no weights; the latter decides with tolerances, so two cells may disagree about
+//! a face, and has no names for vertices that several cells share. Regularisation needs both.
+//! benches/RESULTS.md has times.
 
 use crate::clip::{Clipper, Polyhedron, Source};
+use crate::domain::{Domain, Site};
 use crate::grid::Grid;
 use feeler_geom::{P3, V3, math};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Box from the origin to `lengths`, in which cells are computed. Unit: any, often the edge of a voxel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Domain {
-    /// Edge lengths, > 0.
-    pub lengths: V3,
-    /// Axes along which the cells repeat. The other axes end at walls.
-    pub periodic: [bool; 3],
-}
-
-impl Domain {
-    /// Returns the shortest one of the vectors that differ from `offset` by whole periods.
-    #[must_use]
-    pub fn nearest_offset(&self, offset: &V3) -> V3 {
-        let mut out = *offset;
-        for k in (0..3).filter(|k| self.periodic[*k]) {
-            out[k] -= (offset[k] / self.lengths[k]).round() * self.lengths[k];
-        }
-        out
-    }
-}
-
-/// Site of a cell.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Site {
-    /// Position. It may be outside the domain; along periodic axes it is moved into the domain.
-    pub position: P3,
-    /// Weight, in squared units of length, subtracted from squared distances; any sign. A cell grows with its
-    /// weight. Adding one number to all weights changes nothing.
-    pub weight: f64,
-}
-
-/// What is on the other side of a face.
+/// Cell or wall behind a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Neighbour {
     /// Another cell, or an image of a cell.
@@ -81,8 +52,8 @@ pub struct Face {
 
 /// Convex polyhedron of the points that are nearest to one site.
 ///
-/// Exactly three faces meet at each vertex. If more cells than four meet at one point, as in a lattice, several
-/// vertices coincide, and edges or faces between them have no size.
+/// Exactly three faces meet at each vertex. If more cells than four meet at one point, as in a lattice,
+/// several vertices coincide, and edges or faces between them have no size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Positions of the vertices.
@@ -129,7 +100,7 @@ pub(crate) fn area_vector(polygon: &[P3]) -> V3 {
 }
 
 /// Computes volume and centre of mass of a closed surface of polygons.
-pub(crate) fn volume_and_centroid<'a>(polygons: impl Iterator<Item = Vec<P3>>, about: &'a P3) -> (f64, P3) {
+pub(crate) fn volume_and_centroid(polygons: impl Iterator<Item = Vec<P3>>, about: &P3) -> (f64, P3) {
     let (mut volume, mut moment) = (0.0, V3::zeros());
     for polygon in polygons {
         for k in 2..polygon.len() {
@@ -157,9 +128,14 @@ pub enum TessellationError {
     Site(usize),
 }
 
-/// Maximum coordinate of a site relative to the largest length of the domain. With a larger value, rounding of
-/// coordinates to the grid moves sites more; with a smaller one, a fit cannot move sites out of the box freely.
+/// Maximum coordinate of a site relative to the largest length of the domain. With a larger value, rounding
+/// of coordinates to the grid moves sites more; with a smaller one, a fit cannot move sites out of the box
+/// freely.
 const MAX_EXTENT: f64 = 1e6;
+
+/// Relative margin of the distances up to which sites are searched; it exceeds the errors of vertices. A larger
+/// value examines more sites; without a margin, a plane that touches a vertex may be missed.
+const SEARCH_MARGIN: f64 = 1e-9;
 
 /// Sites with a grid that finds those near a point.
 #[derive(Clone, Debug)]
@@ -181,7 +157,8 @@ impl SiteIndex {
     /// Sorts sites into a grid.
     ///
     /// # Errors
-    /// A length of the domain is not positive, the number of sites is 0 or too large, or a site is not finite.
+    /// A length of the domain is not positive, the number of sites is 0 or too large, or a site is not
+    /// finite.
     pub fn new(domain: &Domain, sites: &[Site]) -> Result<Self, TessellationError> {
         for length in domain.lengths.iter() {
             if !(*length > 0.0 && length.is_finite()) {
@@ -251,7 +228,7 @@ impl SiteIndex {
             // The two innermost rings are sorted together, because the nearest sites cut off the most.
             let inner = if ring == 1 { 0 } else { ring };
             match self.grid.beyond(&self.domain, &site.position, inner) {
-                Some(near) if near <= reach * (1.0 + 1e-12) => {}
+                Some(near) if near <= reach * (1.0 + SEARCH_MARGIN) => {}
                 _ => break,
             }
             scratch.candidates.clear();
@@ -269,7 +246,7 @@ impl SiteIndex {
                 .candidates
                 .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
             for (key, other, shift) in &scratch.candidates {
-                if *key > 2.0 * clipper.radius * (1.0 + 1e-9) {
+                if *key > 2.0 * clipper.radius * (1.0 + SEARCH_MARGIN) {
                     break;
                 }
                 let o = self.sites[*other as usize];
@@ -282,8 +259,8 @@ impl SiteIndex {
         if clipper.is_empty { None } else { Some(self.finish(&site, &clipper.polyhedron())) }
     }
 
-    /// Returns the index of the site with the smallest weighted distance from a point of the domain; the lowest
-    /// index if several are equally near.
+    /// Returns the index of the site with the smallest weighted distance from a point of the domain; the
+    /// lowest index if several are equally near.
     #[must_use]
     pub fn nearest(&self, point: &P3) -> u32 {
         let mut best = (f64::INFINITY, u32::MAX);
@@ -303,8 +280,8 @@ impl SiteIndex {
         best.1
     }
 
-    /// Returns the box from which the cell of a site is clipped: walls, or the radical planes of the site's own
-    /// images.
+    /// Returns the box from which the cell of a site is clipped: walls, or the radical planes of the site's
+    /// own images.
     fn bounds(&self, number: u32, site: &Site) -> [[(Source, f64); 2]; 3] {
         [0, 1, 2].map(|axis| {
             [false, true].map(|upper| {

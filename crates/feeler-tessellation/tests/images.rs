@@ -1,5 +1,15 @@
 //! Image files: all formats, and messages of damaged ones.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::float_cmp,
+    clippy::missing_assert_message,
+    reason = "test code"
+)]
+
 use feeler_geom::{P3, V3};
 use feeler_tessellation::{ByteOrder, Domain, Grains, RawLayout, Site, SiteIndex, VoxelImage, VoxelType};
 use std::io::Write as _;

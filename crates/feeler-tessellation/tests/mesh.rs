@@ -1,5 +1,15 @@
 //! Meshes of cells and their regularisation.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::float_cmp,
+    clippy::missing_assert_message,
+    reason = "test code"
+)]
+
 use feeler_geom::{P3, V3};
 use feeler_tessellation::{CellMesh, Domain, Site, tessellate};
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
@@ -56,12 +66,6 @@ fn short_edges_are_merged() {
         let report = mesh.regularise(threshold);
         let after = mesh.edge_lengths();
         let short = |list: &[f64]| list.iter().filter(|l| **l < threshold).count();
-        println!(
-            "{report:?}, {} of {} edges are short, then {}",
-            short(&before),
-            before.len(),
-            short(&after)
-        );
         assert_eq!(report.remaining, short(&after));
         assert!(short(&before) > 50 && short(&after) * 8 < short(&before), "{report:?}");
         assert!(
@@ -81,8 +85,8 @@ fn short_edges_are_merged() {
 
 #[test]
 fn a_merged_vertex_minimises_its_distances_to_the_planes() {
-    // Four sites in a plane, slightly off a square: their edge along z is split in two at a short distance, and
-    // the merged vertices lie in the middle between both.
+    // Four sites in a plane, slightly off a square: their edge along z is split in two at a short distance,
+    // and the merged vertices lie in the middle between both.
     let site = |x: f64, y: f64| Site { position: P3::new(x, y, 0.5), weight: 0.0 };
     let domain = Domain { lengths: V3::repeat(1.0), periodic: [false; 3] };
     let sites = [site(0.25, 0.25), site(0.75, 0.25), site(0.25, 0.75), site(0.76, 0.76)];

@@ -1,5 +1,15 @@
 //! Known tessellations recovered from their images.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::float_cmp,
+    clippy::missing_assert_message,
+    reason = "test code"
+)]
+
 use feeler_convex::reference::{Johnson, Voronoi};
 use feeler_geom::{P3, V3};
 use feeler_tessellation::{
@@ -50,7 +60,6 @@ fn voronoi_sites_are_recovered_to_a_tenth_of_a_voxel() {
         let found = fit.tessellation().unwrap().sites;
         let error = |(a, b): (&Site, &Site)| known.domain.nearest_offset(&(a.position - b.position)).norm();
         let largest = found.iter().zip(&known.sites).map(error).fold(0.0, f64::max);
-        println!("{:?}, error {largest}", fit.state().history);
         assert!(largest < 0.1, "a site is {largest} voxels away");
     }
 }
@@ -108,7 +117,6 @@ fn both_methods_reach_small_objectives_with_all_sub_algorithms() {
         ];
         for state in &states {
             let (first, last) = (state.history[0], state.objective);
-            println!("{method:?}: {first} to {last} in {} iterations", state.iterations);
             assert_eq!(state.stage, FitStage::Converged);
             assert!(last < 0.05 * first, "{method:?}: {first} to {last}");
             assert!(state.history.windows(2).all(|w| w[1] <= w[0]), "{:?}", state.history);

@@ -1,8 +1,8 @@
 //! Checkpoints of a fit.
 //!
-//! A checkpoint is a line that names the format, a line with a hash of the image and the options, and the state
-//! as JSON, in which numbers keep all bits. A fit that continues from a checkpoint ends with the same bits as one
-//! that was not interrupted.
+//! A checkpoint is a line that names the format, a line with a hash of the image and the options, and the
+//! state as JSON, in which numbers keep all bits. A fit that continues from a checkpoint ends with the same
+//! bits as one that was not interrupted.
 
 use super::{FitOptions, FitState};
 use crate::image::Grains;
@@ -78,8 +78,8 @@ impl FitState {
     /// Reads a checkpoint; `None` if the file does not exist.
     ///
     /// # Errors
-    /// The file cannot be read, is damaged, or belongs to another image or other options. The maximum number of
-    /// iterations may differ.
+    /// The file cannot be read, is damaged, or belongs to another image or other options. The maximum number
+    /// of iterations may differ.
     pub fn load(path: &Path, grains: &Grains, options: &FitOptions) -> Result<Option<Self>, CheckpointError> {
         let wrong = |problem| CheckpointError { path: path.to_owned(), problem };
         let bytes = match std::fs::read(path) {

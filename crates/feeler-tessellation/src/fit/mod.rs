@@ -4,11 +4,12 @@
 //! DIST §6.3.1, Eq. (6.5), and the convergence criterion of §6.5.2.
 //!
 //! # Deviations
-//! - Beyond the reference, the derivatives of the distances by sites and weights are computed at the footpoints,
-//!   so the fit uses Levenberg and Marquardt's method. The derivative-free method remains as [`FitMethod`].
-//! - The objective (6.5) is zero for all tessellations whose faces separate the voxel centres. Therefore the fit
-//!   starts with another stage, which minimises distances of the interface points to the planes of both grains:
-//!   it places a face in the middle of the possible positions.
+//! - Beyond the reference, the derivatives of the distances by sites and weights are computed at the
+//!   footpoints, so the fit uses Levenberg and Marquardt's method. The derivative-free method remains as
+//!   [`FitMethod`].
+//! - The objective (6.5) is zero for all tessellations whose faces separate the voxel centres. Therefore the
+//!   fit starts with another stage, which minimises distances of the interface points to the planes of both
+//!   grains: it places a face in the middle of the possible positions.
 
 mod checkpoint;
 mod distance;
@@ -19,8 +20,9 @@ mod simplex;
 pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub use distance::{CellDistance, Gjk};
 
+use crate::domain::{Domain, Site};
 use crate::image::{Grains, as_float};
-use crate::tessellation::{Domain, Site, SiteIndex, Tessellation, TessellationError, tessellate};
+use crate::tessellation::{SiteIndex, Tessellation, TessellationError, tessellate};
 use feeler_convex::SignedVolumes;
 use feeler_geom::P3;
 use nalgebra::Vector4;
@@ -30,8 +32,8 @@ use serde::{Deserialize, Serialize};
 /// Kind of the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CellKind {
-    /// Cells of sites with weights. They represent all tessellations into convex polyhedra whose vertices join
-    /// four cells.
+    /// Cells of sites with weights. They represent all tessellations into convex polyhedra whose vertices
+    /// join four cells.
     #[default]
     Laguerre,
     /// Cells of sites with equal weights.
@@ -86,8 +88,6 @@ pub enum FitStage {
     Boundaries,
     /// The decrease of the objective was below the tolerance.
     Converged,
-    /// The maximum number of iterations was reached first.
-    Exhausted,
 }
 
 /// State of a fit after an iteration.
@@ -97,7 +97,8 @@ pub struct FitState {
     pub stage: FitStage,
     /// Number of iterations so far.
     pub iterations: u64,
-    /// Number of evaluations of all cells: for the simplex method, local evaluations over the number of sites.
+    /// Number of evaluations of all cells: for the simplex method, local evaluations over the number of
+    /// sites.
     pub evaluations: f64,
     /// Damping of the gradient method, or size of the simplexes of the simplex method (unit of length).
     pub control: f64,
@@ -126,8 +127,8 @@ const FIRST_DAMPING: f64 = 1e-3;
 /// Damping at which no step is tried any more, because it would be shorter than rounding.
 const MAX_DAMPING: f64 = 1e12;
 
-/// Smallest damping. The positions of Laguerre sites are not unique, and the damping keeps them where they are;
-/// a smaller value moves sites along these directions.
+/// Smallest damping. The positions of Laguerre sites are not unique, and the damping keeps them where they
+/// are; a smaller value moves sites along these directions.
 const MIN_DAMPING: f64 = 1e-9;
 
 /// Decrease of a sweep relative to the objective below which the simplexes are made smaller.
@@ -146,8 +147,8 @@ pub struct Fit<'a, D = Gjk<SignedVolumes>> {
 }
 
 impl<'a> Fit<'a> {
-    /// Starts a fit with distances by GJK and Signed Volumes: sites at the centres of mass of the grains, weights
-    /// from their volumes.
+    /// Starts a fit with distances by GJK and Signed Volumes: sites at the centres of mass of the grains,
+    /// weights from their volumes.
     ///
     /// # Errors
     /// The domain of the image is not valid.
@@ -209,10 +210,16 @@ impl<'a, D: CellDistance> Fit<'a, D> {
         &self.state
     }
 
-    /// Returns whether the fit has ended.
+    /// Returns the computation of distances.
+    #[must_use]
+    pub fn into_distance(self) -> D {
+        self.distance
+    }
+
+    /// Returns whether the fit has converged, or has run the maximum number of iterations.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        matches!(self.state.stage, FitStage::Converged | FitStage::Exhausted)
+        self.state.stage == FitStage::Converged || self.state.iterations >= self.options.max_iterations
     }
 
     /// Computes the cells of the current sites, in the order of the grains.
@@ -300,13 +307,11 @@ impl<'a, D: CellDistance> Fit<'a, D> {
                 _ => self.state.stage = FitStage::Converged,
             }
         }
-        if self.state.iterations >= self.options.max_iterations && !self.is_finished() {
-            self.state.stage = FitStage::Exhausted;
-        }
         Ok(())
     }
 
-    /// Tries steps with increasing damping until one decreases the sum of squares. Returns whether no step does.
+    /// Tries steps with increasing damping until one decreases the sum of squares. Returns whether no step
+    /// does.
     fn gradient_step(&mut self) -> Result<bool, TessellationError> {
         let domain = self.domain();
         let sites = SiteIndex::new(&domain, &self.state.sites())?;

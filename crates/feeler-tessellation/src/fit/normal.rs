@@ -1,8 +1,8 @@
 //! Sparse normal equations of least squares, with a block of four unknowns for each site.
 //!
-//! Conjugate gradients with the diagonal blocks as preconditioner solve them. A site has about 15 neighbours, so
-//! a product takes less time than one evaluation of the distances, and no library of sparse factorisations is
-//! needed.
+//! Conjugate gradients with the diagonal blocks as preconditioner solve them. A site has about 15 neighbours,
+//! so a product takes less time than one evaluation of the distances, and no library of sparse factorisations
+//! is needed.
 
 use nalgebra::{Matrix4, Vector4};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Derivatives of one residual by the position and the weight of a site.
 pub(super) type Row = (u32, Vector4<f64>);
 
-/// JᵀJ and Jᵀr of residuals r with derivatives J.
+/// Products `JᵀJ` and `Jᵀr` of residuals r with derivatives J.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Normal {
     /// Blocks on and above the diagonal.
@@ -45,7 +45,7 @@ impl Normal {
         out
     }
 
-    /// Returns Jᵀr for `n` sites: half of the gradient of the sum of squares.
+    /// Returns `Jᵀr` for `n` sites: half of the gradient of the sum of squares.
     pub(super) fn gradient(&self, n: usize) -> Vec<Vector4<f64>> {
         let mut out = vec![Vector4::zeros(); n];
         for (k, right) in &self.right {
@@ -71,8 +71,9 @@ const MAX_ITERATIONS: usize = 400;
 /// because the next step corrects them; a larger value needs more steps.
 const RESIDUAL: f64 = 1e-6;
 
-/// Smallest diagonal entry relative to the largest one. Unknowns that no residual depends on are damped by it;
-/// with a larger value, sites that few voxels determine move slowly, with a smaller one they move too far.
+/// Smallest diagonal entry relative to the largest one. Unknowns that no residual depends on are damped by
+/// it; with a larger value, sites that few voxels determine move slowly, with a smaller one they move too
+/// far.
 const MIN_DIAGONAL: f64 = 1e-6;
 
 impl System {
@@ -95,8 +96,8 @@ impl System {
         out
     }
 
-    /// Solves (A + damping · diag A) step = −gradient. Returns the step and the decrease of the sum of squares
-    /// that the linear model predicts.
+    /// Solves (A + damping · diag A) step = −gradient. Returns the step and the decrease of the sum of
+    /// squares that the linear model predicts.
     pub(super) fn step(&self, damping: f64) -> (Vec<Vector4<f64>>, f64) {
         let largest = self.diagonal.iter().map(|d| d.diagonal().amax()).fold(0.0, f64::max);
         let floor = if largest > 0.0 { MIN_DIAGONAL * largest } else { 1.0 };

@@ -1,14 +1,14 @@
 //! The objective of the fit and its derivatives by sites and weights.
 //!
 //! # Source
-//! DIST §6.3.1, Eq. (6.5), with c = 1 / (D √N): D is the mean diameter of the grains, N the number of boundary
-//! voxels. The objective is then the root mean square of the distances in mean grain diameters.
+//! DIST §6.3.1, Eq. (6.5), with c = 1 / (D √N): D is the mean diameter of the grains, N the number of
+//! boundary voxels. The objective is then the root mean square of the distances in mean grain diameters.
 //!
 //! # Derivatives
-//! Let f be the point of a cell nearest to a voxel, and n the unit vector from f to the voxel. Then n is a sum
-//! of the outward normals of the faces at f with factors λ ≥ 0. If the faces move inwards by s, the distance
-//! grows by Σ λ s (sensitivity of a linear programme). The signed distance of f to the radical plane of the
-//! sites i and j is s = (|f − xᵢ|² − wᵢ − |f − xⱼ|² + wⱼ) / (2 |xⱼ − xᵢ|).
+//! Let f be the point of a cell nearest to a voxel, and n the unit vector from f to the voxel. Then n is a
+//! sum of the outward normals of the faces at f with factors λ ≥ 0. If the faces move inwards by s, the
+//! distance grows by Σ λ s (sensitivity of a linear programme). The signed distance of f to the radical plane
+//! of the sites i and j is s = (|f − xᵢ|² − wᵢ − |f − xⱼ|² + wⱼ) / (2 |xⱼ − xᵢ|).
 
 use super::distance::CellDistance;
 use super::normal::{Normal, Row};
@@ -26,8 +26,8 @@ const ON_FACE: f64 = 1e-9;
 /// exceeded, more faces are tried.
 const MAX_NORMAL_ERROR: f64 = 1e-7;
 
-/// Number of interface points that one task evaluates. It fixes the order of summation, so results do not depend
-/// on the number of threads.
+/// Number of interface points that one task evaluates. It fixes the order of summation, so results do not
+/// depend on the number of threads.
 const CHUNK: usize = 4096;
 
 /// Squared distances of the boundary voxels of one grain.
@@ -47,6 +47,9 @@ impl std::ops::AddAssign for CellSum {
         self.failures += o.failures;
     }
 }
+
+/// Function that is called with a distance and its derivatives.
+type Visitor<'a> = &'a mut dyn FnMut(f64, &[Row]);
 
 /// Plane of a face of a cell: normal · (x − site) ≤ offset.
 struct FacePlane {
@@ -87,7 +90,7 @@ pub(super) fn grain_sum<D: CellDistance>(
     sites: &SiteIndex,
     distance: &D,
     scratch: &mut CellScratch,
-    mut visit: Option<&mut dyn FnMut(f64, &[Row])>,
+    mut visit: Option<Visitor<'_>>,
 ) -> CellSum {
     let mut sum = CellSum::default();
     let site = sites.sites()[grain];
@@ -174,8 +177,8 @@ fn conic_combination(vectors: &[V3], target: &V3) -> Vec<(usize, f64)> {
         best.0 <= MAX_NORMAL_ERROR
     };
     let n = vectors.len();
-    for i in 0..n {
-        if offer(vec![(i, vectors[i].dot(target))]) {
+    for (i, vector) in vectors.iter().enumerate() {
+        if offer(vec![(i, vector.dot(target))]) {
             return best.1;
         }
     }
@@ -232,7 +235,8 @@ pub(super) fn boundary_normal<D: CellDistance>(grains: &Grains, sites: &SiteInde
     Normal::sum(parts)
 }
 
-/// Computes the signed distance of an interface point to the radical plane of its grains, and its derivatives.
+/// Computes the signed distance of an interface point to the radical plane of its grains, and its
+/// derivatives.
 fn interface_row(point: &InterfacePoint, sites: &SiteIndex) -> Option<(f64, [Row; 2])> {
     let [a, b] = point.grains.map(|k| sites.sites()[k as usize]);
     let from_a = sites.domain().nearest_offset(&(point.position - a.position));
@@ -277,9 +281,9 @@ pub(super) fn interface_normal(grains: &Grains, sites: &SiteIndex) -> Normal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Domain, Site};
     use crate::fit::distance::Gjk;
     use crate::image::VoxelImage;
-    use crate::tessellation::{Domain, Site};
 
     /// An image, and sites that are not those of the image, so that many voxels are outside of their cells.
     fn problem(periodic: [bool; 3]) -> (Grains, Domain, Vec<Site>) {
@@ -309,8 +313,8 @@ mod tests {
     fn check(domain: &Domain, sites: &[Site], sum: impl Fn(&SiteIndex) -> f64, normal: &Normal) {
         let gradient = normal.gradient(sites.len());
         let largest = gradient.iter().map(|g| g.amax()).fold(0.0, f64::max);
-        for k in 0..sites.len() {
-            for component in 0..4 {
+        for (k, exact) in gradient.iter().enumerate() {
+            for (component, exact) in exact.iter().enumerate() {
                 let h = 1e-5;
                 let at = |h: f64| {
                     let mut moved = sites.to_vec();
@@ -323,12 +327,8 @@ mod tests {
                 };
                 // The gradient is that of half of the sum.
                 let numeric = (at(h) - at(-h)) / (4.0 * h);
-                let error = (numeric - gradient[k][component]).abs();
-                assert!(
-                    error < 1e-6 * largest,
-                    "site {k}, {component}: {numeric} {}",
-                    gradient[k][component]
-                );
+                let error = (numeric - exact).abs();
+                assert!(error < 1e-6 * largest, "site {k}, {component}: {numeric} {exact}");
             }
         }
     }

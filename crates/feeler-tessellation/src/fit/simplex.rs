@@ -1,9 +1,9 @@
 //! Derivative-free fit: Nelder and Mead's method in the four unknowns of one site after the other.
 //!
 //! # Source
-//! Rowan, *Functional stability analysis of numerical algorithms* (1990): the method Subplex, which minimises in
-//! subspaces of few unknowns. The subspaces are those of one site each, because a site affects only the cells
-//! around it.
+//! Rowan, *Functional stability analysis of numerical algorithms* (1990): the method Subplex, which minimises
+//! in subspaces of few unknowns. The subspaces are those of one site each, because a site affects only the
+//! cells around it.
 //!
 //! Nelder and Mead's method is that of the crate `argmin` 0.11 (MIT or Apache 2.0, maintained, seven small
 //! dependencies without its default features). `nlopt`, which has Subplex itself, compiles a C library with
@@ -11,8 +11,9 @@
 
 use super::distance::CellDistance;
 use super::objective::grain_sum;
+use crate::domain::{Domain, Site};
 use crate::image::Grains;
-use crate::tessellation::{CellScratch, Domain, Neighbour, Site, SiteIndex};
+use crate::tessellation::{CellScratch, Neighbour, SiteIndex};
 use argmin::core::{CostFunction, Error, Executor, State as _};
 use argmin::solver::neldermead::NelderMead;
 use rayon::prelude::*;
@@ -23,8 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// adjusted precisely to neighbours that will move; a smaller one needs more sweeps.
 const ITERATIONS: u64 = 30;
 
-/// Standard deviation of the sums of squares of a simplex at which it is not improved further, relative to the
-/// first sum. A larger value ends early; a smaller one spends evaluations on digits that do not matter.
+/// Standard deviation of the sums of squares of a simplex at which it is not improved further, relative to
+/// the first sum. A larger value ends early; a smaller one spends evaluations on digits that do not matter.
 const DEVIATION: f64 = 1e-7;
 
 /// Sum of squares of the cells around one site.
@@ -44,8 +45,8 @@ struct OneSite<'a, D> {
 impl<D: CellDistance> OneSite<'_, D> {
     fn with(&self, unknowns: &[f64]) -> Vec<Site> {
         let mut sites = self.sites.to_vec();
-        for k in 0..3 {
-            sites[self.site].position[k] = unknowns[k];
+        for (x, unknown) in sites[self.site].position.iter_mut().zip(unknowns) {
+            *x = *unknown;
         }
         if let Some(w) = unknowns.get(3) {
             sites[self.site].weight = w * self.weight_unit;

@@ -43,7 +43,8 @@ pub enum ImageProblem {
     Size([u64; 3]),
     /// A label is not a whole number from 0 to 2³² − 1. The number is the position of the voxel.
     #[error(
-        "voxel {0} has the value {1}, but labels are whole numbers from 0 to 4294967295; segment the image first"
+        "voxel {0} has the value {1}, but labels are whole numbers from 0 to 4294967295; segment the image \
+         first"
     )]
     Label(usize, String),
     /// A field of an NRRD header is missing or not supported.

@@ -1,7 +1,7 @@
 //! Grains of an image: their voxels, boundaries and interfaces.
 
 use super::{ImageProblem, VoxelImage, as_float};
-use crate::tessellation::Domain;
+use crate::domain::Domain;
 use feeler_geom::{P3, V3, math};
 use std::collections::HashMap;
 use std::f64::consts::PI;
@@ -37,8 +37,8 @@ pub struct Grains {
 }
 
 impl Grains {
-    /// Finds the grains of an image. Along `periodic` axes, the last voxel is adjacent to the first one. A grain
-    /// that is wider than half of a periodic axis is not supported: its centre is not defined.
+    /// Finds the grains of an image. Along `periodic` axes, the last voxel is adjacent to the first one. A
+    /// grain that is wider than half of a periodic axis is not supported: its centre is not defined.
     ///
     /// # Errors
     /// No voxel has a label above 0.

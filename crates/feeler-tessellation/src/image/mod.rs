@@ -36,8 +36,8 @@ pub struct VoxelImage {
 
 impl VoxelImage {
     /// Reads an image. The name selects the format: `.nrrd` or `.nhdr`, `.tif` or `.tiff` (one file with all
-    /// slices), a folder of TIFF files (one for each slice, in the order of their names), or `.raw`, for which
-    /// `layout` is needed.
+    /// slices), a folder of TIFF files (one for each slice, in the order of their names), or `.raw`, for
+    /// which `layout` is needed.
     ///
     /// # Errors
     /// The file cannot be read, is truncated, or has a format or values that are not supported.

@@ -1,8 +1,8 @@
 //! NRRD files, with the voxels in the same file or in another one.
 //!
 //! # Source
-//! *Definition of NRRD file format*, Teem. Encodings raw, gzip and text; three axes. The crates on the registry
-//! that read NRRD have no gzip or no detached headers; the header is a list of `name: value` lines.
+//! *Definition of NRRD file format*, Teem. Encodings raw, gzip and text; three axes. The crates on the
+//! registry that read NRRD have no gzip or no detached headers; the header is a list of `name: value` lines.
 
 use super::raw::{self, ByteOrder, RawLayout, VoxelType};
 use super::{ImageProblem, VoxelImage, labels, voxel_count, whole};
@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::path::Path;
 
-/// Maximum length of a header (bytes). With a larger value, a file of another format is read for longer before
-/// it is rejected; a smaller one rejects files with many key/value pairs.
+/// Maximum length of a header (bytes). With a larger value, a file of another format is read for longer
+/// before it is rejected; a smaller one rejects files with many key/value pairs.
 const MAX_HEADER: u64 = 1 << 20;
 
 fn wrong(field: &'static str, problem: impl Into<String>) -> ImageProblem {

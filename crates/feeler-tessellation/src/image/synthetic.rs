@@ -6,8 +6,8 @@ use feeler_geom::{P3, V3};
 use rayon::prelude::*;
 
 impl VoxelImage {
-    /// Draws the cells of a tessellation: the label of a voxel is 1 + the index of the site whose cell contains
-    /// its centre. The first axis has `size[0]` voxels along the domain, and so on.
+    /// Draws the cells of a tessellation: the label of a voxel is 1 + the index of the site whose cell
+    /// contains its centre. The first axis has `size[0]` voxels along the domain, and so on.
     #[must_use]
     pub fn of_tessellation(sites: &SiteIndex, size: [usize; 3]) -> Self {
         let spacing = sites.domain().lengths.component_div(&V3::from(size.map(as_float)));

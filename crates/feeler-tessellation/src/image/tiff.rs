@@ -1,8 +1,8 @@
 //! TIFF files: all slices in one file, or one file for each slice.
 //!
 //! The crate `tiff` belongs to the project `image-rs` and decodes what segmentation programs write, including
-//! strips, tiles, and compression by LZW and deflate. Its decoders of JPEG and fax are not enabled, because they
-//! do not preserve labels.
+//! strips, tiles, and compression by LZW and deflate. Its decoders of JPEG and fax are not enabled, because
+//! they do not preserve labels.
 
 use super::{ImageProblem, VoxelImage, labels, voxel_count, whole};
 use feeler_geom::{P3, V3};
@@ -75,7 +75,8 @@ impl Stack {
             let (found_len, expected) = (found.len() as u64, u64::from(x) * u64::from(y));
             if found_len != expected {
                 return Err(ImageProblem::Tiff(format!(
-                    "slice {slice} has {found_len} values instead of {expected}; save it with 8, 16 or 32 bits"
+                    "slice {slice} has {found_len} values instead of {expected}; \
+                     save it with 8, 16 or 32 bits"
                 )));
             }
             self.labels.extend(found);
