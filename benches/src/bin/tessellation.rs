@@ -191,10 +191,15 @@ struct Printed<S> {
     failures: AtomicU64,
 }
 
+/// Tolerances of Algorithm 5 as printed: relative decrease of the squared distance, and distance relative to the
+/// simplex. With 1e-14 it does not end before 200 steps, whatever its sub-algorithm, because rounding exceeds
+/// the decrease that it waits for.
+const PRINTED_TOLERANCES: (f64, f64) = (1e-10, 1e-14);
+
 impl<S: SubAlgorithm + Sync> CellDistance for Printed<S> {
     fn nearest(&self, vertices: &[P3], point: &P3, _: &V3) -> Option<(f64, P3)> {
         let (cell, hull) = (PointSet::new(vertices).ok()?, Hull::new([*point]).ok()?);
-        let found = algorithm_5(&cell, &hull, &self.sub_algorithm, (1e-14, 1e-15));
+        let found = algorithm_5(&cell, &hull, &self.sub_algorithm, PRINTED_TOLERANCES);
         if found.failed {
             self.failures.fetch_add(1, Ordering::Relaxed);
         }
@@ -231,6 +236,9 @@ fn sub_algorithms(sizes: &[usize]) -> bool {
             fit_and_print("GJK, Voronoi search", &grains, options, Gjk(Voronoi));
             fit_and_print("GJK, Johnson", &grains, options, Gjk(Johnson));
             fit_and_print("GJK, Signed Volumes", &grains, options, Gjk(SignedVolumes::default()));
+            if method == FitMethod::Simplex {
+                continue;
+            }
             let failures = AtomicU64::new;
             let d = Printed { sub_algorithm: Voronoi, failures: failures(0) };
             let voronoi = fit_and_print("Algorithm 5, Voronoi search", &grains, options, d).failures;
