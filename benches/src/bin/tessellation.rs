@@ -191,9 +191,9 @@ struct Printed<S> {
     failures: AtomicU64,
 }
 
-/// Tolerances of Algorithm 5 as printed: relative decrease of the squared distance, and distance relative to the
-/// simplex. With 1e-14 it does not end before 200 steps, whatever its sub-algorithm, because rounding exceeds
-/// the decrease that it waits for.
+/// Tolerances of Algorithm 5 as printed: relative decrease of the squared distance, and distance relative to
+/// the simplex. With 1e-14 it does not end before 200 steps, whatever its sub-algorithm, because rounding
+/// exceeds the decrease that it waits for.
 const PRINTED_TOLERANCES: (f64, f64) = (1e-10, 1e-14);
 
 impl<S: SubAlgorithm + Sync> CellDistance for Printed<S> {

@@ -133,8 +133,8 @@ pub enum TessellationError {
 /// freely.
 const MAX_EXTENT: f64 = 1e6;
 
-/// Relative margin of the distances up to which sites are searched; it exceeds the errors of vertices. A larger
-/// value examines more sites; without a margin, a plane that touches a vertex may be missed.
+/// Relative margin of the distances up to which sites are searched; it exceeds the errors of vertices. A
+/// larger value examines more sites; without a margin, a plane that touches a vertex may be missed.
 const SEARCH_MARGIN: f64 = 1e-9;
 
 /// Sites with a grid that finds those near a point.
@@ -181,7 +181,8 @@ impl SiteIndex {
             extent = extent.max(size);
         }
         let quantum = quantum(extent);
-        let rounded = |x: f64| (x / quantum).round() * quantum;
+        // Adding zero turns −0 into 0, so that equal coordinates are equal bits.
+        let rounded = |x: f64| (x / quantum).round() * quantum + 0.0;
         let domain = Domain { lengths: domain.lengths.map(rounded), periodic: domain.periodic };
         let sites: Vec<Site> = sites
             .iter()
