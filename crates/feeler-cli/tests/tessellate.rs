@@ -16,8 +16,12 @@ fn image(folder: &Path) -> PathBuf {
     let domain = Domain { lengths: V3::repeat(24.0), periodic: [false; 3] };
     let sites: Vec<Site> = (0..8)
         .map(|k| {
-            let f = |axis: u32| f64::from(5 + 13 * (k >> axis & 1)) + f64::from((k * (axis + 3)) % 5) * 0.7;
-            Site { position: P3::new(f(0), f(1), f(2)), weight: f64::from(k) }
+            let f = |axis: u32| {
+                f64::from(5 + 13 * (k >> axis & 1))
+                    + f64::from((k * (axis + 3)) % 5) * 0.73
+                    + 0.11 * f64::from(k)
+            };
+            Site { position: P3::new(f(0), f(1), f(2)), weight: 1.37 * f64::from(k) }
         })
         .collect();
     let mut image = VoxelImage::of_tessellation(&SiteIndex::new(&domain, &sites).unwrap(), [24; 3]);
@@ -53,7 +57,7 @@ fn cells_of_an_image_are_written() {
     assert_eq!(labels, [10, 20, 30, 40, 50, 60, 70, 80]);
     for cell in cells {
         let [voxels, volume] = ["voxels", "volume_voxels"].map(|k| cell[k].as_f64().unwrap());
-        assert!((voxels - volume).abs() < 0.01 * voxels, "{cell}");
+        assert!((voxels - volume).abs() < 0.03 * voxels, "{cell}");
         assert!(cell["neighbours"].as_array().unwrap().len() >= 3, "{cell}");
     }
     assert!(std::fs::read_to_string(vtu).unwrap().contains("NumberOfCells=\"8\""));
