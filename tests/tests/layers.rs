@@ -321,7 +321,7 @@ const LAYERS: [&[&str]; 14] = [
 const MAX_DEPENDENCIES: usize = 85;
 
 /// Crates that a crate must not use, as in the code map.
-const NEVER: [(&str, &[&str]); 18] = [
+const NEVER: [(&str, &[&str]); 19] = [
     ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-convex", &["brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-brep", &["step", "hierarchy", "prepare", "runtime", "cli"]),
@@ -332,6 +332,7 @@ const NEVER: [(&str, &[&str]); 18] = [
     ("feeler-runtime", &["brep", "step", "prepare", "cli"]),
     ("feeler-assembly", &["brep", "step", "prepare", "import", "cli"]),
     ("feeler-pour", &["brep", "step", "prepare", "cli"]),
+    ("feeler-tessellation", &["brep", "step", "prepare", "import", "runtime", "particles", "cli"]),
     ("feeler-curves", &["brep", "step", "prepare", "import", "dynamics", "cli"]),
     ("feeler-grains", &["brep", "step", "prepare", "import", "dynamics", "curves", "particles", "cli"]),
     ("feeler-particles", &["brep", "step", "prepare", "import", "dynamics", "curves", "cli"]),

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use feeler_assembly::ToleranceChoice;
+use feeler_tessellation::VoxelType;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -38,6 +39,8 @@ pub enum Command {
     Mechanism(MechanismArgs),
     /// Pour grains into walls from CAD: outflow, and forces on the walls
     Pour(PourArgs),
+    /// Fit cells to the grains of a voxel image
+    Tessellate(TessellateArgs),
     /// Write a self-contained page that shows solids and their minima, or a glTF file
     View(ViewArgs),
     /// Find the parts of assemblies that touch, interfere or come too close
@@ -361,6 +364,62 @@ pub struct PourArgs {
     pub form: OutputArgs,
 }
 
+/// `feeler tessellate`.
+#[derive(Debug, Args)]
+pub struct TessellateArgs {
+    /// Image whose voxels have the labels of grains: .nrrd, .nhdr, .tif, .raw, or a folder of .tif slices;
+    /// label 0 marks voxels outside all grains
+    #[arg(value_name = "IMAGE")]
+    pub image: PathBuf,
+    /// Cells to write: .vtu for ParaView, or .stl; can be given several times
+    #[arg(short, long, value_name = "FILE.vtu or FILE.stl")]
+    pub output: Vec<PathBuf>,
+    /// Number of voxels along each axis of a raw file, the fastest axis first
+    #[arg(long, value_name = "NX,NY,NZ", value_parser = voxel_size)]
+    pub size: Option<[u64; 3]>,
+    /// Type of the voxels of a raw file: u8, i8, u16, i16, u32, i32, u64, i64, f32 or f64
+    #[arg(long = "type", value_name = "TYPE", default_value = "u8")]
+    pub voxel_type: VoxelType,
+    /// The highest byte of a voxel in a raw file comes first
+    #[arg(long)]
+    pub big_endian: bool,
+    /// Edge lengths of a voxel [default: those of the file, otherwise 1]
+    #[arg(long, value_name = "S or SX,SY,SZ", value_parser = voxel_spacing)]
+    pub spacing: Option<[f64; 3]>,
+    /// Axes along which the image repeats, such as xyz
+    #[arg(long, value_name = "AXES", default_value = "", hide_default_value = true, value_parser = axes)]
+    pub periodic: Axes,
+    /// Fit ordinary Voronoi cells, without weights
+    #[arg(long)]
+    pub voronoi: bool,
+    /// Fit without derivatives, site by site; slower
+    #[arg(long)]
+    pub derivative_free: bool,
+    /// End the fit when an iteration decreases the root mean square distance by less than this, in mean grain
+    /// diameters
+    #[arg(long, value_name = "X", default_value_t = 1e-6, value_parser = positive_number)]
+    pub tolerance: f64,
+    /// Maximum number of iterations; if it is reached, the exit status is 1
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub max_iterations: u64,
+    /// Merge edges shorter than this, in the unit of the image, before the cells are written
+    #[arg(long, value_name = "LENGTH", value_parser = positive_number)]
+    pub min_edge: Option<f64>,
+    /// Save the state of the fit in this file after each iteration, and continue from it if it exists
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Number of threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+    /// Format (table or JSON) and verbosity of the output.
+    #[command(flatten)]
+    pub form: OutputArgs,
+}
+
+/// Set of axes, as flags for x, y and z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Axes(pub [bool; 3]);
+
 /// `feeler view`.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
@@ -554,6 +613,46 @@ fn tolerance(s: &str) -> Result<ToleranceChoice, String> {
 fn positive(s: &str) -> Result<f64, String> {
     let x = finite(s)?;
     if x > 0.0 { Ok(x) } else { Err(format!("'{s}' is not above 0; give a length above 0 mm")) }
+}
+
+fn positive_number(s: &str) -> Result<f64, String> {
+    let x = finite(s)?;
+    if x > 0.0 { Ok(x) } else { Err(format!("'{s}' is not above 0")) }
+}
+
+/// Parses one number, which stands for three equal ones, or three numbers separated by commas.
+fn three<T: std::str::FromStr + Copy>(s: &str, is_valid: impl Fn(&T) -> bool) -> Option<[T; 3]> {
+    let parsed: Option<Vec<T>> = s.split(',').map(|t| t.trim().parse().ok().filter(&is_valid)).collect();
+    match parsed?[..] {
+        [x] => Some([x; 3]),
+        [x, y, z] => Some([x, y, z]),
+        _ => None,
+    }
+}
+
+fn voxel_size(s: &str) -> Result<[u64; 3], String> {
+    let size = three(s, |n: &u64| *n > 0);
+    size.ok_or_else(|| {
+        format!("'{s}' is not a size; give the numbers of voxels along three axes, such as 64,64,32")
+    })
+}
+
+fn voxel_spacing(s: &str) -> Result<[f64; 3], String> {
+    let spacing = three(s, |x: &f64| *x > 0.0 && x.is_finite());
+    spacing.ok_or_else(|| {
+        format!("'{s}' is not a spacing; give one or three lengths above 0, such as 0.5 or 1,1,2")
+    })
+}
+
+fn axes(s: &str) -> Result<Axes, String> {
+    let mut out = Axes::default();
+    for c in s.chars() {
+        match "xyz".find(c.to_ascii_lowercase()) {
+            Some(k) => out.0[k] = true,
+            None => return Err(format!("'{c}' is not an axis; give x, y and z, such as xyz")),
+        }
+    }
+    Ok(out)
 }
 
 fn density(s: &str) -> Result<(String, f64), String> {

@@ -28,6 +28,7 @@ pub mod regress;
 mod report;
 pub mod sweep;
 pub mod table;
+mod tessellate;
 pub mod trajectory;
 mod tree;
 mod verdict;
@@ -73,6 +74,7 @@ pub fn run(
         args::Command::Sweep(a) => sweep::run(a, out, err),
         args::Command::Mechanism(a) => mechanism::run(a, out, err),
         args::Command::Pour(a) => pour::run(a, out, err),
+        args::Command::Tessellate(a) => tessellate::run(a, out, err),
         args::Command::View(a) => view::run(a, err),
         args::Command::Clearance(a) => clearance::run(a, out, err),
         args::Command::Regress(a) => regress::run(a, out, err),

@@ -150,6 +150,9 @@ pub use feeler_runtime::{
     TrackerOptions, UndecidedPoint, Update, Verdict, WidenedPoint, Witness, first_penetration,
     time_of_contact,
 };
+/// Voronoi and Laguerre cells, and their fit to voxel images of polycrystals.
+#[cfg(feature = "tessellation")]
+pub use feeler_tessellation as tessellation;
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;
 /// Re-export of the version of `nalgebra` whose types are those of poses and points in this crate.

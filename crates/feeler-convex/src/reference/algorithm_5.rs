@@ -12,6 +12,8 @@ use feeler_geom::V3;
 pub struct Plain {
     /// Distance between the cores of the shapes (mm): norm of the nearest point v of the final simplex.
     pub distance: f64,
+    /// Nearest point v of the final simplex (mm): a vector from A to B.
+    pub nearest: V3,
     /// Number of steps of the loop of Algorithm 5 that were run.
     pub iterations: u32,
     /// Whether the sub-algorithm failed or the maximum number of 200 steps was reached.
@@ -34,18 +36,18 @@ pub fn algorithm_5<A: Support, B: Support, S: SubAlgorithm>(
     for iterations in 1..=200 {
         let w = take(&v);
         if !s.is_empty() && v.norm_squared() - v.dot(&w) <= rel * v.norm_squared() {
-            return Plain { distance: v.norm(), iterations, failed: false };
+            return Plain { distance: v.norm(), nearest: v, iterations, failed: false };
         }
         s.push(w);
         let Some(nearest) = sub_algorithm.nearest(&s) else {
-            return Plain { distance: v.norm(), iterations, failed: true };
+            return Plain { distance: v.norm(), nearest: v, iterations, failed: true };
         };
         v = nearest.point();
         s = nearest.vertices().iter().map(|i| s[*i]).collect();
         let size = s.iter().map(|y| y.norm_squared()).fold(0.0, f64::max);
         if s.len() == 4 || v.norm_squared() <= tol * tol * size {
-            return Plain { distance: v.norm(), iterations, failed: false };
+            return Plain { distance: v.norm(), nearest: v, iterations, failed: false };
         }
     }
-    Plain { distance: v.norm(), iterations: 200, failed: true }
+    Plain { distance: v.norm(), nearest: v, iterations: 200, failed: true }
 }
