@@ -1,18 +1,18 @@
 //! Proof that a free-form patch does not cross another one that it follows closely.
 //!
 //! Two faces that fit into each other, as a cast part in its mould, have the same surface or nearly the
-//! same one. Cells bounded by second derivatives would have to be as small as √(tolerance / curvature) to
-//! tell contact from crossing there. Here the *difference* of the surfaces is bounded: with an affine map
+//! same one. With bounds of second derivatives only, contact and crossing differ in cells that are as
+//! small as √(tolerance / curvature). Here the *difference* of the surfaces is bounded: with an affine map
 //! φ from the parameters of the first patch to those of the second one,
 //!
 //! ```text
 //! D(u) = S₁(u) − S₂(φ(u))
 //! ```
 //!
-//! is a polynomial (after multiplication by the weights) and so is its product with the normal of S₂. Both
-//! are bounded by their Chebyshev coefficients, however far the cell extends. For one spline with inserted
+//! is a polynomial (after multiplication by the weights), and so is its product with the normal of S₂. Both
+//! are bounded by their Chebyshev coefficients, however large the cell is. For one spline with inserted
 //! knots, raised degree, reversed or exchanged parameters, D vanishes and one cell is enough; for other
-//! pairs the cells shrink until φ is almost the map to the nearest points.
+//! pairs, cells are halved until φ is close to the map to the nearest points.
 //!
 //! # Source
 //! MATH §15, *Patches that follow each other*.
@@ -61,8 +61,8 @@ const MAX_MIXING: f64 = 1e-3;
 /// explain: patches at a larger angle cross. With a larger value the proof is tried in vain; a smaller one
 /// excludes patches that follow each other far apart.
 const MAX_TILT: f64 = 0.5;
-/// Minimum part of the clearance at the nodes that has to be proved for a cell. With a larger value more cells
-/// are needed; with a smaller one the proof holds for smaller motions.
+/// Minimum part of the clearance at the nodes that has to be proved for a cell. With a larger value more
+/// cells are needed; with a smaller one the proof holds for smaller motions.
 const MIN_PROVED: f64 = 0.1;
 /// Maximum product of the curvature and of the distance of the points that are compared. With a larger
 /// value the nearest point may not be unique; a smaller one refuses patches farther apart.
@@ -159,8 +159,8 @@ impl<'a> Net<'a> {
         Self { surface, patch: index, shift: V2::zeros(), pose, polynomial }
     }
 
-    /// Patch with the given sections of its parameters, and their rectangle in the parameters of the range that
-    /// was divided into sections.
+    /// Patch with the given sections of its parameters, and their rectangle in the parameters of the
+    /// range that was divided into sections.
     fn of_part(surface: &'a BezierSurface, u: &Part, v: &Part) -> (Self, Rect) {
         let net = Self::of(surface, (u.piece, v.piece), None);
         let rect = Rect { u0: u.t0 + u.shift, u1: u.t1 + u.shift, v0: v.t0 + v.shift, v1: v.t1 + v.shift };
@@ -247,7 +247,8 @@ impl Map {
         (linear.determinant() != 0.0).then_some(Self { from, to, linear, scale })
     }
 
-    /// Degrees in u and v of the first patch of a polynomial of the given degrees in u and v of the second one.
+    /// Degrees in u and v of the first patch of a polynomial of the given degrees in u and v of the
+    /// second one.
     fn mapped(&self, of_b: [usize; 2]) -> [usize; 2] {
         if self.is_straight() {
             of_b
@@ -367,7 +368,8 @@ impl Pair<'_> {
         cut_larger
     }
 
-    /// Halves the first or the second cell across the parameter along which its first derivatives change more.
+    /// Halves the first or the second cell across the parameter along which its first derivatives change
+    /// more.
     fn cut(&self, first: bool) -> Outcome {
         let l = if first { &self.la } else { &self.lb };
         let (of_u, of_v) = ((l.suu * l.sv + l.su * l.suv) * l.hu, (l.suv * l.sv + l.su * l.svv) * l.hv);
@@ -638,9 +640,9 @@ fn difference_degrees(net_a: &Net<'_>, net_b: &Net<'_>, mapped: [usize; 2]) -> [
     })
 }
 
-/// Maximum part of a patch's width, times the degree of the difference, at which a cell is a strip over which
-/// the difference is quadratic. The error is 1/24 of the third power, relative to the patch. With a larger value it would be
-/// noticeable; with a smaller one cells that only share a border take longer.
+/// Maximum part of a patch's width, times the degree of the difference, at which a cell is a strip over
+/// which the difference is quadratic. The error is 1/24 of the third power, relative to the patch. With
+/// a larger value it would be noticeable; with a smaller one cells that only share a border take longer.
 const MAX_STRIP: f64 = 1e-3;
 /// Part of a patch's width, times its degree, by which bounds of third derivatives over the patch are
 /// extended beyond it. With a larger value the factor would have to be larger; with a smaller one bounds
@@ -822,9 +824,10 @@ mod tests {
         clearance_of_following(a, b, &LIMITS, &mut FollowScratch::default())
     }
 
-    /// The same polynomial surface in other parameters: reversed, exchanged, of higher degree, shifted, over
-    /// another part that overlaps, contains, is contained or only shares a border; and with a parameter that is not
-    /// affine. Moved by less than the limit it is clear, by more it is not, and far behind it is again.
+    /// One polynomial surface in two parametrisations: reversed, exchanged, of higher degree, shifted,
+    /// over another part that overlaps, contains, is contained or only shares a border; and with a
+    /// parameter that is not affine. Moved by less than the limit it is clear, by more it is not, and
+    /// far behind it is again.
     #[test]
     fn same_surface_in_other_parameters() {
         let mut r = rng(7);

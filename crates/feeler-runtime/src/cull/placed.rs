@@ -82,8 +82,8 @@ impl PlacedEnvelopes {
     }
 }
 
-/// Cache of one value for each pair of indices, of a face or area of each solid, valid until the next restart.
-/// A pair may evict another one, whose value must then be computed again.
+/// Cache of one value for each pair of indices, of a face or area of each solid, valid until the next
+/// restart. A pair may evict another one, whose value must then be computed again.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable<T> {
     /// Number of the restart that the entry belongs to, the pair, and its value.

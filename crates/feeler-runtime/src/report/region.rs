@@ -2,9 +2,9 @@
 //!
 //! On lines of constant v (in the parameters of A's face), the intervals of u inside both faces are
 //! determined. The area per unit of u and v is integrated over these intervals, and then over v. If an
-//! affine map takes B's parameters to A's (planes; cylinders, cones and tori about one axis; spheres with
-//! parallel axes; splines that are one surface), B's trims are mapped and the intervals are exact. Otherwise the line is sampled, and
-//! each change between inside and outside is located by bisection.
+//! affine map takes B's parameters to A's (planes; cylinders, cones and tori about one axis; spheres
+//! with parallel axes; splines that are one surface), B's trims are mapped and the intervals are exact.
+//! Otherwise the line is sampled, and each change between inside and outside is located by bisection.
 
 use crate::body::ids::FacePair;
 use crate::nearest::foot_on_face;
@@ -20,11 +20,12 @@ const MAX_SURFACE_DISTANCE: f64 = 4.0;
 /// Number of samples of a line of constant v: for surfaces with a closed form, and for splines. A larger
 /// value is slower; a smaller one misses narrow parts of the region.
 const LINE_SAMPLES: [usize; 2] = [512, 64];
-/// Relative accuracy of areas: with mapped trims on surfaces with a closed form and on splines, and with sampled
-/// lines on surfaces with a closed form and on splines. A larger value is less exact, a smaller one slower.
+/// Relative accuracy of areas: with mapped trims on surfaces with a closed form and on splines, and with
+/// sampled lines on surfaces with a closed form and on splines. A larger value is less exact, a smaller
+/// one slower.
 const AREA_ACCURACY: [f64; 4] = [1e-11, 1e-9, 1e-8, 1e-4];
-/// Number of parts of a spline's piece in which the area per parameters is integrated separately. A larger value is
-/// slower; with a smaller one the accuracy of mapped trims may not be reached.
+/// Number of parts of a spline's piece in which the area per parameters is integrated separately. A
+/// larger value is slower; with a smaller one the accuracy of mapped trims may not be reached.
 const PIECE_PARTS: usize = 4;
 /// Maximum number of successive bisections of a range of v in the integration. A larger value is slower at
 /// corners of regions, a smaller one less exact.

@@ -221,9 +221,9 @@ impl SeparationCache {
         spare.map(|spare| spare - distance).filter(|spare| *spare > 0.0)
     }
 
-    /// Returns the displacement (mm) of one of two free-form areas up to which no point of one of them is
-    /// between the depths `shallow` and `deep` (mm, negative in front) behind the other one. `None` if this is not
-    /// proved.
+    /// Returns the displacement (mm) of one of two free-form areas up to which no point of one of them
+    /// is between the depths `shallow` and `deep` (mm, negative in front) behind the other one. `None`
+    /// if this is not proved.
     pub(super) fn clearance_of_areas(
         &mut self,
         ctx: &Context<'_>,
