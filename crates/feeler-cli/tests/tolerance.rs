@@ -1,6 +1,7 @@
 //! Choice of the tolerance: pairs that the default tolerance leaves undecided, `--tolerance file`, and
 //! interference within the accuracy of the files. The models are an elliptic pin and a block with its hole;
-//! the contact area is that of the pin's wall.
+//! the contact area is that of the pin's wall. The pin is pressed into the wall by about twice the tolerance,
+//! so that crossings and contacts are equally near.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod common;
@@ -11,6 +12,9 @@ use std::process::Command;
 
 /// Area (mm²) of the wall of the pin: perimeter of the ellipse with the semi-axes 9 and 5 mm, times 10 mm.
 const WALL: f64 = 448.845_708_7;
+
+/// Positions of the pin that are undecided at the default tolerance of 3.7e-6 mm, and at 3e-6 mm.
+const PRESSED: [&str; 2] = ["0,8e-6,0", "0,6.4e-6,0"];
 
 /// Exit status, output and messages of the program.
 fn run(args: &[&str]) -> (i32, String, String) {
@@ -31,8 +35,9 @@ fn files() -> [String; 2] {
 #[test]
 fn undecided_solids_are_decided_at_a_coarser_tolerance() {
     let [pin, block] = files();
-    for pair in [[&pin, &block], [&block, &pin]] {
-        let (code, found) = parsed(run(&["query", pair[0], pair[1], "--d-max", "1", "--json"]));
+    for (pair, pose) in [([&pin, &block], "--pose-a"), ([&block, &pin], "--pose-b")] {
+        let args = ["query", pair[0], pair[1], "--d-max", "1", "--json", pose, PRESSED[0]];
+        let (code, found) = parsed(run(&args));
         assert_eq!((code, &found["status"]), (0, &json!("touching")), "{found}");
         let [tolerance, at] = ["tolerance", "decided_at"].map(|key| found[key].as_f64().unwrap());
         assert!((tolerance - at).abs() < 1e-15 && at < 1e-4, "{tolerance} {at}");
@@ -42,7 +47,8 @@ fn undecided_solids_are_decided_at_a_coarser_tolerance() {
         let wall: f64 = regions.iter().filter_map(area).sum();
         assert!((wall / WALL - 1.0).abs() < 1e-8, "{wall}");
     }
-    let (code, found) = parsed(run(&["clearance", &pin, &block, "--json", "-q"]));
+    let pose = format!("1={}", PRESSED[0]);
+    let (code, found) = parsed(run(&["clearance", &pin, &block, "--json", "-q", "--pose", &pose]));
     let row = &found["results"][0];
     assert_eq!((code, &row["status"], &row["finding"]), (0, &json!("touching"), &Value::Null));
     assert_eq!(row["decided_at"], row["tolerance"]);
@@ -51,7 +57,7 @@ fn undecided_solids_are_decided_at_a_coarser_tolerance() {
 #[test]
 fn a_given_tolerance_is_kept_and_the_coarser_one_is_named() {
     let [pin, block] = files();
-    let args = ["query", &pin, &block, "--d-max", "1", "--tolerance", "3e-6"];
+    let args = ["query", &pin, &block, "--d-max", "1", "--tolerance", "3e-6", "--pose-a", PRESSED[1]];
     let (code, found) = parsed(run(&[&args[..], &["--json"]].concat()));
     assert_eq!(
         (code, &found["status"], &found["coarser"]["status"]),
@@ -65,7 +71,9 @@ fn a_given_tolerance_is_kept_and_the_coarser_one_is_named() {
     let lines: Vec<&str> = out.lines().filter(|line| line.starts_with("undecided: ")).collect();
     assert_eq!((code, lines.len()), (1, 3), "{out}");
     assert!(lines[1].starts_with("undecided: with --tolerance ") && lines[1].ends_with(" touching"), "{out}");
-    let (code, found) = parsed(run(&["clearance", &pin, &block, "--tolerance", "3e-6", "--json", "-q"]));
+    let pose = format!("1={}", PRESSED[1]);
+    let options = ["--tolerance", "3e-6", "--pose", &pose, "--json", "-q"];
+    let (code, found) = parsed(run(&[&["clearance", &pin, &block][..], &options].concat()));
     let row = &found["results"][0];
     assert_eq!(
         (code, &row["finding"], &row["coarser"]["status"]),

@@ -23,7 +23,7 @@ const LINE_SAMPLES: [usize; 2] = [512, 64];
 /// Relative accuracy of areas: with mapped trims on surfaces with a closed form and on splines, and with
 /// sampled lines on surfaces with a closed form and on splines. A larger value is less exact, a smaller
 /// one slower.
-const AREA_ACCURACY: [f64; 4] = [1e-11, 1e-9, 1e-8, 1e-4];
+const AREA_ACCURACY: [f64; 4] = [1e-11, 1e-7, 1e-8, 1e-4];
 /// Number of parts of a spline's piece in which the area per parameters is integrated separately. A
 /// larger value is slower; with a smaller one the accuracy of mapped trims may not be reached.
 const PIECE_PARTS: usize = 4;
