@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Trefethen, *Approximation Theory and Approximation Practice*, §3: a polynomial of degree n − 1 is
-//! determined by its values at n Chebyshev nodes, and |T_k| ≤ 1 bounds it by its coefficients.
+//! determined by its values at n Chebyshev nodes, and |`T_k`| ≤ 1 bounds it by its coefficients.
 
 use crate::math;
 use std::f64::consts::PI;
@@ -16,7 +16,7 @@ pub(crate) const MAX_NODES: usize = 64;
 pub(crate) struct Chebyshev {
     /// The nodes, in (−1, 1).
     pub nodes: Vec<f64>,
-    /// Row k has the weights of the values in the coefficient of T_k.
+    /// Row k has the weights of the values in the coefficient of `T_k`.
     weights: Vec<f64>,
 }
 
