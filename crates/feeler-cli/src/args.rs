@@ -371,7 +371,7 @@ pub struct TessellateArgs {
     /// label 0 marks voxels outside all grains
     #[arg(value_name = "IMAGE")]
     pub image: PathBuf,
-    /// Cells to write: .vtu for ParaView, or .stl; can be given several times
+    /// File of the cells to write: .vtu (VTK) or .stl; can be given several times
     #[arg(short, long, value_name = "FILE.vtu or FILE.stl")]
     pub output: Vec<PathBuf>,
     /// Number of voxels along each axis of a raw file, the fastest axis first

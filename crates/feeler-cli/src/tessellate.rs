@@ -60,9 +60,12 @@ pub(crate) fn run(
         ..FitOptions::default()
     };
     interrupt::ask_on_interrupt();
-    let (state, interruption) = pool.install(|| fit(args, &grains, options)).with_context(named)?;
+    let progress = interrupt::progress();
+    let is_wanted = || interrupt::is_wanted() || progress.as_ref().is_some_and(|p| p.is_stopped());
+    let (state, interruption) =
+        pool.install(|| fit(args, &grains, options, &is_wanted)).with_context(named)?;
     if let Some(message) = interruption {
-        interrupt::end(err, &message);
+        interrupt::end(err, &message)?;
     }
     let mut outcome = pool.install(|| evaluate(&image, &grains, state)).with_context(named)?;
     let mut mesh = CellMesh::new(&outcome.cells);
@@ -110,9 +113,14 @@ fn format_of(path: &Path) -> anyhow::Result<Format> {
     }
 }
 
-/// Runs the fit to its end. If a signal requests the end of the process, ends it after the iteration and
-/// returns a message.
-fn fit(args: &Arguments, grains: &Grains, options: FitOptions) -> anyhow::Result<(FitState, Option<String>)> {
+/// Runs the fit to its end. If `is_wanted` requests an earlier end, ends it after the iteration and returns a
+/// message.
+fn fit(
+    args: &Arguments,
+    grains: &Grains,
+    options: FitOptions,
+    is_wanted: &(dyn Fn() -> bool + Sync),
+) -> anyhow::Result<(FitState, Option<String>)> {
     let saved = match &args.checkpoint {
         Some(path) => FitState::load(path, grains, &options)?,
         None => None,
@@ -135,7 +143,7 @@ fn fit(args: &Arguments, grains: &Grains, options: FitOptions) -> anyhow::Result
         if let Some(path) = &args.checkpoint {
             state.save(path, grains, &options)?;
         }
-        if interrupt::is_wanted() && !fit.is_finished() {
+        if is_wanted() && !fit.is_finished() {
             bar.finish_and_clear();
             let remedy = match &args.checkpoint {
                 Some(_) => "the same command continues from there",

@@ -202,10 +202,9 @@ pub struct ParameterMap {
     pub shift: V2,
 }
 
-/// Returns the affine map from the parameters of `a` to those of `b`, if both are splines in one frame, the
-/// map has the form (u, v) → (α u + β, γ v + δ) or (α v + β, γ u + δ), and corresponding points of `a` over
-/// `rect` and of `b` over its domain are nowhere farther apart than `max_distance` (mm). `at` is a common
-/// point.
+/// Returns the affine map from the parameters of `a` to those of `b`. Both are splines in one frame, the
+/// map takes rectangles to rectangles, and corresponding points of `a` over `rect` and of `b` over its
+/// domain are at most `max_distance` (mm) apart. `at` is a common point. `None` if there is no such map.
 #[must_use]
 pub fn parameter_map(
     a: &Surface,
