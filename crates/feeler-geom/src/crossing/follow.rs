@@ -33,7 +33,8 @@ pub use map::{ParameterMap, parameter_map};
 pub struct FollowLimits {
     /// Depth of a point of the first patch behind the second one up to which it only touches.
     pub shallow: f64,
-    /// Depth beyond which points do not count, because all crossings are less deep; larger than `shallow`.
+    /// Depth beyond which points do not count, because all crossings are less deep; larger than the
+    /// magnitude of `shallow`.
     pub deep: f64,
     /// Distance beside the rectangle of the second patch within which its surface counts as the patch.
     pub beside: f64,
@@ -49,7 +50,7 @@ pub struct FollowScratch {
 
 /// Maximum number of pairs of cells that are examined. With a larger value pairs of patches that cannot be
 /// proved take longer; with a smaller one fewer pairs are proved that follow each other in other parameters.
-const MAX_CELLS: u32 = 128;
+const MAX_CELLS: u32 = 96;
 /// Maximum number of pending pairs of cells; beyond it the proof is given up. A larger value needs more
 /// stack, a smaller one ends proofs of uneven pairs.
 const MAX_PENDING: usize = 64;
@@ -61,12 +62,15 @@ const MIN_STRETCH: f64 = 0.25;
 /// explain: patches at a larger angle cross. With a larger value the proof is tried in vain; a smaller one
 /// excludes patches that follow each other far apart.
 const MAX_TILT: f64 = 0.5;
+/// Maximum sine of the angle between normals of a cell of the second patch. A larger value makes bounds of
+/// their lengths loose, a smaller one takes more cells.
+const MAX_TURN: f64 = 0.9;
 /// Minimum part of the clearance at the nodes that has to be proved for a cell. With a larger value more
 /// cells are needed; with a smaller one the proof holds for smaller motions.
 const MIN_PROVED: f64 = 0.1;
 /// Maximum product of the curvature and of the distance of the points that are compared. With a larger
 /// value the nearest point may not be unique; a smaller one refuses patches farther apart.
-const MAX_BEND: f64 = 0.5;
+const MAX_BEND: f64 = 0.4;
 
 /// Outcome for one pair of cells.
 enum Outcome {
@@ -160,33 +164,39 @@ impl Pair<'_> {
             let widen = limits.beside + 4.0 * (reach + guess);
             let Some((better, common)) = self.common(map, widen) else { return cut_larger };
             map = better;
-            let (bounds, difference) = match self.bounds(second, &map, &common, scratch) {
+            let (bounds, difference) = match self.bounds(second, (&map, &common, limits.beside), scratch) {
                 Ok(bounds) => bounds,
                 Err(outcome) => return outcome,
             };
-            let beside = widen - limits.beside + common.beyond;
-            if map.is_aligned() && bounds.stretch * beside <= difference.distance + reach {
+            let needed = difference.distance + reach + limits.beside;
+            // Comparisons are such that values that are not numbers prove nothing.
+            let is_wide_enough = bounds.stretch * (widen + common.beyond) > needed;
+            if map.is_aligned() && !is_wide_enough {
                 guess = 1.5 * difference.distance;
                 continue;
             }
             if common.beyond > 0.0 {
                 return Outcome::Clear(reach - limits.deep);
             }
-            if bounds.bend * (difference.distance + reach) > MAX_BEND {
+            let is_flat = bounds.bend * (difference.distance + reach) <= MAX_BEND;
+            if !is_flat {
                 return cut_larger;
             }
             let oriented = |[low, high]: [f64; 2]| if sign > 0.0 { [low, high] } else { [-high, -low] };
             let clear = |[low, high]: [f64; 2], error: f64| {
                 (low - error + limits.shallow).max(-high - error - limits.deep)
             };
-            let error = 2.0 * bounds.bend * difference.distance * difference.distance;
+            let error = bounds.bend * difference.distance * difference.distance;
             let proved = clear(oriented(difference.height), error);
+            // Heights at the nodes are depths up to the same error.
+            let is_hit = clear(oriented(difference.sampled), -error) <= 0.0;
             let possible = clear(oriented(difference.sampled), 0.0);
-            return if possible <= 0.0 {
+            return if is_hit {
                 Outcome::Failed
-            } else if proved >= MIN_PROVED * possible {
-                // The factor allows for the change of the nearest point.
-                Outcome::Clear((0.9 * proved).min(reach - limits.deep))
+            } else if proved > 0.0 && proved >= MIN_PROVED * possible {
+                // Half of it allows for the change of the difference by the motion, which is squared in the
+                // error.
+                Outcome::Clear((0.5 * proved).min(reach - limits.deep))
             } else {
                 Outcome::CutFirst(difference.across_u)
             };
@@ -295,11 +305,11 @@ struct Difference {
 }
 
 impl Pair<'_> {
+    /// Bounds over the common part of the cells; `beside` (mm) is the width of the border of the second cell.
     fn bounds(
         &self,
         second: &Patch<'_>,
-        map: &Map,
-        common: &Common,
+        (map, common, beside): (&Map, &Common, f64),
         scratch: &mut FollowScratch,
     ) -> Result<(Bounds, Difference), Outcome> {
         let (da, db) = (self.net_a.derivs(map.from), self.net_b.derivs(map.to));
@@ -307,14 +317,19 @@ impl Pair<'_> {
         let n = db.du.cross(&db.dv).try_normalize(0.0).ok_or(Outcome::Failed)?;
         // Everything below is per mm along both parameters in the middle of the map.
         let cosine = (db.du.dot(&db.dv) / (sb[0] * sb[1])).abs();
-        let least = (1.0 - cosine).sqrt();
+        let least = (1.0 - cosine).max(0.0).sqrt();
         let image = map.image(&common.rect);
+        let [beside_u, beside_v] = sb.map(|scale| beside / scale);
         let hull = Rect {
-            u0: self.b.u0.min(image.u0),
-            u1: self.b.u1.max(image.u1),
-            v0: self.b.v0.min(image.v0),
-            v1: self.b.v1.max(image.v1),
+            u0: (self.b.u0 - beside_u).min(image.u0).min(map.to.x),
+            u1: (self.b.u1 + beside_u).max(image.u1).max(map.to.x),
+            v0: (self.b.v0 - beside_v).min(image.v0).min(map.to.y),
+            v1: (self.b.v1 + beside_v).max(image.v1).max(map.to.y),
         };
+        // Bounds about the middle of the rectangle are those of the patch there.
+        if !self.net_b.contains(hull.center()) {
+            return Err(self.cut(true));
+        }
         let lb = self.bounds_over(second, &hull);
         // Change of the first derivatives, averaged over the way from any point of a part to any point of the
         // whole. It is at most the mean of the changes at both ends, because its bound is convex.
@@ -345,11 +360,13 @@ impl Pair<'_> {
         .norm();
         let scaled = Matrix2::from_fn(|i, j| map.linear[(i, j)] * sb[i] / sa[j]);
         let back = 1.0 / smallest_stretch(&scaled);
-        if residual * back > MAX_TILT * least {
+        let is_parallel = residual * back <= MAX_TILT * least;
+        if !is_parallel {
             return Err(Outcome::Failed);
         }
         let stretch = least - turn_b - (turn_a + residual) * back;
-        if stretch < MIN_STRETCH * least {
+        let is_regular = stretch >= MIN_STRETCH * least;
+        if !is_regular {
             return Err(self.cut(turn_a * back > turn_b));
         }
         let second_derivative = {
@@ -357,13 +374,12 @@ impl Pair<'_> {
             (uu * uu + 2.0 * uv * uv + vv * vv).sqrt()
         };
         let smallest = least - turn_b;
-        let cos_turn = {
-            let sine = turn_b / smallest;
-            if sine > 0.9 {
-                return Err(self.cut(false));
-            }
-            (1.0 - sine * sine).sqrt()
-        };
+        let sine = turn_b / smallest;
+        let is_flat = sine <= MAX_TURN;
+        if !is_flat {
+            return Err(self.cut(false));
+        }
+        let cos_turn = (1.0 - sine * sine).sqrt();
         let difference = self.difference(map, &common.rect, &n, cos_turn, scratch)?;
         Ok((Bounds { stretch, bend: second_derivative / (smallest * smallest) }, difference))
     }
@@ -444,8 +460,19 @@ impl Pair<'_> {
     /// first patch; `None` if there are too many. Three nodes are enough across a thin strip.
     fn nodes(&self, map: &Map, rect: &Rect) -> Option<(usize, usize)> {
         let (net_a, net_b) = (self.net_a, self.net_b);
-        let patch = net_a.surface.patch_rect(net_a.patch);
-        let thickness = [rect.width() / patch.width(), rect.height() / patch.height()];
+        let share = |net: &Net<'_>, rect: &Rect| {
+            let patch = net.surface.patch_rect(net.patch);
+            [rect.width() / patch.width(), rect.height() / patch.height()]
+        };
+        let (own, [of_u, of_v]) = (share(net_a, rect), share(net_b, &map.image(rect)));
+        let mapped_to = if map.is_straight() {
+            [of_u, of_v]
+        } else if map.is_crossed() {
+            [of_v, of_u]
+        } else {
+            [of_u.max(of_v); 2]
+        };
+        let thickness = [own[0].max(mapped_to[0]), own[1].max(mapped_to[1])];
         let mapped = map.mapped(net_b.degrees());
         let difference = difference_degrees(net_a, net_b, mapped);
         let [nu, nv] = [0, 1].map(|i| {
@@ -457,9 +484,9 @@ impl Pair<'_> {
     }
 }
 
-/// Maximum part of a patch's width, times the degree of the difference, at which a cell is a strip over
-/// which the difference is quadratic. The error is 1/24 of the third power, relative to the patch. With
-/// a larger value it would be noticeable; with a smaller one cells that only share a border take longer.
+/// Maximum part of a patch's width, times the number of nodes across, of a strip over which the difference is
+/// quadratic up to 1e-9 of the patch (1e-6 for degrees of 20 and more). With a larger value the error would be
+/// noticeable; with a smaller one cells that only share a border take longer.
 const MAX_STRIP: f64 = 1e-3;
 /// Part of a patch's width, times its degree, by which bounds of third derivatives over the patch are
 /// extended beyond it. With a larger value the factor would have to be larger; with a smaller one bounds

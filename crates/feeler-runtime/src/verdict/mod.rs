@@ -46,7 +46,8 @@ use feeler_hierarchy::{AreaId, FaceId, Feature};
 use overlap::Overlaps;
 
 /// Depths (in tolerances) below the surfaces of the levels at which crossings are searched for. The second
-/// level is searched if the crossings at the first one have no witness. It is needed for a common volume
+/// level is searched if the crossings at the first one have no witness, or if areas beside the searched
+/// ones are excluded although they may reach the first level. It is needed for a common volume
 /// deeper than the tolerance that reaches the first level only where a shallower volume joins it. At
 /// larger depths, shallow interference is missed; at smaller ones, contacts produce crossings by rounding.
 const LEVELS: [f64; 2] = [1.0, 2.5];
@@ -321,6 +322,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
         }
         let Overlaps { pairs, apart, keys, .. } = overlaps;
         sort_by_features(ctx, first, pairs, keys);
+        let is_partly_followed = moved.is_some() && apart.is_partly_followed(ctx, pairs);
         let mut separation = moved.map(|moved| (apart, MotionChannels::new(ctx.b, moved)));
         for level in LEVELS {
             decision.level = level * ctx.tol.tol;
@@ -334,7 +336,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
                     arc_targets,
                 )
                 || closed_curves::search(&mut decision, pairs);
-            if done || decision.failed.is_empty() {
+            if done || decision.failed.is_empty() && !is_partly_followed {
                 break;
             }
         }

@@ -115,6 +115,8 @@ pub(super) struct SeparationCache {
     entries: PairTable<CachedSeparation>,
     /// Pairs of areas; their displacement is that of the whole solid.
     areas: PairTable<CachedSeparation>,
+    /// Pairs of faces with areas that follow each other, since the cache was cleared.
+    followed: Vec<FacePair>,
     scratch: FollowScratch,
     /// Number of queries since the cache was cleared.
     queries: u32,
@@ -140,6 +142,7 @@ impl SeparationCache {
     fn clear(&mut self) {
         self.entries.restart();
         self.areas.restart();
+        self.followed.clear();
         self.queries = 0;
     }
 
@@ -215,10 +218,21 @@ impl SeparationCache {
             }
         }
         let spare = self.clearance_of_areas(ctx, (i, j), limits(ctx));
+        let faces = [ctx.a.face_of(i), ctx.b.face_of(j)];
+        if spare.is_some() && !self.followed.contains(&faces) {
+            self.followed.push(faces);
+        }
         let retry_at = self.queries + if spare.is_some() { 1 } else { RETRY_INTERVAL };
         let until = moved + spare.unwrap_or(0.0);
         self.areas.set(key, CachedSeparation { until, channel: MotionChannels::WHOLE, retry_at });
         spare.map(|spare| spare - distance).filter(|spare| *spare > 0.0)
+    }
+
+    /// Whether some areas of two faces are excluded because they follow each other, and others are among the
+    /// `pairs` that are searched. Such areas may be deep although no crossing reaches their borders.
+    pub(super) fn is_partly_followed(&self, ctx: &Context<'_>, pairs: &[AreaPair]) -> bool {
+        !self.followed.is_empty()
+            && pairs.iter().any(|&(i, j)| self.followed.contains(&[ctx.a.face_of(i), ctx.b.face_of(j)]))
     }
 
     /// Returns the displacement (mm) of one of two free-form areas up to which no point of one of them

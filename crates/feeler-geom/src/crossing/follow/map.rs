@@ -56,6 +56,16 @@ impl<'a> Net<'a> {
         (Self { shift: V2::new(-u.shift, -v.shift), ..net }, rect)
     }
 
+    /// Whether the surface's patch at `uv` is this one, in the same period.
+    pub(super) fn contains(&self, uv: P2) -> bool {
+        let inside = self.surface.wrapped(uv);
+        let size = self.surface.domain();
+        let off = inside - (uv + self.shift);
+        self.surface.patch(inside) == self.patch
+            && off.x.abs() <= 0.5 * size.width()
+            && off.y.abs() <= 0.5 * size.height()
+    }
+
     pub(super) fn degrees(&self) -> [usize; 2] {
         [self.surface.u_degree as usize, self.surface.v_degree as usize]
     }
@@ -167,7 +177,7 @@ impl Map {
     }
 
     /// Whether u is mapped to v and v to u.
-    fn is_crossed(&self) -> bool {
+    pub(super) fn is_crossed(&self) -> bool {
         self.linear.m11 == 0.0 && self.linear.m22 == 0.0
     }
 
