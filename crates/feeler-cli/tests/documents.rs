@@ -263,7 +263,7 @@ fn options_of_the_interface_are_those_of_the_program() {
             }
         }
     }
-    assert_eq!(documented.len(), 10, "{:?}", documented.keys());
+    assert_eq!(documented.len(), 11, "{:?}", documented.keys());
     // Options of all commands are described once, before the tables.
     let common = ["--color", "--help", "--version"].map(str::to_owned);
     for (command, documented) in documented {

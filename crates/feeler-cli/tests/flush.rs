@@ -58,10 +58,8 @@ fn moved_parts_interfere() {
     let tolerance =
         json_of(&["query", &part, &block, "--d-max", "0.1", "--json"])["tolerance"].as_f64().unwrap();
     for (shift, status) in [(20.0 * tolerance, "interfering"), (100.0, "separated")] {
-        for axis in 0..2 {
-            let mut pose = [0.0; 3];
-            pose[axis] = shift;
-            let pose = pose.map(|x| x.to_string()).join(",");
+        // The block is on the side of negative y.
+        for pose in [format!("{shift},0,0"), format!("0,-{shift},0")] {
             let found = json_of(&["query", &part, &block, "--d-max", "0.1", "--json", "--pose-a", &pose]);
             assert_eq!(found["status"], status, "{pose}");
         }
