@@ -1,5 +1,6 @@
-//! Parts in blocks from which they were cut, along free-form faces: touching at the default tolerance, whatever
-//! degree and parameters their splines have, in both orders, with the area of the wall that they share.
+//! Parts in blocks from which they were cut, along free-form faces: touching at the default tolerance,
+//! whatever degree and parameters their splines have, in both orders, with the area of the wall that they
+//! share.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod common;
@@ -7,8 +8,8 @@ mod common;
 use common::{data, feeler};
 use serde_json::{Value, json};
 
-/// Area (mm²) of the wall of a part. The part is a prism along z, so each of its ends has the area of its volume
-/// divided by its height.
+/// Area (mm²) of the wall of a part. The part is a prism along z, so each of its ends has the area of its
+/// volume divided by its height.
 fn wall_area(part: &str) -> f64 {
     let found = json_of(&["inspect", part, "--json"]);
     let solid = &found["solids"][0];

@@ -484,9 +484,9 @@ impl Pair<'_> {
     }
 }
 
-/// Maximum part of a patch's width, times the number of nodes across, of a strip over which the difference is
-/// quadratic up to 1e-9 of the patch (1e-6 for degrees of 20 and more). With a larger value the error would be
-/// noticeable; with a smaller one cells that only share a border take longer.
+/// Maximum part of a patch's width, times the number of nodes across, of a strip over which the difference
+/// is quadratic up to 1e-9 of the patch (1e-6 for degrees of 20 and more). With a larger value the error
+/// would be noticeable; with a smaller one cells that only share a border take longer.
 const MAX_STRIP: f64 = 1e-3;
 /// Part of a patch's width, times its degree, by which bounds of third derivatives over the patch are
 /// extended beyond it. With a larger value the factor would have to be larger; with a smaller one bounds
