@@ -59,10 +59,8 @@ fn moved_parts_interfere() {
     let tolerance =
         json_of(&["query", &part, &block, "--d-max", "0.1", "--json"])["tolerance"].as_f64().unwrap();
     for (shift, status) in [(20.0 * tolerance, "interfering"), (100.0, "separated")] {
-        // The block is on the side of negative y.
-        for pose in [format!("{shift},0,0"), format!("0,-{shift},0")] {
-            let found = json_of(&["query", &part, &block, "--d-max", "0.1", "--json", "--pose-a", &pose]);
-            assert_eq!(found["status"], status, "{pose}");
-        }
+        let pose = format!("{shift},0,0");
+        let found = json_of(&["query", &part, &block, "--d-max", "0.1", "--json", "--pose-a", &pose]);
+        assert_eq!(found["status"], status, "{pose}");
     }
 }
