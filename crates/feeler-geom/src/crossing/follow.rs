@@ -46,11 +46,16 @@ pub struct FollowScratch {
     /// Values at the nodes: components of W D, then W D · N, W N · n, and W.
     values: [Vec<f64>; 6],
     coefficients: Vec<f64>,
+    /// Number of nodes that were evaluated for the current pair of patches.
+    evaluated: usize,
 }
 
 /// Maximum number of pairs of cells that are examined. With a larger value pairs of patches that cannot be
 /// proved take longer; with a smaller one fewer pairs are proved that follow each other in other parameters.
 const MAX_CELLS: u32 = 96;
+/// Maximum number of nodes that are evaluated. With a larger value pairs of high degree that cannot be proved
+/// take longer; with a smaller one fewer of them are proved in several cells.
+const MAX_EVALUATIONS: usize = 40_000;
 /// Maximum number of pending pairs of cells; beyond it the proof is given up. A larger value needs more
 /// stack, a smaller one ends proofs of uneven pairs.
 const MAX_PENDING: usize = 64;
@@ -105,8 +110,12 @@ pub fn clearance_of_following(
     let mut pending: ArrayVec<(Rect, Rect), MAX_PENDING> = ArrayVec::new();
     pending.push((first.rect, second.rect));
     let mut clearance = f64::INFINITY;
+    scratch.evaluated = 0;
     for _ in 0..MAX_CELLS {
         let Some((a, b)) = pending.pop() else { return Some(clearance) };
+        if scratch.evaluated > MAX_EVALUATIONS {
+            return None;
+        }
         let pair = Pair { net_a: &net_a, net_b: &net_b, a, b, la: first.local(&a), lb: second.local(&b) };
         let cut = match pair.outcome(second, limits, scratch) {
             Outcome::Clear(length) => {
@@ -413,7 +422,8 @@ impl Pair<'_> {
     ) -> Result<Difference, Outcome> {
         let (nu, nv) = self.nodes(map, rect).ok_or(Outcome::Failed)?;
         let origin = self.net_a.derivs(map.from).p;
-        let FollowScratch { values, coefficients } = scratch;
+        let FollowScratch { values, coefficients, evaluated } = scratch;
+        *evaluated += nu * nv;
         values.iter_mut().for_each(Vec::clear);
         let mut sampled = [f64::INFINITY, f64::NEG_INFINITY];
         let (middle, hu, hv) = (rect.center(), 0.5 * rect.width(), 0.5 * rect.height());
