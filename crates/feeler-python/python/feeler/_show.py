@@ -1,6 +1,6 @@
 """HTML of results in notebooks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from html import escape
 from typing import Any
@@ -25,7 +25,7 @@ def _point(point: Any) -> str:
     return " ".join(f"{x:.6g}" for x in point)
 
 
-def _cells(record):
+def _cells(record: Any) -> Iterator[tuple[str, Any]]:
     names = record.dtype.names
     for name in ("bodies", "parts"):
         if name in names:
@@ -65,16 +65,16 @@ def _cells(record):
     yield "id", record["id"] if "gap_rate" in names else f"{record['id']:x}"
 
 
-class Records(np.ndarray):
+class Records(np.ndarray[Any, Any]):
     """Structured array that notebooks show as a table. Its fields are plain arrays."""
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
         if isinstance(found, Records) and found.dtype.names is None:
             return found.view(np.ndarray)
         return found
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         if self.dtype.names is None or self.ndim != 1 or "id" not in self.dtype.names:
             return f"<pre>{escape(repr(self))}</pre>"
         rows = [dict(_cells(record)) for record in self[:_ROWS]]
@@ -110,5 +110,5 @@ def facts_html(result: Any) -> str:
     return _table(("", ""), [(name, _cell(value)) for name, value in facts.items() if value is not None])
 
 
-def verdict_html(facts):
+def verdict_html(facts: dict[str, Any]) -> str:
     return _table(("", ""), [(name, value) for name, value in facts.items() if value is not None])
