@@ -80,7 +80,7 @@ impl Grid {
     }
 
     /// Returns a lower bound of the distance from a point to the sites in a ring of bins and beyond; `None`
-    /// if there are no such sites.
+    /// if they contain no site.
     pub(crate) fn beyond(&self, domain: &Domain, p: &P3, ring: i32) -> Option<f64> {
         if ring == 0 {
             return Some(0.0);

@@ -120,7 +120,7 @@ pub enum TessellationError {
     /// A length of the domain is not a positive number.
     #[error("a length of the domain is not positive: {0}")]
     Length(f64),
-    /// There are no sites, or more than 32-bit indices.
+    /// The number of sites is zero or exceeds the range of 32-bit indices.
     #[error("a tessellation needs 1 to 2³² − 1 sites, not {0}")]
     SiteCount(usize),
     /// A coordinate or a weight is not finite, or larger than the limit.

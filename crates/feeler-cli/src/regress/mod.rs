@@ -46,7 +46,7 @@ impl Compared {
 pub struct Regression {
     suite: Suite,
     golden: PathBuf,
-    /// Golden results; `None` if there are none yet and the run records them.
+    /// Golden results; `None` if the run records the first ones.
     known: Option<Golden>,
     /// Whether only some of the entries are run.
     is_partial: bool,
@@ -63,7 +63,7 @@ impl Regression {
         let start = Instant::now();
         let mut suite = Suite::read(file)?;
         let golden = golden_file(file, &suite);
-        // If there are no golden results to compare with, the suite is not run.
+        // Without golden results to compare with, the suite is not run.
         let known = match Golden::read(&golden) {
             Ok(known) => Some(known),
             Err(_) if bless && !golden.exists() => None,

@@ -136,6 +136,7 @@ pub fn clearance_of_following(
 
 /// Rectangle of the first patch whose points can be near the second patch.
 struct Common {
+    /// Parameters of the first patch; without a common part, its side or corner nearest to the second cell.
     rect: Rect,
     /// Distance (mm) of the image of the rectangle from the second cell; 0 if they intersect.
     beyond: f64,
@@ -324,7 +325,7 @@ impl Pair<'_> {
         let (da, db) = (self.net_a.derivs(map.from), self.net_b.derivs(map.to));
         let (sa, sb) = ([da.du.norm(), da.dv.norm()], map.scale);
         let n = db.du.cross(&db.dv).try_normalize(0.0).ok_or(Outcome::Failed)?;
-        // Everything below is per mm along both parameters in the middle of the map.
+        // Derivatives are with respect to lengths (mm) along both parameters at the middle of the map.
         let cosine = (db.du.dot(&db.dv) / (sb[0] * sb[1])).abs();
         let least = (1.0 - cosine).max(0.0).sqrt();
         let image = map.image(&common.rect);
@@ -360,7 +361,7 @@ impl Pair<'_> {
         };
         let turn_b = change(&db, lb.third, [&image, &hull], map.to);
         let turn_a = change(&da, self.la.third, [&common.rect, &self.a], map.from);
-        // What the linear map does not explain of the first derivatives of the first patch.
+        // Difference of the first derivatives from those that the linear map implies.
         let [mu, mv] = [map.linear.column(0), map.linear.column(1)];
         let residual = V2::new(
             (da.du - db.du * mu[0] - db.dv * mu[1]).norm() / sa[0],
@@ -502,8 +503,9 @@ const MAX_STRIP: f64 = 1e-3;
 /// extended beyond it. With a larger value the factor would have to be larger; with a smaller one bounds
 /// are computed anew for each cell at a border.
 const MAX_EXTENSION: f64 = 0.05;
-/// Factor of such an extension: (1 + 2 δ)^(4 n) for an extension by δ of a patch of degree n, with
-/// `MAX_EXTENSION` = δ n. A larger value makes bounds looser, with a smaller one they do not hold.
+/// Factor of such an extension: at least (1 + 2 δ)^n for an extension by δ of a polynomial patch of degree n,
+/// with `MAX_EXTENSION` = δ n; for weights that vary by orders of magnitude it is not proved. A larger value
+/// makes bounds looser, with a smaller one they do not hold.
 const EXTENSION_FACTOR: f64 = 1.5;
 
 #[cfg(test)]

@@ -68,6 +68,6 @@ pub enum ImageProblem {
     #[error("the folder has no .tif or .tiff files")]
     NoSlices,
     /// All voxels have the label 0.
-    #[error("no voxel has a label above 0, so there are no grains")]
+    #[error("the image has no grains, because no label is above 0; label the grains with positive numbers")]
     NoGrains,
 }

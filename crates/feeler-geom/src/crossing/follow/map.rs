@@ -214,7 +214,8 @@ pub struct ParameterMap {
 
 /// Returns the affine map from the parameters of `a` to those of `b`. Both are splines in one frame, the
 /// map takes rectangles to rectangles, and corresponding points of `a` over `rect` and of `b` over its
-/// domain are at most `max_distance` (mm) apart. `at` is a common point. `None` if there is no such map.
+/// domain are at most `max_distance` (mm) apart. `at` is a common point. `None` if no map has
+/// these properties.
 #[must_use]
 pub fn parameter_map(
     a: &Surface,
