@@ -2,16 +2,19 @@
 
 pub mod bars;
 pub mod contact_mechanisms;
+pub mod curve_culling;
 pub mod damage;
 pub mod depth;
 pub mod drive;
 pub mod endure;
+pub mod inserted;
 pub mod lines;
 pub mod near_contact;
 pub mod record;
 pub mod span;
 pub mod timed;
 pub mod tracked_pairs;
+pub mod triangles;
 
 use feeler_brep::SolidSource;
 use feeler_brep::fixtures::SourceBuilder;

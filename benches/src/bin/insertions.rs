@@ -30,17 +30,16 @@
     reason = "a program that reports"
 )]
 
-use feeler_benches::drive::{self, MAX_SEATED_DISTANCE, RESPONSE_TIME, STEEL_DENSITY, Target};
-use feeler_benches::record::{Recording, Step};
+use feeler_benches::drive::{self, MAX_SEATED_DISTANCE, Target};
+use feeler_benches::inserted::{self, world};
+use feeler_benches::record::Recording;
 use feeler_benches::{cpu_seconds, number_after};
-use feeler_dynamics::{Coupling, RigidBody, RigidBodyId, StepReport, World, WorldContact, WorldSettings};
+use feeler_dynamics::{RigidBodyId, StepReport, World, WorldContact, WorldSettings};
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::Body;
 use feeler_tests::insertion::Insertion;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 #[derive(Debug, Default)]
 struct Run {
@@ -200,15 +199,6 @@ fn folded(bits: u64, pose: &Pose) -> u64 {
     numbers.fold(bits, |bits, x| (bits ^ x.to_bits()).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Makes a world with the fixed part `a` and the moving part `b` of steel.
-fn world(a: (Arc<Body>, Pose), b: (Arc<Body>, Pose), settings: WorldSettings) -> World {
-    let mut world = World::new(settings);
-    world.clock = Some(cpu_seconds);
-    world.add(RigidBody::fixed(a.0, a.1));
-    world.add(RigidBody::of_density(b.0, b.1, STEEL_DENSITY).expect("a solid"));
-    world
-}
-
 impl Run {
     fn add(&mut self, milliseconds: f64, report: &StepReport) {
         self.times.push(milliseconds);
@@ -243,47 +233,21 @@ fn run(
 ) -> Result<(Insertion, f64, Run), String> {
     let insertion = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
     let target = Target::new(&insertion, part)?;
-    let start = target.pose(0.0);
-    let body = &insertion.b.0;
-    let mut world = world(insertion.a.clone(), (body.clone(), start), settings);
-    let id = RigidBodyId(1);
-    world.body_mut(id).dilation = insertion.scenario.dilation;
-    let mass = world.body(id).mass().unwrap_or_default();
-    world.couplings.push(Coupling::critical(id, start, mass, 0.3 * target.length, RESPONSE_TIME));
-    let (mut out, mut t) = (Run::default(), 0.0);
-    while t < target.end_time + 10.0 * RESPONSE_TIME {
-        let before = t;
-        t += step;
-        let now = target.pose(t);
-        let coupling = &mut world.couplings[0];
-        coupling.target = now;
-        coupling.velocity = target.velocity(t, step);
-        let queried = world.query_time();
-        let begin = cpu_seconds();
-        let report = world.step(step).map_err(|e| format!("{t}: {e}"))?;
-        let took = 1e3 * (cpu_seconds() - begin);
-        out.add(took, &report);
-        steps.steps.push(Step {
-            time: t,
-            phase: target.phase(t).to_owned(),
-            step_ms: took,
-            query_ms: 1e3 * (world.query_time() - queried),
-            rounds: report.rounds,
-            minima: world.contacts().len(),
-            contacts: report.contacts,
-            smallest_gap: report.smallest_gap,
-            pose: world.body(id).pose,
-        });
+    let mut out = Run::default();
+    let mut before = 0.0;
+    *steps = inserted::insert(&insertion, &target, step, settings, |recorded, report| {
+        let t = recorded.time;
+        out.add(recorded.step_ms, report);
         if list && (report.smallest_gap < -1e-6 || report.interferes || report.unsolved) {
             println!("    {t:.4}: {report:?}");
         }
-        out.bits = folded(out.bits, &world.body(id).pose);
-        let off = world.body(id).pose.translation.z - now.translation.z;
+        out.bits = folded(out.bits, &recorded.pose);
+        let off = recorded.pose.translation.z - target.pose(t).translation.z;
         if before < target.seat_time && t >= target.seat_time {
             out.seated = off;
         }
         out.out = off;
-    }
-    let tilt = target.tilt;
-    Ok((insertion, tilt, out))
+        before = t;
+    })?;
+    Ok((insertion, target.tilt, out))
 }

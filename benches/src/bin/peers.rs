@@ -13,12 +13,11 @@
 //! the poses whose distance the scenario contains.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
+use feeler_benches::triangles::{self, Manifolds, parry_pose};
 use feeler_benches::{Fallible, number_after, scenarios, spread};
-use feeler_geom::Pose;
 use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
 use feeler_tests::insertion::Insertion;
-use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
-use parry3d_f64::query::{self, ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
+use parry3d_f64::query;
 use parry3d_f64::shape::TriMesh;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -183,8 +182,7 @@ fn trimesh(body: &Body, file: &str, chord: f64, facts: &mut Vec<Value>) -> Falli
         "volume_error": relative(mesh.volume(), solid.info.volume),
         "crossings": mesh.crossings,
     }));
-    let points = mesh.points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
-    TriMesh::new(points, mesh.triangles).map_err(|e| e.to_string())
+    triangles::shape(mesh)
 }
 
 fn ours(
@@ -214,31 +212,20 @@ fn ours(
         .collect()
 }
 
-fn parry_pose(pose: &Pose) -> ParryPose {
-    let (t, q) = (pose.translation.vector, pose.rotation.coords);
-    ParryPose::from_parts(Vector::new(t.x, t.y, t.z), Rotation::from_xyzw(q.x, q.y, q.z, q.w))
-}
-
 fn manifolds(
     scene: &Insertion,
-    [a, b]: &[TriMesh; 2],
+    pair: &[TriMesh; 2],
     poses: &[usize],
     prediction: f64,
 ) -> Fallible<Vec<(usize, Measurement)>> {
-    let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
-    let mut workspace = None;
+    let mut manifolds = Manifolds::default();
     let mut out = Vec::new();
     for &i in poses {
         let pose = parry_pose(&scene.a.1.inv_mul(&scene.poses[i]));
-        let (us, done) = timed(|| {
-            DefaultQueryDispatcher.contact_manifolds(&pose, a, b, prediction, &mut found, &mut workspace)
-        });
-        done.map_err(|e| e.to_string())?;
-        let near = || found.iter().flat_map(|m| &m.points).map(|p| p.dist).filter(|d| *d <= prediction);
-        let distance = near().min_by(f64::total_cmp);
+        let (us, found) = timed(|| manifolds.update(&pose, pair, prediction));
+        let (contacts, distance) = found?;
         let collides = distance.is_some_and(|d| d <= 0.0);
-        let measurement = Measurement { us, contacts: Some(near().count()), distance, collides };
-        out.push((i, measurement));
+        out.push((i, Measurement { us, contacts: Some(contacts), distance, collides }));
     }
     Ok(out)
 }

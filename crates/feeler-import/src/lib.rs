@@ -1,14 +1,19 @@
 //! Imports STEP files: STEP file → solids → hierarchies. This crate chains the offline stages. Grains
-//! bounded by a closed surface, and solids bounded by triangles, can be prepared as well.
+//! bounded by a closed surface, and solids bounded by triangles, can be prepared as well, and with the
+//! feature `truck` solids of the crate truck-modeling.
 
 mod front;
 mod grain;
 mod mesh;
+#[cfg(feature = "truck")]
+mod truck;
 
 pub use feeler_brep::mesh::MeshOptions;
 pub use front::{ImportError, prepare_bytes, prepare_step};
 pub use grain::{prepare_grain, prepare_grain_with};
 pub use mesh::{is_stl, prepare_mesh};
+#[cfg(feature = "truck")]
+pub use truck::prepare_truck;
 
 use anyhow::{Context as _, bail, ensure};
 use feeler_brep::build::Problem;
@@ -57,13 +62,23 @@ pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Model
 
 /// Like [`prepare_step_with`], for a file whose `bytes` have been read, with the options `reading`. STL
 /// files (`*.stl`) are accepted as well: their triangles bound solids, and `reading` must state their
-/// unit.
+/// unit. With the feature `truck`, solids of truck-modeling (`*.json`) are accepted, too.
 ///
 /// # Errors
 /// Same as [`prepare_step_with`].
 pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Reading) -> anyhow::Result<Model> {
     if is_stl(path) {
         return mesh::prepare_stl(path, bytes, options, reading);
+    }
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+        #[cfg(feature = "truck")]
+        return truck::prepare_json(path, bytes, options, reading);
+        #[cfg(not(feature = "truck"))]
+        bail!(
+            "{}: a solid of truck-modeling needs a program built with the feature `truck`; for other solids \
+             give a STEP or .feeler file",
+            path.display()
+        );
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let resolve = |other: &str| feeler_step::read_below(folder, other);

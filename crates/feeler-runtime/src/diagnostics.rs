@@ -20,24 +20,61 @@ pub struct Diagnostics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct Savings {
+    /// Whether pairs of nodes are culled if the types of their features exclude a minimum (compatibility
+    /// masks, BREP §2.2).
+    pub masks: bool,
+    /// Whether pairs of nodes are culled if their boxes are out of reach of each other.
+    pub boxes: bool,
     /// Whether pairs of nodes are culled if their cones of revolution contain no opposite directions.
     pub cones_of_revolution: bool,
-    /// Whether pairs of leaves are culled if their polyhedral cones contain no opposite directions, or
-    /// their boxes cannot reach each other along the normals. The tests are omitted if one solve of
-    /// their two features replaces those of all their pairs of leaves.
+    /// Whether pairs of leaves are culled if their polyhedral cones contain no opposite directions. This
+    /// test and the next one are omitted if one solve of the two features replaces those of all their
+    /// pairs of leaves.
     pub polyhedral_cones: bool,
+    /// Whether pairs of leaves are culled if their boxes cannot reach each other along the normals.
+    pub boxes_along_normals: bool,
     /// Whether a pair of canonical supermaximal features is solved once, instead of once for each pair
     /// of their leaves.
     pub supermaximal: bool,
-    /// Whether the results of earlier queries of the pair are reused: culled pairs of nodes and
-    /// separated pairs of faces are not tested again until the motion since then has used up their
-    /// margin.
-    pub coherence: bool,
+    /// Whether a query starts from the results of the previous one: from the pairs of nodes at which its
+    /// traversal stopped, and from the faces that it found separated. Without it, the next two have no
+    /// effect.
+    pub front: bool,
+    /// Whether a culled pair of nodes is not tested again until the motion since then has used up its
+    /// margin, and pairs of leaves that remained are tested in few queries only.
+    pub deadlines: bool,
+    /// Whether the plane or axis that separated a pair of nodes last is tested first.
+    pub cached_axes: bool,
+}
+
+impl Savings {
+    /// Masks and boxes only.
+    pub const LEAST: Self = Self {
+        masks: true,
+        boxes: true,
+        cones_of_revolution: false,
+        polyhedral_cones: false,
+        boxes_along_normals: false,
+        supermaximal: false,
+        front: false,
+        deadlines: false,
+        cached_axes: false,
+    };
 }
 
 impl Default for Savings {
     fn default() -> Self {
-        Self { cones_of_revolution: true, polyhedral_cones: true, supermaximal: true, coherence: true }
+        Self {
+            masks: true,
+            boxes: true,
+            cones_of_revolution: true,
+            polyhedral_cones: true,
+            boxes_along_normals: true,
+            supermaximal: true,
+            front: true,
+            deadlines: true,
+            cached_axes: true,
+        }
     }
 }
 

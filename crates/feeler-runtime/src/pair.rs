@@ -565,7 +565,7 @@ impl QueryState {
         let open = (&self.decision, &self.band.open[..]);
         build_verdict(&ctx, &finding, near, open, pose_a, &mut self.verdict);
         let diagnostics = options.diagnostics();
-        if diagnostics.savings.coherence && !diagnostics.brute_force {
+        if diagnostics.savings.front && !diagnostics.brute_force {
             let options = QueryOptions { parallel: false, ..*options };
             let poses = [*pose_a, *pose_b];
             self.last_query = Some(LastQuery { pose_ab: *pose_ab, options, step: self.step, finding, poses });
@@ -613,7 +613,7 @@ impl QueryState {
         if restart {
             self.motion_tracker.restart();
         }
-        if restart || !options.diagnostics().savings.coherence {
+        if restart || !options.diagnostics().savings.front {
             self.front.clear();
             self.decision.clear();
         }

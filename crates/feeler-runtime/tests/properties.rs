@@ -89,10 +89,16 @@ fn savings() {
             let expected =
                 pair.query(&Pose::identity(), &pose, &options).expect("finite poses and options").to_vec();
             for savings in [
+                Savings { masks: false, ..all },
+                Savings { boxes: false, ..all },
                 Savings { cones_of_revolution: false, ..all },
                 Savings { polyhedral_cones: false, ..all },
+                Savings { boxes_along_normals: false, ..all },
                 Savings { supermaximal: false, ..all },
-                Savings { coherence: false, ..all },
+                Savings { front: false, ..all },
+                Savings { deadlines: false, ..all },
+                Savings { cached_axes: false, ..all },
+                Savings::LEAST,
             ] {
                 pair.forget();
                 let found = pair

@@ -60,6 +60,11 @@
 //! # }
 //! ```
 //!
+//! # Solids built in code
+//!
+//! With the feature `truck`, `prepare_truck` prepares solids of the crate `truck-modeling`; the example
+//! `truck` builds a pin and its bore.
+//!
 //! # Interference
 //!
 //! Every query computes a verdict. [`Status::Interfering`] comes with a witness: a point inside both
@@ -131,6 +136,8 @@ pub use feeler_geom::{P3, Pose, V3, pose};
 pub use feeler_grains as grains;
 pub use feeler_hierarchy::file::FileError;
 pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
+#[cfg(feature = "truck")]
+pub use feeler_import::prepare_truck;
 #[cfg(feature = "prepare")]
 pub use feeler_import::{ImportError, MeshOptions, prepare_bytes, prepare_grain, prepare_mesh, prepare_step};
 /// Particles and their contacts with walls.

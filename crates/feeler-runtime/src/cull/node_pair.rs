@@ -151,6 +151,17 @@ impl CullContext {
         self.savings.supermaximal
     }
 
+    /// Whether culled pairs are not tested again before their margin is used up
+    /// ([`Savings::deadlines`]).
+    pub(crate) fn keeps_deadlines(&self) -> bool {
+        self.savings.deadlines
+    }
+
+    /// Whether the plane or axis that separated a pair last is tested first ([`Savings::cached_axes`]).
+    pub(crate) fn keeps_hints(&self) -> bool {
+        self.savings.cached_axes
+    }
+
     /// Returns the context for a query that also accepts footpoints up to `beside` (mm) beyond concave
     /// edges of their faces.
     pub(crate) fn with_beside(self, beside: f64) -> Self {
@@ -204,7 +215,7 @@ impl CullContext {
     pub(crate) fn facing(&self, a: &TreeNode, b: &TreeNode, axis_b: impl FnOnce() -> V3) -> Option<Motion> {
         let is_compatible = |&(a, b): &(u16, u16)| strict_compatible(a, b) || conformal_compatible(a, b);
         let pairs = self.pairs_of(a.types, b.types);
-        if !pairs.iter().any(is_compatible) {
+        if self.savings.masks && !pairs.iter().any(is_compatible) {
             return Some(Motion::ANY);
         }
         if !self.savings.cones_of_revolution {
@@ -219,6 +230,9 @@ impl CullContext {
     /// other; `None` if they are within reach. If an axis separates them, `hint` receives its number
     /// plus [`FIRST_BOX_HINT`].
     pub(crate) fn boxes(&self, a: &TreeNode, b: &TreeNode, hint: &mut u8) -> Option<Motion> {
+        if !self.savings.boxes {
+            return None;
+        }
         let reach = self.reach_of(a, b);
         let (axis, gap) = gap_in_frame(&a.obb, &b.obb, reach)?;
         *hint = FIRST_BOX_HINT + axis;
@@ -245,6 +259,9 @@ impl CullContext {
         (a, b): (&TreeNode, &TreeNode),
         other: &Obb,
     ) -> Option<Motion> {
+        if !self.savings.boxes {
+            return None;
+        }
         let length = f64::from(a.allowance.length) + f64::from(b.allowance.length) + self.beside;
         let spare = range_over_box(primitive, other)[0] - off - length - self.reach;
         (spare > 0.0).then_some(Motion::of_displacement(spare))
@@ -277,9 +294,7 @@ impl CullContext {
         (body_b, j, b): (&Body, AreaId, &TreeNode),
         hint: &mut u8,
     ) -> Option<Motion> {
-        if !self.savings.polyhedral_cones {
-            return None;
-        }
+        let Savings { polyhedral_cones, boxes_along_normals, .. } = self.savings;
         let a = &body_a.tree()[body_a.leaf_of_area(i).index()];
         let (cone_a, cone_b) = (&body_a.area(i).cone, &body_b.area(j).cone);
         let slack = self.slack(a, b);
@@ -287,7 +302,16 @@ impl CullContext {
             Kind::Curved => math::sin_cos(self.dilation_of((body_a, i), (body_b, j))),
             kind => self.one[kind as usize],
         };
+        let boxes = || {
+            if !boxes_along_normals {
+                return None;
+            }
+            self.out_of_sight((a, b), one, &slack)
+        };
         let cones = |hint: &mut u8| {
+            if !polyhedral_cones {
+                return None;
+            }
             let rotated: ArrayVec<V3, 4> = cone_b.generators.iter().map(|g| self.pose.rotation * g).collect();
             let (a, b) = (&cone_a.generators, &rotated);
             // The sine of a sum is at most the sine of the first angle plus the second angle.
@@ -297,11 +321,7 @@ impl CullContext {
             let lasts = separated_along(a, b, sin + CONE_MARGIN, plane?);
             Some(if lasts { Motion::of_rotation(CONE_MARGIN) } else { Motion::ZERO })
         };
-        if *hint >= FIRST_BOX_HINT {
-            self.out_of_sight((a, b), one, &slack).or_else(|| cones(hint))
-        } else {
-            cones(hint).or_else(|| self.out_of_sight((a, b), one, &slack))
-        }
+        if *hint >= FIRST_BOX_HINT { boxes().or_else(|| cones(hint)) } else { cones(hint).or_else(boxes) }
     }
 
     /// Motion of B up to which no direction of one cone is opposite to a direction of the other one;

@@ -21,9 +21,9 @@ use crate::body::ids::{AreaPair, FeaturePair, NodePair};
 use crate::body::side::Which;
 use crate::body::tree::TreeNode;
 use crate::cull::dilations::Dilations;
-use crate::cull::motion::{AccumulatedMotion, Margin, MotionChannels};
+use crate::cull::motion::{AccumulatedMotion, Margin, Motion, MotionChannels};
 use crate::cull::node_pair::CullContext;
-use crate::cull::pair_tree::{PairTree, Pairs, Verdict, opened};
+use crate::cull::pair_tree::{NO_HINT, PairTree, Pairs, Verdict, opened};
 use crate::cull::placed::{PlacedEnvelopes, PlacedTree};
 use feeler_geom::Pose;
 use std::collections::BTreeMap;
@@ -196,6 +196,53 @@ impl<'a> Pairs for Traversal<'a> {
 
     fn test(&mut self, pair: NodePair, note: u32, hint: &mut u8) -> Verdict {
         self.stats.bvtt_nodes += 1;
+        if !self.cull.keeps_hints() {
+            *hint = NO_HINT;
+        }
+        match self.cull_or_open(pair, note, hint) {
+            Verdict::Culled(margin) => Verdict::Culled(self.kept(margin)),
+            verdict => verdict,
+        }
+    }
+
+    fn touch(&self, (i, j): NodePair) -> u64 {
+        self.a.tree()[i.index()].touch() ^ self.b.tree()[j.index()].touch()
+    }
+
+    fn keep(&mut self, (i, j): NodePair, note: u32) -> bool {
+        if !self.cull.keeps_deadlines() {
+            return false;
+        }
+        let areas = self.a.tree()[i.index()].area().zip(self.b.tree()[j.index()].area());
+        self.out.extend(areas);
+        if note != NO_WHOLE && self.cull.solves_whole_features() {
+            self.wholes.set(note, Whole::Chosen);
+        }
+        true
+    }
+
+    fn prune(&mut self, (i, j): NodePair) -> Option<Margin> {
+        self.stats.bvtt_nodes += 1;
+        let node_b = self.placed.get(self.b.tree(), &self.cull.pose, j);
+        let margin = self.cull.nodes(&self.a.tree()[i.index()], node_b)?.by(node_b.region);
+        Some(self.kept(margin))
+    }
+
+    fn children(&self, (i, j): NodePair) -> [NodePair; 2] {
+        let (a, b) = (&self.a.tree()[i.index()], &self.b.tree()[j.index()]);
+        opened((i, a.children(), a.obb.radius()), (j, b.children(), b.obb.radius()))
+    }
+}
+
+impl<'a> Traversal<'a> {
+    /// Returns the margin of a culled pair; a margin of 0 if pairs are tested in each query
+    /// ([`Savings::deadlines`](crate::diagnostics::Savings::deadlines)).
+    fn kept(&self, margin: Margin) -> Margin {
+        if self.cull.keeps_deadlines() { margin } else { Margin { motion: Motion::ZERO, ..Margin::ANY } }
+    }
+
+    /// Applies the culling tests to a pair of nodes, cheapest first.
+    fn cull_or_open(&mut self, pair: NodePair, note: u32, hint: &mut u8) -> Verdict {
         let (a, b, cull) = (self.a, self.b, self.cull);
         let whole = note != NO_WHOLE && cull.solves_whole_features();
         let node_a = &a.tree()[pair.0.index()];
@@ -251,29 +298,5 @@ impl<'a> Pairs for Traversal<'a> {
         }
         self.out.push((i, j));
         Verdict::Active
-    }
-
-    fn touch(&self, (i, j): NodePair) -> u64 {
-        self.a.tree()[i.index()].touch() ^ self.b.tree()[j.index()].touch()
-    }
-
-    fn keep(&mut self, (i, j): NodePair, note: u32) -> bool {
-        let areas = self.a.tree()[i.index()].area().zip(self.b.tree()[j.index()].area());
-        self.out.extend(areas);
-        if note != NO_WHOLE && self.cull.solves_whole_features() {
-            self.wholes.set(note, Whole::Chosen);
-        }
-        true
-    }
-
-    fn prune(&mut self, (i, j): NodePair) -> Option<Margin> {
-        self.stats.bvtt_nodes += 1;
-        let node_b = self.placed.get(self.b.tree(), &self.cull.pose, j);
-        Some(self.cull.nodes(&self.a.tree()[i.index()], node_b)?.by(node_b.region))
-    }
-
-    fn children(&self, (i, j): NodePair) -> [NodePair; 2] {
-        let (a, b) = (&self.a.tree()[i.index()], &self.b.tree()[j.index()]);
-        opened((i, a.children(), a.obb.radius()), (j, b.children(), b.obb.radius()))
     }
 }

@@ -1,14 +1,11 @@
 //! Builds a bush and its pin in code with truck-modeling, prepares both, and computes their distances.
 //!
 //! ```text
-//! cargo run --release -p feeler-cli --example model_in_code
+//! cargo run --release -p feeler --features truck --example truck
 //! ```
 #![expect(clippy::print_stdout, reason = "an example that prints its results")]
 
-use feeler_brep::build::{BuildOptions, build_solid};
-use feeler_geom::Pose;
-use feeler_hierarchy::Options;
-use feeler_runtime::{Body, ContactPair, QueryOptions};
+use feeler::{Body, ContactPair, Pose, QueryOptions};
 use std::sync::Arc;
 use truck_modeling::{Point3, Rad, Solid, Vector3, Wire, builder};
 
@@ -50,15 +47,8 @@ fn turned(profile: &[(f64, f64)]) -> Solid {
 }
 
 fn prepared(name: &str, solid: &Solid) -> Result<Arc<Body>, Box<dyn std::error::Error>> {
-    let source = feeler_brep::truck::solid_source(name, solid)?;
-    let solid = build_solid(&source, &BuildOptions::default())?;
-    let hierarchy =
-        feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_import::DEFAULT_FLATNESS })?;
-    println!(
-        "{name}: {} faces, {:.4} mm3, {} leaves",
-        solid.shell.faces.len(),
-        solid.volume,
-        hierarchy.areas.len()
-    );
-    Ok(Arc::new(Body::new(hierarchy)?))
+    let model = feeler::prepare_truck(name, solid)?;
+    let info = &model.solids[0].info;
+    println!("{name}: {} faces, {:.4} mm3", info.source_counts[0], info.volume);
+    Ok(Arc::new(Body::from_model(&model, 0)?))
 }
