@@ -121,6 +121,6 @@ pub enum AssemblyError {
     #[error("at every point of the grid, a joint that mimics another one exceeds its limits")]
     EmptyGrid,
     /// The computation was stopped by [`Progress::stop`](crate::Progress::stop).
-    #[error("the computation was stopped before it was finished")]
+    #[error("the caller stopped the computation (Progress::stop) before it was finished")]
     Stopped,
 }

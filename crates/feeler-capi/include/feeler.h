@@ -165,7 +165,8 @@ typedef enum FeelerTrackedStatus {
    */
   FEELER_TRACKED_STATUS_PRESSED = 2,
   /*
-   The smallest gap is below minus the option `max_depth`; its contact is still tracked.
+   The smallest gap is below minus the option `max_depth`, but its contact is still tracked. This occurs
+   with dilations: they reduce gaps, but `max_depth` limits the depth of the bodies without them.
    */
   FEELER_TRACKED_STATUS_DEEP = 3,
   /*

@@ -130,7 +130,8 @@ pub enum FeelerTrackedStatus {
     Touching = 1,
     /// The smallest gap is below minus the tolerance.
     Pressed = 2,
-    /// The smallest gap is below minus the option `max_depth`; its contact is still tracked.
+    /// The smallest gap is below minus the option `max_depth`, but its contact is still tracked. This occurs
+    /// with dilations: they reduce gaps, but `max_depth` limits the depth of the bodies without them.
     Deep = 3,
     /// The verdict is interference, but no contact has a negative gap: the bodies penetrate each other
     /// more deeply than contacts are tracked.

@@ -244,7 +244,8 @@ pub struct QueryArgs {
     /// most CHORD (mm)
     #[arg(long, value_name = "CHORD", value_parser = positive)]
     pub curves: Option<f64>,
-    /// Measure the common part of interfering solids: its volume, centroid and box
+    /// Measure the common part of interfering solids: its volume (mm³), its centroid (mm, world), and its
+    /// axis-aligned bounding box (mm, world)
     #[arg(long)]
     pub volume: bool,
 }
@@ -507,7 +508,7 @@ pub struct ClearanceArgs {
     /// Write `JUnit` XML, with a test case for each pair that has a finding or is decided by a rule
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
-    /// Write a page with a sortable table and a picture
+    /// Write an HTML page with a sortable table of the pairs and a 3D view of the parts
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
     /// Format (table or JSON) and verbosity of the output.
@@ -536,7 +537,7 @@ pub struct RegressArgs {
     /// Write `JUnit` XML, with a test case for each entry
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
-    /// Write a page with a sortable table and a picture
+    /// Write an HTML page with a sortable table of the differences and a 3D view of the models
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
     /// Format (table or JSON) and verbosity of the output.
@@ -565,7 +566,7 @@ pub struct DiffArgs {
     /// Show all differences in the table
     #[arg(long)]
     pub all: bool,
-    /// Write a page with a sortable table and a picture
+    /// Write an HTML page with a sortable table of the differences and a 3D view of both versions
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
     /// Format (table or JSON) and verbosity of the output.

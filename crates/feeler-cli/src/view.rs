@@ -101,7 +101,10 @@ fn package(folder: &Path) -> anyhow::Result<Package> {
     // A script that contains `</script` would end its element in the page.
     let script = script.filter(|s| !s.to_ascii_lowercase().contains("</script"));
     let Some(script) = script else {
-        bail!("{}: does not contain the script for pages; {made}", folder.display())
+        bail!(
+            "{}: classic/feeler.js is not UTF-8 or contains `</script`, so a page cannot include it; {made}",
+            folder.display()
+        )
     };
     Ok((script, of("feeler_bg.wasm")?))
 }

@@ -19,9 +19,9 @@ use feeler_geom::count::index;
 use crate::piece::{Piece, angle_bound, first_leg, halves, last_leg, turning};
 
 /// Maximum turning (total angle by which the tangent rotates, rad) of a leaf in the shape that the tree
-/// is built for. BREP's flatness (0.5 rad) is used as a half angle: a cycle of the spring of the bench
-/// `springs` takes a fifth less time than with 0.5 or 1.6. A larger value causes more bisection in each
-/// step; a smaller one gives more leaves to refit.
+/// is built for. It is twice the flatness (0.5 rad) of BREP (docs/SOURCES.md): with 1.0, the compression and
+/// release of the spring in the program benches/src/bin/springs.rs takes a fifth less time than with 0.5 or
+/// 1.6. A larger value causes more bisection in each step; a smaller one gives more leaves to refit.
 const MAX_LEAF_TURNING: f64 = 1.0;
 
 /// Maximum number of times that a piece is halved when the tree is built. With a larger value, wildly

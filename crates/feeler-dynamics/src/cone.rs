@@ -19,7 +19,7 @@ pub(crate) struct Row {
     pub(crate) tangents: Option<[DVector<f64>; 2]>,
 }
 
-/// Reason why the problem has no solution.
+/// Reason why [`solve`] returned no velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsolved {
     /// No velocities satisfy all constraints.

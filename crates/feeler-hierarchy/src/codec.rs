@@ -158,7 +158,10 @@ fn in_words(error: &DecodeError) -> String {
         DecodeError::InvalidBooleanValue(value) => format!("{value} is not a valid Boolean value (0 or 1)"),
         DecodeError::OutsideUsizeRange(n) => format!("the length {n} is too large for this platform"),
         DecodeError::UnexpectedVariant { type_name, found, .. } => {
-            format!("{found} is not a valid value of the type {type_name}")
+            format!(
+                "{found} is not a valid value of the type {type_name}; write the data again with this \
+                 version of the program"
+            )
         }
         DecodeError::Other(text) => (*text).to_owned(),
         DecodeError::OtherString(text) => text.clone(),

@@ -193,8 +193,9 @@ fn is_simple(surface: &Surface) -> bool {
     }
 }
 
-/// Checks the deviations of a canonical shape that a feature follows closely. `fits` is whether the
-/// shape is canonical and the feature's own surface or curve is free-form.
+/// Checks a canonical shape that a feature follows closely: its differences from the feature (distance in mm,
+/// angle in rad and curvature in 1/mm) must be finite and not negative, and `fits` must be true. `fits` is
+/// whether the shape is canonical and the feature's own surface or curve is free-form.
 fn check_near<T>(near: &NearCanonical<T>, fits: bool) -> Check {
     require(fits, "the approximating shape must be canonical, and the approximated one free-form")?;
     let off = [near.deviation, near.angle, near.curvature];

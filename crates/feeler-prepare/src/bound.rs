@@ -67,7 +67,7 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
 /// Axes that are tried for the box of a leaf, in the frame of the solid.
 #[derive(Clone, Copy, Debug)]
 enum Axes {
-    /// Axes of the optimal box; no others are tried.
+    /// Axes of the smallest box, which are known for planes, lines and vertices; no others are tried.
     Best([V3; 3]),
     /// Axes to try in addition to the world axes and the principal axes.
     Try([V3; 3]),

@@ -797,8 +797,8 @@ fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
     kept.iter().find(|k| k.kind != ContactKind::Quasi).is_some_and(|k| k.distance <= tol.tol)
 }
 
-/// Whether a minimum is not a quasi-minimum and its signed distance is at most the tolerance and at least
-/// [`Tolerances::min_distance`](crate::Tolerances::min_distance).
+/// Whether the solids touch at a minimum: it is not a quasi-minimum, and its signed distance is at most the
+/// tolerance and at least -2 tolerances ([`Tolerances::min_distance`](crate::Tolerances::min_distance)).
 fn touches(ctx: &Context<'_>, x: &Accepted) -> bool {
     x.distance <= ctx.tol.tol && x.distance >= ctx.tol.min_distance() && x.kind != ContactKind::Quasi
 }

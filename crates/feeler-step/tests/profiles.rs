@@ -189,7 +189,7 @@ fn zones_of_balls() {
             let is_warned = !has_seam && !sense;
             assert_eq!(solid.remarks.len(), usize::from(is_warned), "{:?}", solid.remarks);
             let says = |what| solid.remarks.iter().all(|r| r.message.contains(what));
-            assert!(says("the other side would be 2 separate regions"), "{:?}", solid.remarks);
+            assert!(says("with the other one the face would be 2 separate regions"), "{:?}", solid.remarks);
         }
         // The senses in the file are wrong: its seam lies beyond the rims of the zone.
         let solid = built(&zone(1., true, false, (a, b)));

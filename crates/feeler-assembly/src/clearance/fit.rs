@@ -1,8 +1,9 @@
 //! Standard fits of two parts: threads, press fits and running fits.
 //!
 //! A fit consists of a shaft of one part and a coaxial hole of the other part. Each of them is a cylinder, a
-//! spline that follows one, or a flank of a thread. Fits classify pairs for rules and tables; they do not
-//! change the verdict.
+//! spline that follows one, or a flank of a thread. Rules of a clearance check can be restricted to pairs
+//! with a fit, and reports state the fit of each pair. The status of a pair (separated, touching,
+//! interfering or undecided) does not depend on its fit.
 
 use crate::assembly::AssemblyPart;
 use feeler_geom::{P3, Pose, Surface, V3};

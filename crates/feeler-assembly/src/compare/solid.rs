@@ -134,7 +134,7 @@ pub fn compare_solids(
     let far = old.bounds.iter().flatten().zip(new.bounds.iter().flatten());
     let far = far.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
     if far > tol.length {
-        add(DifferenceKind::Size, format!("a side of the bounding box moved by {far:.3e} mm"));
+        add(DifferenceKind::Size, format!("sides of the bounding box moved by up to {far:.3e} mm"));
     }
     out.extend(of_faces);
     out

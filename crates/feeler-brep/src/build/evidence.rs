@@ -161,7 +161,10 @@ pub(super) fn of_guesses(
             let other =
                 reversed(draft, i, tol).map_or(0, |(f, d)| num_parts(&loops::host(draft, &f), &d.cells));
             if parts > 1 && other == 1 {
-                let reason = format!("the other side would be {parts} separate regions between its loops");
+                let reason = format!(
+                    "a side was chosen, because with the other one the face would be {parts} separate \
+                     regions between its loops"
+                );
                 out.push(Guess { face: face.id, turn: true, reason });
                 continue;
             }
@@ -193,8 +196,10 @@ pub(super) fn of_guesses(
         }
         match (continued, folded) {
             (0, Some(edge)) => {
-                let reason =
-                    format!("the other side would fold back on its tangent neighbour at edge #{edge}");
+                let reason = format!(
+                    "a side was chosen, because with the other one the face would fold back on its tangent \
+                     neighbour at edge #{edge}"
+                );
                 out.push(Guess { face: face.id, turn: true, reason });
             }
             (1.., None) => out.push(Guess { face: face.id, turn: false, reason: String::new() }),

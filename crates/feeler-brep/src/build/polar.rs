@@ -37,9 +37,9 @@ const SECTOR_STEP: f64 = 1.4;
 /// empty from a full sector, so that nearby points of the two edges decide. With a smaller value empty
 /// and full sectors are confused.
 const CUSP: f64 = 1e-3;
-/// Maximum angle (rad) by which a direction may violate the constraints of a polar and still show that
-/// the polar may not be empty. A larger value keeps vertices without minima, a smaller one loses
-/// vertices of inexact files.
+/// Maximum angle (rad) by which a direction may violate the constraints of a polar without being excluded
+/// from it. With a larger value, empty polars count as not empty and vertices without minima are kept; a
+/// smaller one loses vertices of inexact files.
 const NEARLY: f64 = 1e-5;
 
 /// Part of the boundary `∂T` of the tangent cone: an arc of a great circle of directions, with the

@@ -20,7 +20,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Number of values of each joint of a grid, unless the command line states it.
+/// Number of values of each joint of a grid if `--grid` states none. It has no effect, because a grid is
+/// measured only with `--grid`, which requires a number.
 const DEFAULT_GRID: u32 = 2;
 
 /// Result of a check of a mechanism, with the data that outputs need.

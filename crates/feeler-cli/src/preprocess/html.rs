@@ -35,8 +35,8 @@ struct Drawn {
     places: Vec<(u64, Pose)>,
 }
 
-/// Draws the prepared models, those with remarks first, until [`Drawing::is_full`]. Returns the drawn
-/// models by their indices in `reports`.
+/// Draws the prepared models, those with remarks first, until the page has its maximum number of models or
+/// triangles ([`Drawing::is_full`]). Returns the drawn models by their indices in `reports`.
 fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
     let mut order: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].output.is_some()).collect();
     order.sort_by_key(|i| !reports[*i].has_remarks());

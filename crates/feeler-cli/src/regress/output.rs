@@ -57,7 +57,11 @@ pub(super) fn summary(compared: &Compared) -> String {
 pub(super) fn notes(compared: &Compared, golden: &Path) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(program) = &compared.other_program {
-        out.push(format!("{} was made by {program}, which is another version", golden.display()));
+        out.push(format!(
+            "{}: recorded by {program}, which is another version; differences can be due to it, and --bless \
+             records the results again",
+            golden.display()
+        ));
     }
     for name in &compared.stale {
         out.push(format!("'{name}' has golden results, but is not in the suite; --bless removes them"));

@@ -295,7 +295,8 @@ impl<S: Support> BroadPhase<S> {
     }
 
     /// Compares the boxes of all bodies, enlarged by the motion expected for the next steps, and stores
-    /// the pairs that overlap. Pairs that were stored before keep their bounds.
+    /// the pairs that overlap. Pairs that were stored before keep their bounds of the distance; the first
+    /// bound of a new pair is the distance between its boxes before they are enlarged.
     fn rebuild(&mut self) {
         self.counts.rebuilds += 1;
         let d_max = self.request.d_max;

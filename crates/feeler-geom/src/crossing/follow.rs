@@ -28,10 +28,13 @@ use nalgebra::Matrix2;
 
 pub use map::{ParameterMap, parameter_map};
 
-/// Depths at which two patches do not count as crossing, and the width of their borders (all in mm).
+/// Depths at which two patches do not count as crossing, and the width of their borders (all in mm). The
+/// depth of a point of the first patch is its distance from the second patch, negative on the side of the
+/// outward normal of the second patch (in front of it) and positive on the other side (behind it).
 #[derive(Clone, Copy, Debug)]
 pub struct FollowLimits {
-    /// Depth of a point of the first patch behind the second one up to which it only touches.
+    /// Depth up to which a point of the first patch does not count as crossing the second one. With a
+    /// negative value, points closer in front of the second patch than its magnitude count, too.
     pub shallow: f64,
     /// Depth beyond which points do not count, because all crossings are less deep; larger than the
     /// magnitude of `shallow`.

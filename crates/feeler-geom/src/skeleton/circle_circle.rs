@@ -490,8 +490,9 @@ pub(super) fn parallel_tangents(first: &Circle, second: &Circle) -> ArrayVec<(f6
 }
 
 /// Adds all critical pairs of two circles in the requested range if all points of the second circle have
-/// about the same distance from the first one's axis (see the module `around`). Otherwise returns `None`
-/// and adds nothing.
+/// about the same distance from the first one's axis. Returns `None` and adds nothing if the conditions in
+/// the documentation of the module `around` are not satisfied, or if Newton's method does not converge; the
+/// caller then uses the general solver.
 pub(super) fn solve_encircling(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Option<()> {
     let (f, g) = (&first.frame, &second.frame);
     let between = g.origin - f.origin;

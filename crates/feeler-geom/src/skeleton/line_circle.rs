@@ -401,8 +401,9 @@ pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64)
 }
 
 /// Adds all critical pairs of a line and a circle in the requested range if all points of the circle have
-/// about the same distance from the line's axis (see the module `around`). Otherwise returns `None` and
-/// adds nothing.
+/// about the same distance from the line's axis. Returns `None` and adds nothing if the conditions in the
+/// documentation of the module `around` are not satisfied, or if Newton's method does not converge; the
+/// caller then uses the general solver.
 pub(super) fn solve_encircling(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
     let square = &forms.across_sq;
     let axis_distance = AxisDistance::new(square.cos[0], [1, 2].map(|k| amplitude(square, k)))?;

@@ -63,8 +63,9 @@ pub(super) fn sample(p: &Primitive, t: f64) -> Sample {
     }
 }
 
-/// Whether a sphere belongs to the used nappe of a cone; `true` for other primitives. `slack` (mm)
-/// allows for rounding at the apex.
+/// Whether a sphere of a cone belongs to the nappe of which the cone consists: the one on which the signed
+/// radius has the sign of its slope. Because of rounding at the apex, radii of the opposite sign are
+/// accepted up to the magnitude `slack` (mm). `true` for other primitives, whose slope is 0.
 pub(super) fn on_nappe(x: &Sample, slack: f64) -> bool {
     x.slope == 0.0 || x.sigma * x.slope.signum() >= -slack
 }

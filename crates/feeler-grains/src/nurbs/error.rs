@@ -66,8 +66,8 @@ pub enum NurbsGrainError {
     },
     /// The surface has no common tangent plane at a pole, which is a tip.
     #[error(
-        "the pole at the {end} of {direction} is a tip: its tangent planes differ by {angle:.3e} rad; put \
-         the control points next to the pole into one plane with it"
+        "the pole at the {end} of the parameter {direction} is a tip: its tangent planes differ by \
+         {angle:.3e} rad; put the control points next to the pole into one plane with it"
     )]
     Tip {
         /// Direction that ends at the pole.

@@ -257,9 +257,10 @@ impl ExactWall {
     }
 
     /// Computes the local minima, up to `near` (mm), of the distance of the point `p` (wall's frame)
-    /// from the boundary and stores them in `batch.query`. Returns the position of `p` relative to the
-    /// wall. Uses the places in the cache alone if the cache lists all that are near enough. Otherwise
-    /// searches the boundary for places and stores the new list in the cache.
+    /// from the boundary and stores them in `batch.query`. Returns the distance (mm) of `p` from the
+    /// boundary and whether `p` is inside the wall's material. Uses the parts of the boundary that the
+    /// cache lists, if it lists all that are near enough. Otherwise searches the boundary for near parts
+    /// and stores their list in the cache.
     fn minima(&self, p: &P3, near: f64, cache: &mut ProximityCache, batch: &mut Batch) -> PointPosition {
         let boundary = &*self.boundary;
         let least = PointMinima::required_radius(boundary, near);

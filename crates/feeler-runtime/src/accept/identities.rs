@@ -65,8 +65,9 @@ pub(crate) struct ContactIds {
 const MAX_TRACKED: usize = 64;
 
 /// Maximum displacement of a footpoint between two queries at which a minimum on other features still
-/// counts as the continuation of a pressed contact, as a multiple of the displacement of B's points. A
-/// larger value continues pressed contacts by unrelated ones; a smaller one loses them.
+/// counts as the continuation of a pressed contact (a minimum at a negative distance), as a multiple of the
+/// displacement of B's points. A larger value continues pressed contacts by unrelated ones; a smaller one
+/// loses them.
 const MAX_FOOTPOINT_RUN: f64 = 10.0;
 
 /// Branch of a minimum that has not been assigned one yet.

@@ -9,8 +9,7 @@
 //! MATH §2 ("the size in tolerances"), §6 (trims), §14.2 (1e-7 of the size against another kernel).
 
 /// Rounding of a footpoint after some hundred operations, as a fraction of its coordinates. With a
-/// larger value, converged points count as rounding too early; with a smaller one, solvers never
-/// converge.
+/// larger value, solvers end before their points are exact; with a smaller one, they never converge.
 const EPS_REL: f64 = 1e-13;
 /// Mask of the exponent bits of an `f64`. A masked positive number is rounded down to a power of two.
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;

@@ -12,9 +12,10 @@ use feeler_hierarchy::{AreaId, Node, NodeId};
 /// Bits of the feature types below a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FeatureTypes {
-    /// Types of the features below the node that can carry minima with exact polars.
+    /// Types of the features below the node that can carry strict minima, whose directions are in polars
+    /// that are not dilated.
     pub strict: u16,
-    /// Types of all features below the node, including those that carry quasi-minima only.
+    /// Types of all features below the node, including those that can carry quasi-minima only.
     pub all: u16,
 }
 

@@ -138,8 +138,8 @@ fn turn(bend: f64, slide: f64) -> f64 {
     if slide > 0.0 { bend * slide } else { 0.0 }
 }
 
-/// Smallest power of [`GRID_RATIO`] that is at least `x`, but at most `largest`; 0 and infinity are not
-/// rounded.
+/// Smallest power of [`GRID_RATIO`] that is at least `x`, or `largest` if that is smaller. The result is 0 if
+/// `x` is 0, and `largest` if `x` is infinite.
 fn on_grid(x: f64, largest: f64) -> f64 {
     if x <= f64::MIN_POSITIVE || x >= f64::MAX {
         return x.min(largest);

@@ -51,8 +51,9 @@ pub(crate) struct DerivativeSamples {
 
 impl DerivativeSamples {
     /// Computes the samples of a segment. `first` are the derivatives at its beginning, `third` the bounds of
-    /// the edge's third derivative. `slack` (mm) is the length beyond the ends that the trim test may accept;
-    /// a neighbouring area or a vertex has a minimum there, too.
+    /// the edge's third derivative. `slack` (mm) is the length beyond the ends within which minima count,
+    /// because the trim test may accept them; it is limited to a twentieth of the interval of the parameter.
+    /// The neighbouring area or the vertex beyond the end may yield the same minimum.
     fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, third: Third, slack: f64) -> Self {
         let EdgeSegment { width, middle, last, .. } = segment;
         let speed = middle.d1.norm();

@@ -28,9 +28,10 @@ pub(super) const ACCEPT_SINE: f64 = 1e-9;
 /// over which the distance is minimised, below which Newton's method ends, because the rest is rounding.
 /// A larger value gives less exact footpoints; a smaller one wastes steps.
 pub(super) const DONE_SINE: f64 = 1e-14;
-/// Largest residual of a converged point of half a squared distance, as a multiple of
-/// [`Tolerances::eps`](crate::Tolerances::eps). With a larger value, stalled points count as minima; with
-/// a smaller one, sound minima become undecided.
+/// Largest residual at which a converged point of half a squared distance is accepted as a minimum, as a
+/// multiple of [`Tolerances::eps`](crate::Tolerances::eps). The residual (mm) is the largest derivative of
+/// half the squared distance with respect to the length along a parameter ([`Goal`]). With a larger value,
+/// stalled points count as minima; with a smaller one, sound minima become undecided.
 const ACCEPT_EPS: f64 = 1e3;
 /// Residual of half a squared distance below which Newton's method ends, as a multiple of
 /// [`Tolerances::eps`](crate::Tolerances::eps). The remaining residual tilts the direction between

@@ -248,8 +248,9 @@ impl Decision<'_> {
         self.clearances.as_mut().map_or(CachedResult::NotWorthwhile, |cache| cache.get(ctx, query, faces))
     }
 
-    /// Stores the result of a search for later queries; `faces` are the searched face of the query's
-    /// solid and the face of the other solid.
+    /// Stores the result of a search for later queries. `faces` are the searched face of the query's solid
+    /// and the face of the other solid. `found` contains the distances by which one face may move before
+    /// crossings are possible, and the edge arcs that may cross nevertheless.
     fn store(&mut self, query: CrossingQuery, faces: FacePair, found: (ClearanceBound, OpenArcs)) {
         let ctx = self.ctx;
         if let Some(cache) = &mut self.clearances {

@@ -3,8 +3,9 @@
 use crate::body::index;
 use crate::cull::motion::{AccumulatedMotion, Deadline};
 
-/// Pairs of a front that may be due in the next traversals. Most other pairs keep their state for long, so
-/// the whole front is scanned only once in a few traversals.
+/// Pairs of the front (the pairs of nodes at which the last traversal stopped) that may be due in the next
+/// traversals. A pair is due, and must be tested again, when the accumulated motion has reached its deadline.
+/// Most pairs have distant deadlines, so the whole front is scanned only once in a few traversals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UpcomingQueue {
     pub(super) soon: Vec<Upcoming>,
