@@ -20,9 +20,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Number of values of each joint of a grid if `--grid` states none. It has no effect, because a grid is
-/// measured only with `--grid`, which requires a number.
-const DEFAULT_GRID: u32 = 2;
+/// Poses at which a mechanism is checked.
+enum Poses {
+    /// All combinations of so many values of each joint.
+    Grid(u32),
+    /// The motion of the file.
+    Along(JointTrajectory),
+}
 
 /// Result of a check of a mechanism, with the data that outputs need.
 struct Checked<'a> {
@@ -63,13 +67,15 @@ pub(crate) fn run(
         std::fs::read_to_string(&path).with_context(|| format!("{}: cannot be read", path.display()))
     });
     let mechanism = file.mechanism(urdf.transpose()?.as_deref()).with_context(|| name.to_string())?;
-    let motion = match args.grid {
-        Some(_) => None,
-        None => Some(file.motion(&mechanism).with_context(|| name.to_string())?),
+    let poses = match args.grid {
+        Some(values) => Poses::Grid(values),
+        None => Poses::Along(file.motion(&mechanism).with_context(|| name.to_string())?),
     };
     // A motion beyond the limits of a joint, or of a loop that does not close, is reported before the parts
     // are loaded.
-    motion.as_ref().map(|m| check_motion(&mechanism, m)).transpose().with_context(|| name.to_string())?;
+    if let Poses::Along(motion) = &poses {
+        check_motion(&mechanism, motion).with_context(|| name.to_string())?;
+    }
     let parts = parts(&file, &mechanism, folder, args, err)?;
     let ignored = ignored(&file, &mechanism).with_context(|| name.to_string())?;
     let check = MechanismCheck::new(&mechanism, &parts, &ignored, file.neighbours)
@@ -82,9 +88,9 @@ pub(crate) fn run(
         deviation: file.deviation,
     };
     let clock = Instant::now();
-    let report = crate::thread_pool(args.threads.threads)?.install(|| match &motion {
-        Some(motion) => check.along(motion, args.steps, &options),
-        None => check.over_grid(args.grid.unwrap_or(DEFAULT_GRID), &options),
+    let report = crate::thread_pool(args.threads.threads)?.install(|| match &poses {
+        Poses::Along(motion) => check.along(motion, args.steps, &options),
+        Poses::Grid(values) => check.over_grid(*values, &options),
     });
     let report = report.with_context(|| name.to_string())?;
     let (duration, margins) = (clock.elapsed(), report.margins());
