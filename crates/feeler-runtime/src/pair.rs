@@ -36,7 +36,6 @@ use crate::verdict::{self, Finding};
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Two bodies, the results of their last query, and the data that the next query reuses.
 ///
@@ -532,12 +531,12 @@ impl QueryState {
         self.pose_ab = *pose_ab;
         let ctx = self.context(bodies, pose_ab, options);
         let displacement = self.advance_motion(&ctx, options);
-        self.traverse(&ctx, options);
         // A pressed contact makes the verdict superfluous, so the minima are computed first.
         let minima_first = options.verdict_unless_pressed && ctx.presses();
         let decide = options.detect_interference && !minima_first;
-        self.times.traversal = clock.elapsed();
-        let (mut finding, solves, mut interference) = self.solve_and_decide(&ctx, options, decide);
+        let setup = clock.elapsed();
+        let (mut finding, times) = self.solve_and_decide(&ctx, options, decide);
+        let mut interference = times.interference;
         let clock = Clock::start();
         // Quasi-minima of a step are dilated and merged by the angle of the step, not by that of the search.
         let by_step = Context { quasi_angle: self.step.map_or(ctx.quasi_angle, |step| step.rotation), ..ctx };
@@ -560,7 +559,7 @@ impl QueryState {
         report(&ctx, &self.kept, &self.contact_ids, pose_a, options, &mut self.contacts);
         let filtering = clock.elapsed();
         let near = has_contact(&self.kept, &ctx.tol);
-        self.times = PhaseTimes { solves, filtering, interference, ..self.times };
+        self.times = PhaseTimes { traversal: setup + times.traversal, filtering, interference, ..times };
         self.has_verdict = decide;
         let open = (&self.decision, &self.band.open[..]);
         build_verdict(&ctx, &finding, near, open, pose_a, &mut self.verdict);
@@ -620,42 +619,39 @@ impl QueryState {
         displacement
     }
 
-    /// Finds the pairs of leaves that can contain a minimum, and stores them in `leaf_pairs`.
-    fn traverse(&mut self, ctx: &Context<'_>, options: &QueryOptions) {
-        if let Some(cull) = &ctx.cull {
-            let moved = self.motion_tracker.total();
-            let request = front::Request { a: ctx.a, b: ctx.b, pose_ab: &ctx.pose_ab, moved, cull };
-            self.front.update(&request, &mut self.leaf_pairs, &mut self.stats);
-        } else {
-            all_pairs(ctx.a, ctx.b, options.quasi_angle > 0.0, &mut self.leaf_pairs, &mut self.stats);
-        }
-    }
-
-    /// Computes the critical pairs of the features in `leaf_pairs` and, if `decide` is set, searches for
-    /// evidence of interference; both run in parallel if the options request it. Returns the finding of the
-    /// search (`Apart` without `decide`), the time of the solves and the time of the search.
+    /// Finds the pairs of leaves that can contain a minimum, computes the critical pairs of their features,
+    /// and, if `decide` is set, searches for evidence of interference. If the options request it, the
+    /// search runs in parallel to the rest. Returns the finding of the search (`Apart` without `decide`) and
+    /// the times of the three stages.
     fn solve_and_decide(
         &mut self,
         ctx: &Context<'_>,
         options: &QueryOptions,
         decide: bool,
-    ) -> (Finding, Duration, Duration) {
-        let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
-        let minima = || {
-            solve_all(ctx, pairs, options, solved, stats);
-            if options.certified {
-                certify(ctx, pairs, options, solved, stats);
+    ) -> (Finding, PhaseTimes) {
+        let Self { front, leaf_pairs, solved, stats, decision, motion_tracker, .. } = self;
+        let moved = motion_tracker.total();
+        let mut minima = || {
+            let clock = Clock::start();
+            if let Some(cull) = &ctx.cull {
+                let request = front::Request { a: ctx.a, b: ctx.b, pose_ab: &ctx.pose_ab, moved, cull };
+                front.update(&request, leaf_pairs, stats);
+            } else {
+                all_pairs(ctx.a, ctx.b, options.quasi_angle > 0.0, leaf_pairs, stats);
             }
+            let traversal = clock.elapsed();
+            let clock = Clock::start();
+            solve_all(ctx, leaf_pairs, options, solved, stats);
+            if options.certified {
+                certify(ctx, leaf_pairs, options, solved, stats);
+            }
+            (traversal, clock.elapsed())
         };
-        let scratch = &mut self.decision;
-        let moved = (!options.diagnostics().brute_force).then_some(self.motion_tracker.total());
-        let decision = || if decide { verdict::decide(ctx, moved, scratch) } else { Finding::Apart };
-        let (((), solves), (finding, interference)) = if options.parallel {
-            rayon::join(|| timed(minima), || timed(decision))
-        } else {
-            (timed(minima), timed(decision))
-        };
-        (finding, solves, interference)
+        let of_pair = (!options.diagnostics().brute_force).then_some(moved);
+        let search = || if decide { verdict::decide(ctx, of_pair, decision) } else { Finding::Apart };
+        let ((traversal, solves), (finding, interference)) =
+            if options.parallel { rayon::join(minima, || timed(search)) } else { (minima(), timed(search)) };
+        (finding, PhaseTimes { traversal, solves, interference, ..PhaseTimes::default() })
     }
 
     /// Stores the critical pairs that are minima in `accepted`, adds samples of conformal sets, and removes

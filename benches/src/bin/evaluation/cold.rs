@@ -1,7 +1,7 @@
 //! First queries of pairs that have no results of earlier ones: in sequence and on several threads.
 
 use crate::Settings;
-use crate::detection::{FNV, folded};
+use crate::detection::{FNV, STAGES, folded};
 use crate::output::Output;
 use feeler_benches::Fallible;
 use feeler_geom::Pose;
@@ -42,15 +42,20 @@ pub(crate) fn run(scenes: &[Insertion], settings: &Settings, output: &mut Output
     let threads = format!("{} threads ms", settings.threads);
     let head = ["first query", "minima", "in sequence ms", &threads, "ratio", "equal"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows[0].extend(STAGES.map(str::to_owned));
     let mut is_right = true;
     for case in &cases {
         let mut ms = [f64::INFINITY; 2];
         let mut found = [(0, 0); 2];
+        let mut stages = [f64::INFINITY; 4];
         for _ in 0..REPEATS {
             for (k, parallel) in [false, true].into_iter().enumerate() {
                 let work = || query(case, parallel);
-                let (time, result) = if parallel { pool.install(work) } else { work() }?;
+                let (time, of_stages, result) = if parallel { pool.install(work) } else { work() }?;
                 ms[k] = ms[k].min(time);
+                if !parallel {
+                    stages = std::array::from_fn(|i| stages[i].min(of_stages[i]));
+                }
                 found[k] = result;
             }
         }
@@ -64,6 +69,7 @@ pub(crate) fn run(scenes: &[Insertion], settings: &Settings, output: &mut Output
             format!("{:.2}", ms[0] / ms[1]),
             if equal { "yes" } else { "NO" }.to_owned(),
         ]);
+        rows.last_mut().expect("a row").extend(stages.map(|ms| format!("{ms:.2}")));
     }
     output.heading("First queries");
     output.table(&rows);
@@ -90,12 +96,14 @@ fn free_form(a: &str, b: &str) -> Fallible<Case> {
     Ok(Case { name: format!("{a} beside {b}"), bodies, poses: [Pose::identity(), near], d_max: 1.0 })
 }
 
-/// Time (ms) of the first query of a new pair, and the number of minima with their hash.
-fn query(case: &Case, parallel: bool) -> Fallible<(f64, (usize, u64))> {
+/// Time (ms) of the first query of a new pair, times of its stages, and the number of minima with their hash.
+fn query(case: &Case, parallel: bool) -> Fallible<(f64, [f64; 4], (usize, u64))> {
     let options = QueryOptions { parallel, ..QueryOptions::within(case.d_max) };
     let mut pair = ContactPair::new(case.bodies[0].clone(), case.bodies[1].clone());
     let clock = Instant::now();
     pair.query(&case.poses[0], &case.poses[1], &options).map_err(|e| format!("{}: {e}", case.name))?;
     let ms = clock.elapsed().as_secs_f64() * 1e3;
-    Ok((ms, (pair.contacts().len(), pair.contacts().iter().fold(FNV, folded))))
+    let t = pair.phase_times();
+    let stages = [t.traversal, t.solves, t.filtering, t.interference].map(|t| t.as_secs_f64() * 1e3);
+    Ok((ms, stages, (pair.contacts().len(), pair.contacts().iter().fold(FNV, folded))))
 }

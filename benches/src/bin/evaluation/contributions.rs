@@ -35,6 +35,8 @@ const FIRST: [(&str, fn(&mut Savings) -> &mut bool); 2] =
 /// Number of poses from one pose to the next whose results and times are reported for all variants. A
 /// variant that does not use earlier queries is computed at these poses only.
 const STRIDE: usize = 5;
+/// Largest total time (ms) of the reported queries of a variant that is repeated.
+const MAX_REPEATED_MS: f64 = 3_000.0;
 /// Largest difference (mm) of the distances of equal minima of two variants, relative to the size of the
 /// larger solid.
 const ACCURACY: f64 = 1e-9;
@@ -87,6 +89,9 @@ pub(crate) fn run(scene: &Insertion, settings: &Settings, output: &mut Output) -
         let mut passes: Vec<Pass> = Vec::new();
         for repeat in 0..settings.repeats.max(1) {
             for (v, variant) in variants.iter().enumerate() {
+                if passes.get(v).is_some_and(|p| p.ms.iter().sum::<f64>() > MAX_REPEATED_MS) {
+                    continue;
+                }
                 let work = || pass(scene, variant);
                 let now = if variant.parallel { pool.install(work) } else { work() }?;
                 if repeat == 0 {

@@ -131,6 +131,22 @@ impl Detection {
     }
 }
 
+/// Sentence about the minima in the seated pose, which is that of the files.
+pub(crate) fn seated(scene: &Insertion) -> Fallible<String> {
+    let options = QueryOptions { detect_interference: false, ..QueryOptions::within(scene.d_max()) };
+    let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
+    let (mut ms, mut contacts) = (0.0, 0);
+    for offset in [1e-6, 0.0] {
+        // Two poses, because a query at the same pose is not computed again.
+        let pose = feeler_geom::Pose::translation(offset, 0.0, 0.0) * scene.b.1;
+        let clock = Instant::now();
+        contacts = pair.query(&scene.a.1, &pose, &options).map_err(|e| e.to_string())?.len();
+        ms = clock.elapsed().as_secs_f64() * 1e3;
+    }
+    let distance = pair.min_distance().unwrap_or(f64::INFINITY);
+    Ok(format!("Exact solids, seated: {contacts} minima in {ms:.3} ms, smallest distance {distance:.4} mm."))
+}
+
 /// Time (s) of each pose of a scenario at 60 poses a second.
 pub(crate) fn times(poses: usize) -> Vec<f64> {
     (0..poses).map(|i| i as f64 / 60.0).collect()

@@ -7,7 +7,7 @@
 //!     [--quick]
 //! ```
 //!
-//! SCENARIOS is a folder of scenarios (`data/evaluation`). FOLDER (`evaluation`) receives each curve as CSV
+//! SCENARIOS is a folder of scenarios (`data/evaluation`). FOLDER (`target/evaluation`) receives each curve as CSV
 //! and SVG, and a page `index.html` with all of them:
 //!
 //! - *detection*: time of the search for contacts, number of contacts, smallest distance, with the exact
@@ -81,7 +81,7 @@ fn run(args: &[String]) -> Fallible<bool> {
         folder.insert(0, feeler_tests::data_dir().join("evaluation").to_string_lossy().into_owned());
     }
     let scenes = scenarios(&folder)?;
-    let out = number_after::<PathBuf>(args, "--out").unwrap_or_else(|| PathBuf::from("evaluation"));
+    let out = number_after::<PathBuf>(args, "--out").unwrap_or_else(|| PathBuf::from("target/evaluation"));
     let mut output = Output::new(out)?;
     let mut is_right = true;
     for scene in &scenes {
@@ -164,6 +164,7 @@ fn detections(scene: &Insertion, settings: &Settings, output: &mut Output) -> Fa
         let peers = triangles::run(scene, settings.triangles_every)?;
         rows.extend(peers.iter().map(|p| p.row(scene, &all[0], &in_place)));
         curves.extend(peers.iter().map(triangles::Peer::curve));
+        output.paragraph(&detection::seated(scene)?);
         for peer in &peers {
             output.paragraph(&peer.sentence());
         }

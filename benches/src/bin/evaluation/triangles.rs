@@ -6,7 +6,7 @@ use feeler_benches::triangles::{Manifolds, parry_pose, shape};
 use feeler_benches::{Fallible, first_body, spread};
 use feeler_geom::Pose;
 use feeler_import::{MeshOptions, prepare_mesh};
-use feeler_runtime::{Body, ContactPair, QueryOptions};
+use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
 use feeler_tests::insertion::Insertion;
 use feeler_view::mesh::{Mesh, mesh};
 use std::ops::Range;
@@ -19,13 +19,15 @@ const PARTS: [f64; 2] = [1.0, 4.0];
 /// Results of a peer at some poses.
 pub(crate) struct Peer {
     label: String,
-    chord: f64,
     triangles: usize,
     /// Index, time (ms), number of contacts and smallest distance (mm; infinite beyond the reach) of each
     /// pose at which the polyhedra are apart.
     apart: Vec<(usize, f64, usize, f64)>,
     /// Number of poses at which the polyhedra interfere.
     interfering: usize,
+    /// Time (ms), number of contacts and smallest distance (mm) in the seated pose, which is that of the files
+    /// and has the clearance on all sides.
+    seated: (f64, usize, Option<f64>),
 }
 
 /// Computes manifolds and polyhedral minima at every pose whose index is a multiple of `every`.
@@ -44,10 +46,10 @@ pub(crate) fn run(scene: &Insertion, every: usize) -> Fallible<Vec<Peer>> {
 fn new_peer(what: &str, meshes: &[Mesh; 2], chord: f64) -> Peer {
     Peer {
         label: format!("{what}, chord error {chord:.3} mm"),
-        chord,
         triangles: meshes.iter().map(|m| m.triangles.len()).sum(),
         apart: Vec::new(),
         interfering: 0,
+        seated: (0.0, 0, None),
     }
 }
 
@@ -102,11 +104,16 @@ impl Peer {
 
     /// Sentence about the triangles and the poses at which they interfere.
     pub(crate) fn sentence(&self) -> String {
+        let (ms, contacts, distance) = self.seated;
+        let seated = match distance {
+            Some(d) if d > 0.0 => format!("{contacts} contacts in {ms:.3} ms, smallest distance {d:.4} mm"),
+            Some(_) => "the polyhedra interfere".to_owned(),
+            None => "no contacts".to_owned(),
+        };
         format!(
-            "{} ({} triangles in all, {:.4} mm): {} of {} poses interfere and are left out.",
+            "{} ({} triangles in all): {} of {} poses interfere and are left out. Seated: {seated}.",
             self.label,
             self.triangles,
-            self.chord,
             self.interfering,
             self.interfering + self.apart.len()
         )
@@ -122,6 +129,12 @@ fn manifolds(scene: &Insertion, meshes: [Mesh; 2], chord: f64, every: usize) -> 
         let clock = Instant::now();
         let (contacts, distance) = manifolds.update(&pose, &pair, scene.d_max())?;
         out.add(i, clock.elapsed().as_secs_f64() * 1e3, contacts, distance);
+    }
+    let seated = parry_pose(&scene.a.1.inv_mul(&scene.b.1));
+    for _ in 0..2 {
+        let clock = Instant::now();
+        let (contacts, distance) = manifolds.update(&seated, &pair, scene.d_max())?;
+        out.seated = (clock.elapsed().as_secs_f64() * 1e3, contacts, distance);
     }
     Ok(out)
 }
@@ -139,12 +152,20 @@ fn minima(scene: &Insertion, meshes: &[Mesh; 2], chord: f64, every: usize) -> Fa
     let mut pair = ContactPair::new(body(&meshes[0])?, body(&meshes[1])?);
     let options = QueryOptions { detect_interference: true, ..QueryOptions::within(scene.d_max()) };
     let fixed: &Pose = &scene.a.1;
-    for i in (0..scene.poses.len()).step_by(every) {
+    let mut measure = |pose: &Pose| -> Fallible<(f64, usize, Option<f64>)> {
         let clock = Instant::now();
-        let found = pair.query(fixed, &scene.poses[i], &options).map_err(|e| format!("pose {i}: {e}"))?;
-        let (contacts, ms) = (found.len(), clock.elapsed().as_secs_f64() * 1e3);
-        let apart = pair.status() != Some(feeler_runtime::Status::Interfering);
-        out.add(i, ms, contacts, if apart { pair.min_distance() } else { Some(0.0) });
+        let contacts = pair.query(fixed, pose, &options).map_err(|e| e.to_string())?.len();
+        let ms = clock.elapsed().as_secs_f64() * 1e3;
+        let apart = pair.status() != Some(Status::Interfering);
+        Ok((ms, contacts, if apart { pair.min_distance() } else { Some(0.0) }))
+    };
+    for i in (0..scene.poses.len()).step_by(every) {
+        let (ms, contacts, distance) = measure(&scene.poses[i])?;
+        out.add(i, ms, contacts, distance);
+    }
+    for offset in [1e-6, 0.0] {
+        // Two poses, because a query at the same pose is not computed again.
+        out.seated = measure(&(Pose::translation(offset, 0.0, 0.0) * scene.b.1))?;
     }
     Ok(out)
 }
