@@ -516,8 +516,10 @@ const CROSSING: f64 = 1e-3;
 
 /// Decides whether the loops of a face contradict each other only because adjacent edges cross slightly.
 /// If so, returns the largest thickness (mm) of the regions between crossing edges. The thickness is the
-/// sum of the distances of a point of the region from both edges; it must be at most `tol.gap` and
-/// [`CROSSING`] times the length of the longer edge for every region. Otherwise returns `None`.
+/// sum of the distances of a point of the region from both edges. For every region it must be at most
+/// `tol.gap`, and at most [`CROSSING`] times the length of the longer edge or the gap at the common corner
+/// of the two edges: closing a corner moves the ends of both edges by up to that gap. In the latter case
+/// the area of the face must fit its edges. Otherwise returns `None`.
 pub(super) fn overlap_of_neighbours(
     draft: &Draft,
     face: usize,
@@ -527,26 +529,53 @@ pub(super) fn overlap_of_neighbours(
     if domain.reversed || domain.seam_outside.is_some() {
         return None;
     }
-    domain.inconsistent.iter().try_fold(0.0, |worst: f64, region| {
-        let face = &draft.faces[face];
+    let (index, face) = (face, &draft.faces[face]);
+    let edges: Vec<&Edge> = face.loops.iter().flatten().map(|u| &draft.edges[u.edge as usize]).collect();
+    let mut is_at_closed_corner = false;
+    let overlap = domain.inconsistent.iter().try_fold(0.0, |worst: f64, region| {
         let p = face.surface.point(region.at);
-        // Distance from the region, and length, of the nearest and the second nearest edge.
-        let mut near = [(f64::INFINITY, 0.0); 2];
-        for u in face.loops.iter().flatten() {
-            let e = &draft.edges[u.edge as usize];
+        // Distance from the region, and position among all uses of the face, of the two nearest edges.
+        let mut near = [(f64::INFINITY, 0); 2];
+        for (k, e) in edges.iter().enumerate() {
             let off = (e.curve.point(e.curve.project(&p, e.range.0, e.range.1)) - p).norm();
-            let this = (off, e.curve.bounds(e.range.0, e.range.1).diagonal());
             if off < near[0].0 {
-                near = [this, near[0]];
+                near = [(off, k), near[0]];
             } else if off < near[1].0 {
-                near[1] = this;
+                near[1] = (off, k);
             }
         }
-        let [(a, long_a), (b, long_b)] = near;
+        let [(a, first), (b, second)] = near;
         let thickness = a + b;
-        let allowed = tol.gap.min(CROSSING * long_a.max(long_b));
-        (region.thickness.is_finite() && thickness <= allowed).then_some(worst.max(thickness))
-    })
+        let length = |k: usize| edges[k].curve.bounds(edges[k].range.0, edges[k].range.1).diagonal();
+        let is_thin = thickness <= CROSSING * length(first).max(length(second));
+        let is_closed = !is_thin && thickness <= corner_gap(draft, face, [first, second]);
+        is_at_closed_corner |= is_closed;
+        let is_allowed = region.thickness.is_finite() && thickness <= tol.gap && (is_thin || is_closed);
+        is_allowed.then_some(worst.max(thickness))
+    })?;
+    let fits = || super::evidence::vector_area(draft, (index, face), domain, tol).is_none();
+    (!is_at_closed_corner || fits()).then_some(overlap)
+}
+
+/// Gap (mm) in space between the ends of two edges of a face at their common corner, given by their
+/// positions among all uses of the face; the largest gap if they have several common corners, and 0 if
+/// they are not adjacent in a loop.
+fn corner_gap(draft: &Draft, face: &Face, uses: [usize; 2]) -> f64 {
+    let end = |u: &Use, is_last: bool| {
+        let e = &draft.edges[u.edge as usize];
+        e.curve.point(if u.forward == is_last { e.range.1 } else { e.range.0 })
+    };
+    let mut first = 0;
+    let mut gap = 0.0_f64;
+    for ring in &face.loops {
+        let adjacent = |(k, l): (usize, usize)| uses.contains(&(first + k)) && uses.contains(&(first + l));
+        let corners = (0..ring.len()).map(|k| (k, (k + 1) % ring.len())).filter(|c| c.0 != c.1);
+        for (k, l) in corners.filter(|c| adjacent(*c)) {
+            gap = gap.max((end(&ring[k], true) - end(&ring[l], false)).norm());
+        }
+        first += ring.len();
+    }
+    gap
 }
 
 /// Returns whether a face whose loops contradict each other is consistent with the opposite outward
