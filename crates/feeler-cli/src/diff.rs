@@ -59,12 +59,14 @@ impl File {
             FileOutcome::Failed(e) => vec![["import", "", e].map(str::to_owned)],
             FileOutcome::Compared(c, volumes) => {
                 let mut left: Vec<&VolumeDifference> = volumes.iter().collect();
-                let volume_row =
-                    |v: &VolumeDifference| [DifferenceKind::Mass.name().to_owned(), v.subject.clone(), v.in_words()];
+                let volume_row = |v: &VolumeDifference| {
+                    [DifferenceKind::Mass.name().to_owned(), v.subject.clone(), v.in_words()]
+                };
                 let mut rows = Vec::new();
                 for d in &c.differences {
                     // The volume is the first row about its solid.
-                    let is_of = |v: &&VolumeDifference| v.subject == d.subject && d.kind != DifferenceKind::Part;
+                    let is_of =
+                        |v: &&VolumeDifference| v.subject == d.subject && d.kind != DifferenceKind::Part;
                     if let Some(k) = left.iter().position(is_of) {
                         rows.push(volume_row(left.remove(k)));
                     }

@@ -36,7 +36,7 @@ fn faces_are_matched_by_their_geometry() {
             0,
             json!({
                 "schema": 2, "unit": "mm",
-                "files": [{ "name": path(&old), "status": "same", "differences": [], "parts": {
+                "files": [{ "name": path(&old), "status": "same", "differences": [], "volumes": [], "parts": {
                     "same": 0, "added": 0, "removed": 0, "renamed": 0, "moved": 0, "changed": 0 } }]
             })
         )
@@ -143,4 +143,48 @@ fn errors_name_the_mistake() {
     let bad = dir.path().join("bad.step");
     std::fs::write(&bad, "nothing").unwrap();
     fails(&bore, &bad, "cannot be read any more");
+}
+
+/// The STEP text of `data/box.step` (40 × 30 × 20 mm) is compared with blocks and plates of which closed forms are
+/// known.
+#[test]
+fn the_volume_of_the_symmetric_difference_is_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    // A bore that is wider by 1e-3 mm removes a ring.
+    let old = data("bore.step");
+    let file = dir.path().join("bore.step");
+    std::fs::write(&file, wider_bore(1e-3)).unwrap();
+    let (_, found) = json_of(&old, &file, &[]);
+    let [volume] = found["files"][0]["volumes"].as_array().unwrap().as_slice() else { panic!("{found}") };
+    let value = |v: &Value, key: &str| v[key].as_f64().unwrap_or_else(|| panic!("{key}: {v}"));
+    let before = volume_of(&old);
+    let after = volume_of(&file);
+    let ring = (before - after).abs();
+    assert!(ring > 0.1, "{ring}");
+    let (measured, error) = (value(volume, "volume"), value(volume, "error"));
+    assert!((measured - ring).abs() <= error.max(1e-9 * before), "{measured} ± {error} instead of {ring}");
+    let table = feeler(&["diff", &path(&old), &path(&file)]);
+    assert!(String::from_utf8_lossy(&table.stdout).contains("symmetric difference"), "{table:?}");
+    // A block filled: the hole of a plate that is moved by less than its diameter is a lens less twice.
+    let moved = dir.path().join("plate.step");
+    std::fs::write(&moved, plate_with_moved_hole(0.01)).unwrap();
+    let (_, found) = json_of(&data("perforated-plate.step"), &moved, &[]);
+    let volume = &found["files"][0]["volumes"][0];
+    assert!(value(volume, "volume") <= value(volume, "error") + 1.0, "{volume}");
+    // Identical solids differ by nothing.
+    let (_, found) = json_of(&old, &old, &[]);
+    assert_eq!(found["files"][0]["volumes"], json!([]));
+    // A closed form: the part of a box outside a ball inside it, and a ball.
+    let (_, found) = json_of(&data("box.step"), &data("sphere.step"), &[]);
+    let volume = &found["files"][0]["volumes"][0];
+    let exact = 24_000.0 - 4000.0 * std::f64::consts::PI / 3.0;
+    let (measured, error) = (value(volume, "volume"), value(volume, "error"));
+    assert!((measured - exact).abs() <= error && error < 1e-4, "{measured} ± {error} instead of {exact}");
+}
+
+/// Volume (mm³) of the only solid of a file.
+fn volume_of(file: &Path) -> f64 {
+    let run = feeler(&["inspect", &path(file), "--json", "--quiet"]);
+    let document: Value = serde_json::from_slice(&run.stdout).unwrap();
+    document["solids"][0]["volume"].as_f64().unwrap()
 }

@@ -67,8 +67,7 @@ pub fn refused_solids(path: &Path, bytes: &[u8], options: &Options, reading: Rea
             lines: entity.map_or_else(Vec::new, |e| source.outline(Some(e))),
             message: message.clone(),
         };
-        let mut poses: Vec<Pose> =
-            import.instances.iter().filter(|n| n.solid == i).map(|n| n.pose).collect();
+        let mut poses: Vec<Pose> = import.instances.iter().filter(|n| n.solid == i).map(|n| n.pose).collect();
         if poses.is_empty() {
             poses.push(Pose::identity());
         }

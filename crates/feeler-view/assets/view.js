@@ -171,7 +171,7 @@
     new T.Vector3(values[0], values[1], values[2]),
     new T.Quaternion(values[3], values[4], values[5], values[6]), new T.Vector3(1, 1, 1));
   const state = {
-    scene: null, parts: [], pair: null, step: 0, picked: [],
+    scene: null, parts: [], pair: null, step: 0, picked: [], marked: null,
     layers: { edges: true, groups: false, areas: false, boxes: false, cones: false, minima: true }, level: 2,
     section: { axis: '', at: 0, flip: false },
   };
@@ -381,7 +381,8 @@
       const color = state.layers.groups ? new T.Color(0xffffff) : part.color;
       const hasAccent = place >= 0 && chosen.length <= 2 && !state.layers.groups && part.tint === null;
       m.color.copy(hasAccent ? accents[place % 2] : color);
-      const isGlass = isGhost || part.tint === 'old' || part.tint === 'glass';
+      // A marked place may be inside.
+      const isGlass = isGhost || part.tint === 'old' || part.tint === 'glass' || state.marked !== null;
       // Where both versions are the same, the new one is seen.
       m.polygonOffsetFactor = part.tint === 'old' ? 2 : 1;
       if (m.transparent !== isGlass) m.needsUpdate = true;
@@ -469,6 +470,7 @@
   const flags = [];
   const clearMarks = () => {
     marks.clear();
+    state.marked = null;
     flags.splice(0).forEach(f => f.element.remove());
   };
   const dotMaterial = (size, color) => new T.PointsMaterial({ color, size, sizeAttenuation: false,
@@ -651,6 +653,8 @@
       marks.add(l);
     }
     addMark(mark, k);
+    state.marked = k;
+    isTouched = true;
     const place = mark.points.length === 1 ? ` (${mark.points[0].map(x => Number(x.toPrecision(6))).join(', ')})` : '';
     tell.textContent = `${k + 1}: ${mark.text}${place}`;
     (markRows[k]?.parentElement ?? allMarks).querySelectorAll('.shown').forEach(r => r.classList.remove('shown'));

@@ -114,7 +114,8 @@ pub fn compare_volumes(
 ) -> (ModelComparison, Vec<VolumeDifference>) {
     let facts = [old, new].map(|model| ModelFacts::of(model, true));
     let (comparison, changed) = compare_parts(&facts[0], &facts[1], tol);
-    let measure = |(subject, solids): &(String, [usize; 2])| VolumeDifference::new(subject, [old, new], *solids);
+    let measure =
+        |(subject, solids): &(String, [usize; 2])| VolumeDifference::new(subject, [old, new], *solids);
     let volumes = changed.iter().map(measure).collect();
     (comparison, volumes)
 }

@@ -59,7 +59,9 @@ impl VolumeDifference {
             return unknown("a version is a sheet, which has no volume".to_owned());
         }
         let bodies = [0, 1].map(|k| Body::from_model(models[k], solids[k]).map(Arc::new));
-        let [Ok(body_a), Ok(body_b)] = bodies else { return unknown("a version cannot be queried".to_owned()) };
+        let [Ok(body_a), Ok(body_b)] = bodies else {
+            return unknown("a version cannot be queried".to_owned());
+        };
         let mut pair = ContactPair::new(body_a, body_b);
         let here = Pose::identity();
         let options = QueryOptions { d_max: 0.0, ..QueryOptions::default() };
@@ -100,7 +102,10 @@ impl VolumeDifference {
                 format!("symmetric difference at most {error:.1e} mm3, the error of the volumes")
             }
             (Some(volume), Some(error)) => {
-                format!("symmetric difference {} mm3 (error {error:.1e})", super::difference::format_number(volume))
+                format!(
+                    "symmetric difference {} mm3 (error {error:.1e})",
+                    super::difference::format_number(volume)
+                )
             }
             _ => format!("symmetric difference unknown: {}", self.reason),
         }

@@ -279,7 +279,9 @@ pub(super) fn vector_area(
 /// of its edges with the opposite outward normal.
 pub(super) fn fits_reversed(draft: &Draft, index: usize, tol: &Tolerances) -> bool {
     let other = reversed(draft, index, tol);
-    other.is_some_and(|(f, d)| !d.cells.rows().is_empty() && vector_area(draft, (index, &f), &d, tol).is_none())
+    other.is_some_and(|(f, d)| {
+        !d.cells.rows().is_empty() && vector_area(draft, (index, &f), &d, tol).is_none()
+    })
 }
 
 /// Computes `½ ∮ r × dr` (mm²) along the loops, with the face on the left. Gaps at corners are closed by

@@ -265,6 +265,7 @@ fn build(
     if !report.problems.is_empty() {
         return None;
     }
+    repair::add_tips(&mut draft, &tol, report);
     finish(source, &draft, &tol, options, report)
 }
 

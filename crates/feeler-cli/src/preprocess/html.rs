@@ -118,11 +118,13 @@ fn draw(report: &Report, args: &PreprocessArgs, drawing: &mut Drawing) -> Option
 /// pages are larger with a larger one.
 const EDGE_PIECES: u32 = 24;
 
-/// The mark of a remark: its place in all instances of its solid, and the faces or edges of its entity.
+/// The mark of a remark: its place in all instances of its solid, and the faces or edges of its entity. A
+/// remark that names no solid concerns the only solid of the model. A remark without a place gets a point of
+/// its face.
 fn mark(model: &Model, member: &Member, class: &'static str) -> PictureMark {
     let of_solid = |n: &(usize, &Instance)| {
         let source = model.solids[n.1.solid as usize].info.source;
-        member.solid() == Some(source)
+        member.solid().map_or(model.solids.len() == 1, |solid| solid == source)
     };
     let mut out = PictureMark { class, text: member.text().to_owned(), ..PictureMark::default() };
     for (part, instance) in model.instances.iter().enumerate().filter(of_solid) {
@@ -130,8 +132,11 @@ fn mark(model: &Model, member: &Member, class: &'static str) -> PictureMark {
         out.points.extend(member.place().map(|p| pose * p));
         let Some(entity) = member.entity() else { continue };
         let is_face = |f: &Face| f.sources.iter().any(|s| s.0 == entity);
-        let faces = solid.faces.iter().enumerate().filter(|(_, f)| is_face(f));
-        out.faces.extend(faces.map(|(k, _)| [part, k]));
+        for (k, face) in solid.faces.iter().enumerate().filter(|(_, f)| is_face(f)) {
+            out.faces.push([part, k]);
+            let inside = face.trim.sample_inside(&face.trim.rect).filter(|_| member.place().is_none());
+            out.points.extend(inside.map(|uv| pose * face.surface.point(uv)));
+        }
         for edge in &solid.edges {
             for span in edge.spans.iter().filter(|s| s.source == entity) {
                 let step = (span.t1 - span.t0) / f64::from(EDGE_PIECES);
