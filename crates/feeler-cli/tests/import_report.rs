@@ -172,7 +172,7 @@ fn places_are_marked_in_the_picture() {
     }
     assert!(refused["parts"][0]["path"].as_str().unwrap().starts_with("refused"), "{refused}");
     let repaired = &scene("b.step")["marks"];
-    assert_eq!(repaired[0]["class"], "warning", "{repaired}");
+    assert_eq!(repaired[0]["class"], "note", "{repaired}");
     assert!(!repaired[0]["lines"].as_array().unwrap().is_empty(), "the edge: {repaired}");
     // Rows of the tables show the marks.
     let shows = picture["shows"].as_array().unwrap();

@@ -5,7 +5,7 @@ use super::groups::{Group, Member};
 use super::report::Report;
 use crate::args::PreprocessArgs;
 use crate::drawing::Drawing;
-use feeler_geom::Pose;
+use feeler_geom::{Curve, Pose};
 use feeler_hierarchy::{Face, Instance, Model, Options, Severity, file};
 use feeler_import::{self as import, RefusedSolid};
 use feeler_view::markup::escape;
@@ -139,9 +139,10 @@ fn mark(model: &Model, member: &Member, class: &'static str) -> PictureMark {
         }
         for edge in &solid.edges {
             for span in edge.spans.iter().filter(|s| s.source == entity) {
-                let step = (span.t1 - span.t0) / f64::from(EDGE_PIECES);
+                let pieces = if matches!(edge.curve, Curve::Line { .. }) { 1 } else { EDGE_PIECES };
+                let step = (span.t1 - span.t0) / f64::from(pieces);
                 let at = |k: u32| pose * edge.curve.point(span.t0 + step * f64::from(k));
-                out.lines.extend((0..EDGE_PIECES).map(|k| [at(k), at(k + 1)]));
+                out.lines.extend((0..pieces).map(|k| [at(k), at(k + 1)]));
             }
         }
     }
