@@ -8,8 +8,8 @@ use feeler_runtime::{Body, ContactPair, OverlapMethod, QueryOptions, Status};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Relative error of the volume of a solid all of whose faces have closed forms, and of other solids. A larger
-/// value states errors that are too large, a smaller one errors that are too small.
+/// Relative error of the volume of a solid all of whose faces have closed forms, and of other solids. A
+/// larger value states errors that are too large, a smaller one errors that are too small.
 const VOLUME_ERROR: [f64; 2] = [1e-12, 1e-8];
 
 /// Volume by which two versions of a solid differ, both in the coordinates of the part.
@@ -74,8 +74,8 @@ impl VolumeDifference {
         match pair.status() {
             Some(Status::Separated) => known("separated", volumes, 0.0, own[0] + own[1]),
             Some(Status::Touching) => unknown(
-                "the versions touch without a common part deeper than the tolerance; they are different parts, \
-                 or at different places"
+                "the versions touch without a common part deeper than the tolerance; they are different \
+                 parts, or at different places"
                     .to_owned(),
             ),
             Some(Status::Interfering) => match pair.overlap(&here, &here, &options) {

@@ -170,8 +170,8 @@ fn lines_beside_their_vertices(
         report.warn(
             id,
             format!(
-                "lines beside their vertices, which lie on the planes of the faces: {n}; the lines between the \
-                vertices are used; the farthest one is edge #{id}, by {}",
+                "lines beside their vertices, which lie on the planes of the faces: {n}; the lines between \
+                the vertices are used; the farthest one is edge #{id}, by {}",
                 shown_length(miss)
             ),
         );

@@ -580,7 +580,8 @@ fn corner_gap(draft: &Draft, face: &Face, uses: [usize; 2]) -> f64 {
 }
 
 /// Adds a vertex at each tip inside a face for which the source has none: the apex of a cone or the tip of a
-/// patch of revolution whose face is bounded by its rim only. Without a vertex, the tip would not be a feature.
+/// patch of revolution whose face is bounded by its rim only. Without a vertex, the tip would not be a
+/// feature.
 pub(super) fn add_tips(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let near = 10.0 * tol.fit.singular_tol;
     for i in 0..draft.faces.len() {

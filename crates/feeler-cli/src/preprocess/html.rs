@@ -268,7 +268,8 @@ fn refused(page: &mut String, s: usize, model: &Drawn, drawing: &mut Drawing) {
     put(
         page,
         format_args!(
-            "<details class=\"group\" open>\n<summary><span class=\"error\">refused</span>: solid {}</summary>\n\
+            "<details class=\"group\" open>\n\
+             <summary><span class=\"error\">refused</span>: solid {}</summary>\n\
              <table>\n<tr><th>entity</th><th>at (mm)</th><th>what</th></tr>",
             escape(name.trim())
         ),

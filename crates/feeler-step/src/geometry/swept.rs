@@ -84,9 +84,9 @@ impl Geometry<'_> {
     }
 }
 
-/// Maximum distance of an end of a spline from the axis of revolution at which the end is moved onto the axis,
-/// relative to the size of the spline. With a larger value fine bores are closed; with a smaller one profiles
-/// that end on the axis up to the rounding of their writer leave a hole there, or cross the axis.
+/// Maximum distance of an end of a spline from the axis of revolution at which the end is moved onto the
+/// axis, relative to the size of the spline. With a larger value fine bores are closed; with a smaller one
+/// profiles that end on the axis up to the rounding of their writer leave a hole there, or cross the axis.
 const ON_AXIS: f64 = 1e-6;
 
 /// Moves the ends of a profile onto the axis of revolution (`origin`, direction `axis`) if they are within

@@ -181,7 +181,8 @@ fn domes_are_read_on_the_side_of_their_pole() {
     }
 }
 
-/// The apex of a cone that is bounded by its rim only, without a vertex at the apex, is a vertex of the solid.
+/// The apex of a cone that is bounded by its rim only, without a vertex at the apex, is a vertex of the
+/// solid.
 #[test]
 fn tips_without_a_vertex_get_one() {
     let with = built(&fixtures::cone(2.0, 3.0));
@@ -194,6 +195,6 @@ fn tips_without_a_vertex_get_one() {
     assert_eq!(tips, 1, "{:?}", without.shell.vertices);
     let noted = without.remarks.iter().filter(|r| r.message.contains("tip has no vertex")).count();
     assert_eq!(noted, 1, "{:?}", without.remarks);
-    // A pole is no tip.
+    // A pole does not get a vertex.
     assert_eq!(built(&fixtures::hemisphere(2.0)).vertices.len(), 1);
 }

@@ -272,9 +272,10 @@ fn sides_that_nearly_collapse_into_a_vertex_keep_their_corners() {
     }
 }
 
-/// A prism over a rectangle whose corner at the origin is cut by a short edge of length `cut` (mm). The curve of
-/// the short edge extends beyond its end on the bottom by `beyond` (mm), and turns up there, so that it crosses
-/// the bottom edge; the gap of the two edges at their vertex is larger than the depth of the crossing.
+/// A prism over a rectangle whose corner at the origin is cut by a short edge of length `cut` (mm). The
+/// curve of the short edge extends beyond its end on the bottom by `beyond` (mm), and turns up there, so
+/// that it crosses the bottom edge; the gap of the two edges at their vertex is larger than the depth of the
+/// crossing.
 fn prism_with_a_crossing_corner(cut: f64, beyond: f64) -> SolidSource {
     let outline = [[cut, 0.0], [10.0, 0.0], [10.0, 6.0], [0.0, 6.0], [0.0, cut]];
     let mut source = fixtures::prism(&outline, 4.0);
