@@ -108,7 +108,12 @@ def order(text, rnd):
     for i in some(rnd, loops):
         head, edges = found[i][1].split("(", 1)
         ids = [x.strip() for x in edges.rstrip(") \n").split(",")]
+        listed = ids[:]
+        # A loop may begin with any of its edges.
+        rotations = [listed[k:] + listed[:k] for k in range(len(listed))]
         rnd.shuffle(ids)
+        if ids in rotations:
+            ids = [ids[1], ids[0], *ids[2:]] if len(ids) > 2 else ids
         changes.append((found[i][2], f"{head}({','.join(ids)})"))
     return replaced(text, changes)
 
@@ -197,7 +202,10 @@ def main():
                 elif len(solids) == len(healthy) and all(
                         math.isclose(x, y, rel_tol=1e-6) for a, b in zip(healthy, solids) for x, y in zip(a, b)):
                     total["repaired" if warnings else "silent"] += 1
-                    path.unlink()
+                    if warnings:
+                        path.unlink()
+                    else:
+                        print(f"{path}: read without a warning")
                 else:
                     total["wrong"] += 1
                     print(f"{path}: {solids} instead of {healthy}; {warnings[:2]}")

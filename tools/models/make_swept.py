@@ -7,7 +7,8 @@ Standard library only. Every face is a SURFACE_OF_REVOLUTION or a SURFACE_OF_LIN
 cylinder, a cone, a sphere or a torus; planes that close a partial turn are PLANEs. What varies: the solid (zones, domes,
 dimples, spindles, rings, fillets, cones, bores, apples and lemons, ellipsoids, prisms), full and partial turns, the direction
 of the profile and of the axis, the place of the profile around the axis and of its frame, whole circles and trimmed ones,
-LINEs that begin on either side of the axis, faces with a seam and with one bound a rim, edges with and without PCURVEs,
+LINEs that begin on either side of the axis, arcs as rational splines whose ends are on the axis or up to 1e-7 of
+the size beside it, faces with a seam and with one bound a rim, edges with and without PCURVEs,
 `same_sense` with the senses of the bounds turned or not, and the place of the solid.
 
 A volume is `theta * integral of r^2 / 2 dz` around the profile (Pappus), exact for lines and by Gauss-Legendre to rounding for
@@ -209,7 +210,7 @@ FLAG = {True: ".T.", False: ".F."}
 class Profile:
     """A segment as a curve of the file in the half-plane at angle `phi`."""
 
-    def __init__(self, f, rnd, segment, phi, trimmed):
+    def __init__(self, f, rnd, segment, phi, trimmed, spline):
         e, z = [math.cos(phi), math.sin(phi), 0.0], [0.0, 0.0, 1.0]
         place = lambda p: [e[0] * p[0], e[1] * p[0], p[1]]
         self.along = rnd.random() < 0.5
@@ -223,6 +224,10 @@ class Profile:
             self.id = f.line(place(at), [sign * x for x in place(d)])
             # A horizontal line continues beyond the axis.
             self.crosses = abs(d[0]) > 1e-12
+        elif spline and abs(segment.t1 - segment.t0) < TAU - 1e-9:
+            self.id, n = self.spline(f, rnd, segment, place)
+            self.parameter = lambda s: n * s if self.along else n * (1 - s)
+            self.crosses = False
         else:
             grows = (segment.t1 > segment.t0) == self.along
             n = cross(e, z) if grows else cross(z, e)
@@ -243,6 +248,30 @@ class Profile:
                                 ".PARAMETER.)")
                 self.crosses = False
 
+    def spline(self, f, rnd, arc, place):
+        """The arc as a rational spline; ends on the axis are off it by rounding of the writer. Its number of spans."""
+        n = max(1, math.ceil(abs(arc.t1 - arc.t0) / (math.pi / 2) - 1e-9))
+        half = 0.5 * abs(arc.t1 - arc.t0) / n
+        size = max(arc.radii)
+        points, weights = [], []
+        for k in range(2 * n + 1):
+            t, far = arc.t0 + (arc.t1 - arc.t0) * k / (2 * n), k % 2
+            scale = 1 / math.cos(half) if far else 1.0
+            p = [arc.c[i] + arc.radii[i] * (math.cos, math.sin)[i](t) * scale for i in (0, 1)]
+            if k in (0, 2 * n) and abs(p[0]) < 1e-9:
+                p[0] = size * rnd.choice([0.0, 1.0, -1.0]) * 10.0 ** rnd.randint(-15, -7)
+            points.append(place(p))
+            weights.append(math.cos(half) if far else 1.0)
+        if not self.along:
+            points, weights = points[::-1], weights[::-1]
+        ids = ",".join(f.point(p) for p in points)
+        multiplicities = ",".join(["3", *["2"] * (n - 1), "3"])
+        knots = ",".join(f"{k}." for k in range(n + 1))
+        return f.add(f"(BOUNDED_CURVE() B_SPLINE_CURVE(2,({ids}),.UNSPECIFIED.,.F.,.F.) "
+                     f"B_SPLINE_CURVE_WITH_KNOTS(({multiplicities}),({knots}),.UNSPECIFIED.) CURVE() "
+                     "GEOMETRIC_REPRESENTATION_ITEM() "
+                     f"RATIONAL_B_SPLINE_CURVE(({','.join(repr(w) for w in weights)})) REPRESENTATION_ITEM(''))"), n
+
 
 def solid_of_revolution(f, rnd, name):
     kind, segments = profiles(rnd)
@@ -250,6 +279,7 @@ def solid_of_revolution(f, rnd, name):
     theta = TAU if full else rnd.uniform(0.3, 5.9)
     phi = rnd.uniform(0, TAU)
     pcurves, trimmed, seams = rnd.random() < 0.5, rnd.random() < 0.4, rnd.random() < 0.6
+    splines = rnd.random() < 0.3
     # Which of two sheets a whole circle stands for must be written somewhere.
     trimmed |= kind in ("apple", "lemon")
     if kind == "ring":
@@ -272,7 +302,7 @@ def solid_of_revolution(f, rnd, name):
 
     swept, witnesses = [], {}
     for s in segments:
-        profile = Profile(f, rnd, s, phi, trimmed)
+        profile = Profile(f, rnd, s, phi, trimmed, splines)
         up = rnd.random() < 0.5
         axis = f.add(f"AXIS1_PLACEMENT('',{f.point([0, 0, rnd.uniform(-9, 9)])},{f.direction([0, 0, 1 if up else -1])})")
         surface = f.add(f"SURFACE_OF_REVOLUTION('',{profile.id},{axis})")
@@ -372,7 +402,7 @@ def solid_of_revolution(f, rnd, name):
     solid = f.add(f"MANIFOLD_SOLID_BREP('{name}',{shell})")
     volume = theta * sum(half_r2_dz(s) for s in segments)
     what = (f"{kind}, {'full' if full else f'{theta:.2f}'}, {'pcurves' if pcurves else 'no pcurves'}, "
-            f"{'trimmed' if trimmed else 'whole'}, {'seams' if seams else 'rims'}")
+            f"{'spline' if splines else 'trimmed' if trimmed else 'whole'}, {'seams' if seams else 'rims'}")
     return solid, volume, is_open, what
 
 

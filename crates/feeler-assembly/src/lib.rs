@@ -63,8 +63,8 @@ pub use clearance::{
 };
 pub use compare::{
     ComparisonTolerances, Difference, DifferenceKind, FaceFacts, InstanceFacts, MinimumFacts,
-    ModelComparison, ModelFacts, PartCounts, SolidFacts, compare_faces, compare_facts, compare_minima,
-    compare_models, compare_solids,
+    ModelComparison, ModelFacts, PartCounts, SolidFacts, VolumeDifference, compare_faces, compare_facts,
+    compare_minima, compare_models, compare_solids, compare_volumes,
 };
 pub use contact_motion::{ContactMotion, MotionResult};
 pub use error::AssemblyError;

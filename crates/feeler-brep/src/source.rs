@@ -1,6 +1,8 @@
 //! Output of an importer: one solid as its file describes it, in millimetres.
 
-use feeler_geom::{Curve, P3, Surface};
+use std::f64::consts::TAU;
+
+use feeler_geom::{Curve, P3, Surface, math};
 
 /// One solid as read: closed shells (the outer one first, then voids) with shared edges and vertices.
 #[derive(Clone, Debug, Default)]
@@ -100,4 +102,60 @@ impl SolidSource {
         };
         Some(self.vertices.get(vertex as usize)?.point)
     }
+
+    /// Returns line segments (mm) along those edges that have the entity id `entity`, or that bound the
+    /// face with this id; along all edges for `None`. They are meant for drawing: an edge whose curve does
+    /// not pass through its vertices is drawn as it is in the file, joined to its vertices by straight
+    /// lines.
+    #[must_use]
+    pub fn outline(&self, entity: Option<u64>) -> Vec<[P3; 2]> {
+        let faces = self.faces.iter().filter(|f| entity == Some(f.id)).flat_map(|f| &f.loops);
+        let of_faces: Vec<u32> = faces
+            .flat_map(|l| match l {
+                LoopSource::Edges(walk) => walk.iter().map(|u| u.0).collect(),
+                LoopSource::Vertex(_) => Vec::new(),
+            })
+            .collect();
+        let is_meant = |k: usize, e: &EdgeSource| {
+            entity.is_none_or(|id| e.id == id || of_faces.iter().any(|f| *f as usize == k))
+        };
+        let edges = self.edges.iter().enumerate().filter(|(k, e)| is_meant(*k, e));
+        let points = edges.filter_map(|(_, e)| self.points_along(e));
+        points.flat_map(|p| p.windows(2).map(|w| [w[0], w[1]]).collect::<Vec<_>>()).collect()
+    }
+
+    /// Returns points (mm) along an edge, from its start to its end vertex; `None` if one of its vertices
+    /// is missing.
+    fn points_along(&self, e: &EdgeSource) -> Option<Vec<P3>> {
+        let [a, b] = [self.vertices.get(e.start as usize)?.point, self.vertices.get(e.end as usize)?.point];
+        let mut points = vec![a];
+        if !matches!(e.curve, Curve::Line { .. }) {
+            let (first, last) = if e.same_sense { (a, b) } else { (b, a) };
+            let (t0, t1) = e.range.unwrap_or_else(|| match (&e.curve, e.curve.period()) {
+                (Curve::Bezier(spline), _) if e.start == e.end => spline.range(),
+                (Curve::Bezier(spline), _) => {
+                    let (lo, hi) = spline.range();
+                    (e.curve.project(&first, lo, hi), e.curve.project(&last, lo, hi))
+                }
+                (curve, Some(period)) => {
+                    let t0 = curve.project(&first, 0.0, period);
+                    let sweep = math::wrap(curve.project(&last, 0.0, period) - t0, 0.0, period);
+                    (t0, t0 + if e.start == e.end { period } else { sweep })
+                }
+                (curve, None) => (curve.project(&first, -TAU, TAU), curve.project(&last, -TAU, TAU)),
+            });
+            let at = |k: u32| e.curve.point(t0 + (t1 - t0) * f64::from(k) / f64::from(DRAWN_PIECES));
+            let mut along: Vec<P3> = (0..=DRAWN_PIECES).map(at).collect();
+            if !e.same_sense {
+                along.reverse();
+            }
+            points.extend(along.into_iter().filter(|p| p.iter().all(|x| x.is_finite())));
+        }
+        points.push(b);
+        Some(points)
+    }
 }
+
+/// Number of line segments with which [`SolidSource::outline`] draws a curved edge. Long edges look angular
+/// with a smaller number; pages are larger with a larger one.
+const DRAWN_PIECES: u32 = 24;

@@ -5,7 +5,9 @@ use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
 use crate::{CommandOutcome, folder, interrupt, table};
 use anyhow::{Context as _, bail, ensure};
-use feeler_assembly::{ComparisonTolerances, ModelComparison, PartCounts, compare_models};
+use feeler_assembly::{
+    ComparisonTolerances, DifferenceKind, ModelComparison, PartCounts, VolumeDifference, compare_volumes,
+};
 use feeler_hierarchy::whole;
 use feeler_import as import;
 use feeler_view::picture::{PicturePart, PictureScene, Tint, What};
@@ -37,25 +39,40 @@ struct File {
 enum FileOutcome {
     Added,
     Removed,
-    /// The old and the new version were read; contains their differences.
-    Compared(ModelComparison),
+    /// The old and the new version were read; contains their differences, and the volumes by which changed
+    /// solids differ.
+    Compared(ModelComparison, Vec<VolumeDifference>),
     /// A version of the file cannot be read; contains the reason.
     Failed(String),
 }
 
 impl File {
     fn is_same(&self) -> bool {
-        matches!(&self.outcome, FileOutcome::Compared(c) if c.differences.is_empty())
+        matches!(&self.outcome, FileOutcome::Compared(c, _) if c.differences.is_empty())
     }
 
-    /// Rows of the table, one for each difference: kind, subject, description.
-    fn lines(&self) -> Vec<[&str; 3]> {
+    /// Rows of the table, one for each difference and each volume: kind, subject, description.
+    fn lines(&self) -> Vec<[String; 3]> {
         match &self.outcome {
-            FileOutcome::Added => vec![["file", "", "is new"]],
-            FileOutcome::Removed => vec![["file", "", "is gone"]],
-            FileOutcome::Failed(e) => vec![["import", "", e]],
-            FileOutcome::Compared(c) => {
-                c.differences.iter().map(|d| [d.kind.name(), d.subject.as_str(), d.what.as_str()]).collect()
+            FileOutcome::Added => vec![["file", "", "is new"].map(str::to_owned)],
+            FileOutcome::Removed => vec![["file", "", "is gone"].map(str::to_owned)],
+            FileOutcome::Failed(e) => vec![["import", "", e].map(str::to_owned)],
+            FileOutcome::Compared(c, volumes) => {
+                let mut left: Vec<&VolumeDifference> = volumes.iter().collect();
+                let volume_row = |v: &VolumeDifference| {
+                    [DifferenceKind::Mass.name().to_owned(), v.subject.clone(), v.in_words()]
+                };
+                let mut rows = Vec::new();
+                for d in &c.differences {
+                    // The volume is the first row about its solid.
+                    let is_of =
+                        |v: &&VolumeDifference| v.subject == d.subject && d.kind != DifferenceKind::Part;
+                    if let Some(k) = left.iter().position(is_of) {
+                        rows.push(volume_row(left.remove(k)));
+                    }
+                    rows.push([d.kind.name().to_owned(), d.subject.clone(), d.what.clone()]);
+                }
+                rows
             }
         }
     }
@@ -168,11 +185,14 @@ fn compare_files(
     if let (Ok(a), Ok(b)) = (import::read(old), import::read(new))
         && a == b
     {
-        return FileOutcome::Compared(ModelComparison::default());
+        return FileOutcome::Compared(ModelComparison::default(), Vec::new());
     }
     let model = |path: &Path| Ok::<_, anyhow::Error>(import::load_with(path, reading)?.0);
     match (model(old), model(new)) {
-        (Ok(a), Ok(b)) => FileOutcome::Compared(compare_models(&a, &b, tol)),
+        (Ok(a), Ok(b)) => {
+            let (comparison, volumes) = compare_volumes(&a, &b, tol);
+            FileOutcome::Compared(comparison, volumes)
+        }
         (Err(e), Ok(_)) => FileOutcome::Failed(format!("can be read now; before: {e:#}")),
         (Ok(_), Err(e)) => FileOutcome::Failed(format!("cannot be read any more: {e:#}")),
         (Err(a), Err(b)) => FileOutcome::Failed(format!("cannot be read: {a:#}; {b:#}")),
@@ -185,13 +205,14 @@ fn text(files: &[File], all: bool) -> String {
     for file in files {
         let lines = file.lines();
         let shown = if all { lines.len() } else { MAX_SHOWN };
-        let mut add = |cells: [&str; 3]| {
+        let mut add = |cells: [String; 3]| {
             let name = several.then_some(file.name.as_str());
-            rows.push(name.into_iter().chain(cells).map(str::to_owned).collect::<Vec<_>>());
+            rows.push(name.map(str::to_owned).into_iter().chain(cells).collect::<Vec<_>>());
         };
-        lines.iter().take(shown).for_each(|cells| add(*cells));
+        lines.iter().take(shown).for_each(|cells| add(cells.clone()));
         if lines.len() > shown {
-            add(["", "", &format!("and {} more; --all shows them", lines.len() - shown)]);
+            let more = format!("and {} more; --all shows them", lines.len() - shown);
+            add([String::new(), String::new(), more]);
         }
     }
     let header = if several { &HEADER[..] } else { &HEADER[1..] };
@@ -199,7 +220,7 @@ fn text(files: &[File], all: bool) -> String {
 }
 
 fn summary(files: &[File]) -> String {
-    if let [File { outcome: FileOutcome::Compared(c), .. }] = files {
+    if let [File { outcome: FileOutcome::Compared(c, _), .. }] = files {
         if c.differences.is_empty() {
             return "no differences".to_owned();
         }
@@ -224,9 +245,9 @@ fn document(files: &[File]) -> Value {
         FileOutcome::Added => json!({ "name": f.name, "status": "added" }),
         FileOutcome::Removed => json!({ "name": f.name, "status": "removed" }),
         FileOutcome::Failed(e) => json!({ "name": f.name, "status": "failed", "error": e }),
-        FileOutcome::Compared(c) => json!({
+        FileOutcome::Compared(c, volumes) => json!({
             "name": f.name, "status": if c.differences.is_empty() { "same" } else { "different" },
-            "parts": c.parts, "differences": c.differences,
+            "parts": c.parts, "differences": c.differences, "volumes": volumes,
         }),
     };
     json!({ "schema": SCHEMA, "unit": "mm", "files": files.iter().map(one).collect::<Vec<_>>() })
@@ -247,11 +268,11 @@ fn html(
             let cells = vec![
                 Cell::new("path", file.name.as_str()),
                 Cell::new("", kind),
-                Cell::new("path", of),
+                Cell::new("path", of.clone()),
                 Cell::new("", what),
             ];
             let show = scene.as_ref().map(|(k, paths)| {
-                let parts = drawing::about(paths, of);
+                let parts = drawing::about(paths, &of);
                 // Both versions of a part are shown together.
                 let is_few = parts.is_empty() || paths.len() <= 2;
                 drawing.show(*k, if is_few { What::All } else { What::Parts(parts) })

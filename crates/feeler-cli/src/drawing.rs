@@ -2,7 +2,7 @@
 
 use crate::features::feature_name;
 use feeler_assembly::contact_kind_name;
-use feeler_geom::Pose;
+use feeler_geom::{P3, Pose};
 use feeler_hierarchy::{Hierarchy, Model};
 use feeler_runtime::{Body, Contact};
 use feeler_view::picture::{Picture, PictureMinimum, PicturePart, PictureScene, Show, Tint, What};
@@ -104,6 +104,12 @@ impl Drawing {
             }
         };
         model.instances.iter().enumerate().map(part).collect()
+    }
+
+    /// Adds a shape that consists of line segments (mm) only and returns its index in the picture.
+    pub(crate) fn wire(&mut self, name: &str, lines: &[[P3; 2]]) -> usize {
+        self.picture.shapes.push(Shape::of_lines(name, lines.to_vec()));
+        self.picture.shapes.len() - 1
     }
 
     /// Adds a scene and returns its index in the picture.

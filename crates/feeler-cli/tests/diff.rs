@@ -36,7 +36,7 @@ fn faces_are_matched_by_their_geometry() {
             0,
             json!({
                 "schema": 2, "unit": "mm",
-                "files": [{ "name": path(&old), "status": "same", "differences": [], "parts": {
+                "files": [{ "name": path(&old), "status": "same", "differences": [], "volumes": [], "parts": {
                     "same": 0, "added": 0, "removed": 0, "renamed": 0, "moved": 0, "changed": 0 } }]
             })
         )
@@ -143,4 +143,44 @@ fn errors_name_the_mistake() {
     let bad = dir.path().join("bad.step");
     std::fs::write(&bad, "nothing").unwrap();
     fails(&bore, &bad, "cannot be read any more");
+}
+
+/// Revisions of bores, plates and blocks, of whose differences closed forms are known.
+#[test]
+fn the_volume_of_the_symmetric_difference_is_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    // A block of 50 × 50 × 40 mm is drilled: the bore without its hole is the block.
+    let old = data("bore.step");
+    let file = dir.path().join("block.step");
+    let text = std::fs::read_to_string(&old).unwrap();
+    let block = text.replace(",#410)", ")").replace("(#214,#262)", "(#214)").replace("(#347,#373)", "(#347)");
+    std::fs::write(&file, block).unwrap();
+    let value = |v: &Value, key: &str| v[key].as_f64().unwrap_or_else(|| panic!("{key}: {v}"));
+    let hole = std::f64::consts::PI * 4000.0;
+    for (a, b) in [(&file, &old), (&old, &file)] {
+        let (_, found) = json_of(a, b, &[]);
+        let [volume] = found["files"][0]["volumes"].as_array().unwrap().as_slice() else { panic!("{found}") };
+        let (measured, error) = (value(volume, "volume"), value(volume, "error"));
+        assert!((measured - hole).abs() <= 1e-10 * hole && error <= 1e-4, "{measured} ± {error}, {hole}");
+        assert!((value(volume, "common") - (1e5 - hole)).abs() <= 1e-4, "{volume}");
+    }
+    let table = feeler(&["diff", &path(&file), &path(&old)]);
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    assert!(table.contains("symmetric difference 12566.3706144 mm3"), "{table}");
+    // A ring 1e-3 mm thin is below what the common volume is accurate to, and the error says so.
+    std::fs::write(&file, wider_bore(1e-3)).unwrap();
+    let (_, found) = json_of(&old, &file, &[]);
+    let volume = &found["files"][0]["volumes"][0];
+    let ring = std::f64::consts::PI * 40.0 * (10.001 * 10.001 - 100.0);
+    let (measured, error) = (value(volume, "volume"), value(volume, "error"));
+    assert!((measured - ring).abs() <= error, "{measured} ± {error} instead of {ring}");
+    // Identical solids differ by nothing.
+    let (_, found) = json_of(&old, &old, &[]);
+    assert_eq!(found["files"][0]["volumes"], json!([]));
+    // A closed form: the part of a box outside a ball inside it, and a ball.
+    let (_, found) = json_of(&data("box.step"), &data("sphere.step"), &[]);
+    let volume = &found["files"][0]["volumes"][0];
+    let exact = 24_000.0 - 4000.0 * std::f64::consts::PI / 3.0;
+    let (measured, error) = (value(volume, "volume"), value(volume, "error"));
+    assert!((measured - exact).abs() <= error && error < 1e-4, "{measured} ± {error} instead of {exact}");
 }

@@ -122,3 +122,64 @@ fn a_page_that_cannot_be_written_is_told_before_the_work() {
     assert!(String::from_utf8_lossy(&run.stderr).contains("the folder of the report does not exist"));
     assert!(!dir.path().join("a.feeler").exists());
 }
+
+/// JSON document of the picture of a page, unpacked as by the page's script.
+fn picture(page: &str) -> Value {
+    use base64::Engine as _;
+    use std::io::Read as _;
+    let start = page.find("id=\"picture\">").unwrap() + "id=\"picture\">".len();
+    let text = &page[start..start + page[start..].find('<').unwrap()];
+    let packed = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+    let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+    serde_json::from_slice(&bytes[4..4 + length]).unwrap()
+}
+
+/// Repaired and refused places are marked in the picture: points, edges and faces, each with its row.
+#[test]
+fn places_are_marked_in_the_picture() {
+    let dir = tempfile::tempdir().unwrap();
+    let block = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
+    let text = std::fs::read_to_string(block).unwrap();
+    // A face is missing: the block is refused, and the four edges of the face are open.
+    let list = text.find("CLOSED_SHELL").unwrap();
+    let first = list + text[list..].find('#').unwrap();
+    let next = first + text[first..].find(',').unwrap() + 1;
+    std::fs::write(dir.path().join("a.step"), format!("{}{}", &text[..first], &text[next..])).unwrap();
+    // An edge has the wrong sense and is repaired.
+    let at = text.find("EDGE_CURVE").unwrap();
+    let end = at + text[at..].find(';').unwrap();
+    let line = text[at..end].to_owned();
+    let turned = if line.contains(".T.") { line.replace(".T.", ".F.") } else { line.replace(".F.", ".T.") };
+    std::fs::write(dir.path().join("b.step"), text.replace(&line, &turned)).unwrap();
+    let (_, page) = reports(dir.path(), &[]);
+    let picture = picture(&page);
+    let scene = |name: &str| {
+        let all = picture["scenes"].as_array().unwrap();
+        all.iter().find(|s| s["name"].as_str().unwrap().ends_with(name)).unwrap_or_else(|| panic!("{name}"))
+    };
+    let refused = scene("a.step");
+    let marks = refused["marks"].as_array().unwrap();
+    assert_eq!(marks.len(), 4, "one for each open edge: {marks:?}");
+    for mark in marks {
+        assert_eq!((&mark["class"], mark["points"].as_array().unwrap().len()), (&"error".into(), 1));
+        assert!(!mark["lines"].as_array().unwrap().is_empty(), "the edge: {mark}");
+        let corner = mark["points"][0].as_array().unwrap();
+        for (x, half) in corner.iter().zip([20.0, 15.0, 10.0]) {
+            assert!((x.as_f64().unwrap().abs() - half).abs() < 1e-9, "no corner: {mark}");
+        }
+    }
+    assert!(refused["parts"][0]["path"].as_str().unwrap().starts_with("refused"), "{refused}");
+    let repaired = &scene("b.step")["marks"];
+    assert_eq!(repaired[0]["class"], "note", "{repaired}");
+    assert!(!repaired[0]["lines"].as_array().unwrap().is_empty(), "the edge: {repaired}");
+    // Rows of the tables show the marks.
+    let shows = picture["shows"].as_array().unwrap();
+    let rows: Vec<&str> = page.lines().filter(|l| l.starts_with("<tr data-show=")).collect();
+    assert_eq!(rows.len(), shows.len());
+    let marked = shows.iter().filter(|s| s["mark"].is_u64()).count();
+    assert!(marked >= 5, "{shows:?}");
+    let open = rows.iter().filter(|r| r.contains("the shell is open at edge")).count();
+    assert_eq!(open, 4, "{rows:?}");
+}

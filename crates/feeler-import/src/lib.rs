@@ -5,6 +5,7 @@
 mod front;
 mod grain;
 mod mesh;
+mod refused;
 #[cfg(feature = "truck")]
 mod truck;
 
@@ -12,6 +13,7 @@ pub use feeler_brep::mesh::MeshOptions;
 pub use front::{ImportError, prepare_bytes, prepare_step};
 pub use grain::{prepare_grain, prepare_grain_with};
 pub use mesh::{is_stl, prepare_mesh};
+pub use refused::{RefusedPlace, RefusedSolid, refused_solids};
 #[cfg(feature = "truck")]
 pub use truck::prepare_truck;
 
@@ -130,7 +132,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
             .and_then(|solid| {
                 feeler_prepare::prepare_with_remarks(&solid, &label, options)
                     .inspect_err(|_| remarks.extend(feeler_prepare::remarks(&solid, &label)))
-                    .map_err(|e| left_out(&label, None, e.to_string()))
+                    .map_err(|e| left_out(&label, e.entity(), e.to_string()))
             });
         match prepared {
             Ok((h, more)) => {

@@ -45,6 +45,22 @@ pub enum PrepareError {
     Unsound(#[from] Unsound),
 }
 
+impl PrepareError {
+    /// Number, in the input, of the entity to inspect; `None` if the error concerns the whole solid or the
+    /// options.
+    #[must_use]
+    pub fn entity(&self) -> Option<u64> {
+        match self {
+            Self::Empty { entity }
+            | Self::Unbounded { entity }
+            | Self::Unsound(Unsound::Open { face: entity, .. } | Unsound::Covered { face: entity, .. }) => {
+                Some(*entity)
+            }
+            Self::Flatness(_) | Self::Unsound(Unsound::Volume { .. } | Unsound::Box { .. }) => None,
+        }
+    }
+}
+
 /// Prepares several solids and stores them with their instances in a model. `input` is the base name of
 /// the input file, and `input_hash` is the hash of its bytes. The model has no components.
 ///

@@ -117,7 +117,9 @@
     g.setAttribute('normal', new T.BufferAttribute(data.array(shape.normals), 3, true));
     g.setIndex(new T.BufferAttribute(data.array(shape.triangles), 1));
     // What deforms is somewhere in the box of all its places.
-    g.boundingBox = new T.Box3().setFromArray(data.array(shape.frames?.points ?? shape.points));
+    const drawn = data.array(shape.frames?.points ?? shape.points);
+    // A shape without triangles consists of lines.
+    g.boundingBox = new T.Box3().setFromArray(drawn.length ? drawn : data.array(shape.edges));
     g.boundingSphere = g.boundingBox.getBoundingSphere(new T.Sphere());
     shape.edge_lines = segments(data.array(shape.edges));
     return shape.geometry = g;
@@ -169,7 +171,7 @@
     new T.Vector3(values[0], values[1], values[2]),
     new T.Quaternion(values[3], values[4], values[5], values[6]), new T.Vector3(1, 1, 1));
   const state = {
-    scene: null, parts: [], pair: null, step: 0, picked: [],
+    scene: null, parts: [], pair: null, step: 0, picked: [], marked: null,
     layers: { edges: true, groups: false, areas: false, boxes: false, cones: false, minima: true }, level: 2,
     section: { axis: '', at: 0, flip: false },
   };
@@ -207,6 +209,7 @@
     buildTree();
     buildPlayer();
     buildPairs();
+    buildMarks();
     const off = Math.max(0, ...state.parts.map(p => p.shape.deviation));
     closeness.textContent = `Drawn within ${off.toExponential(1)} mm`
       + (scene.balls ? '.' : '; distances are those of the exact surfaces.');
@@ -214,6 +217,7 @@
     refreshLayers();
     restyle();
     fit();
+    if (scene.marks.length) markAll();
     if (state.section.axis) applySection();
   };
   const trackPose = (track, step) => {
@@ -377,7 +381,8 @@
       const color = state.layers.groups ? new T.Color(0xffffff) : part.color;
       const hasAccent = place >= 0 && chosen.length <= 2 && !state.layers.groups && part.tint === null;
       m.color.copy(hasAccent ? accents[place % 2] : color);
-      const isGlass = isGhost || part.tint === 'old' || part.tint === 'glass';
+      // A marked place may be inside.
+      const isGlass = isGhost || part.tint === 'old' || part.tint === 'glass' || state.marked !== null;
       // Where both versions are the same, the new one is seen.
       m.polygonOffsetFactor = part.tint === 'old' ? 2 : 1;
       if (m.transparent !== isGlass) m.needsUpdate = true;
@@ -465,6 +470,7 @@
   const flags = [];
   const clearMarks = () => {
     marks.clear();
+    state.marked = null;
     flags.splice(0).forEach(f => f.element.remove());
   };
   const dotMaterial = (size, color) => new T.PointsMaterial({ color, size, sizeAttenuation: false,
@@ -476,11 +482,11 @@
     l.renderOrder = dots.renderOrder = 2;
     marks.add(l, dots);
   };
-  const addFlag = (point, text) => {
+  const addFlag = (point, text, { mark = null, className = '' } = {}) => {
     if (flags.length >= 40) return;
-    const element = make('span', { className: 'label', textContent: text });
+    const element = make('span', { className: `label ${className}`, textContent: text });
     labels.append(element);
-    flags.push({ point: new T.Vector3(...point), element });
+    flags.push({ point: new T.Vector3(...point), element, mark });
   };
   const placeLabels = () => {
     const { clientWidth: w, clientHeight: h } = sight;
@@ -488,6 +494,7 @@
       const p = f.point.clone().project(camera);
       const isSeen = state.layers.minima && Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1 && p.z < 1;
       f.element.style.display = isSeen ? '' : 'none';
+      f.at = isSeen ? [((p.x + 1) * w) / 2, ((1 - p.y) * h) / 2] : null;
       f.element.style.transform = `translate(${((p.x + 1) * w) / 2 + 6}px,${((1 - p.y) * h) / 2 - 22}px)`;
     }
   };
@@ -580,6 +587,7 @@
     pairBox.replaceChildren();
     state.parts.forEach(p => setVisible(p, true));
     if (state.scene.motion) markStep();
+    if (state.scene.marks.length) markAll();
     restyle();
     fit();
   };
@@ -601,6 +609,79 @@
     });
     const list = make('div', { className: 'tree' }, make('table', {}, ...rows));
     allPairs.append(heading(`Measured pairs (${pairs.length})`), list);
+  };
+
+  // ---- Marked places: repairs of the import, and what it left out
+
+  const colorOfMark = mark => new T.Color(style({ error: '--bad', warning: '--odd' }[mark.class] ?? '--accent'));
+  const addMark = (mark, k) => {
+    const points = mark.points.length ? mark.points : mark.lines.slice(0, 1).map(middle);
+    if (!points.length) return;
+    const dots = new T.Points(segments(new Float32Array(points.flat())), dotMaterial(9, colorOfMark(mark)));
+    dots.renderOrder = 3;
+    marks.add(dots);
+    points.forEach(p => addFlag(p, String(k + 1), { mark: k, className: mark.class }));
+  };
+  const markAll = () => {
+    clearMarks();
+    state.scene.marks.forEach(addMark);
+    draw();
+  };
+  const showMark = k => {
+    const mark = state.scene.marks[k], color = colorOfMark(mark);
+    Object.assign(state, { pair: null, picked: [], only: null });
+    pairBox.replaceChildren();
+    clearMarks();
+    const box = new T.Box3().setFromPoints([...mark.points, ...mark.lines.flat()].map(p => new T.Vector3(...p)));
+    root.updateMatrixWorld(true);
+    for (const [i, face] of mark.faces) {
+      const part = state.parts[i], of = data.array(part.shape.face_of), all = data.array(part.shape.triangles);
+      const chosen = Uint32Array.from([...of.keys()].filter(t => of[t] === face).flatMap(t => [0, 1, 2].map(j => all[3 * t + j])));
+      const position = part.mesh.geometry.getAttribute('position');
+      const g = new T.BufferGeometry().setAttribute('position', position);
+      const o = new T.Mesh(g.setIndex(new T.BufferAttribute(chosen, 1)), new T.MeshBasicMaterial({ color, side: T.DoubleSide,
+        transparent: true, opacity: 0.75, polygonOffset: true, polygonOffsetFactor: -2, polygonOffsetUnits: -2 }));
+      o.matrixAutoUpdate = false;
+      o.matrix.copy(part.inner.matrixWorld);
+      o.renderOrder = 1;
+      marks.add(o);
+      chosen.forEach(v => box.expandByPoint(new T.Vector3().fromBufferAttribute(position, v).applyMatrix4(o.matrix)));
+    }
+    if (mark.lines.length) {
+      const l = new T.LineSegments(segments(new Float32Array(mark.lines.flat(2))), line(color, { depthTest: false }));
+      l.renderOrder = 2;
+      marks.add(l);
+    }
+    addMark(mark, k);
+    state.marked = k;
+    isTouched = true;
+    const place = mark.points.length === 1 ? ` (${mark.points[0].map(x => Number(x.toPrecision(6))).join(', ')})` : '';
+    tell.textContent = `${k + 1}: ${mark.text}${place}`;
+    (markRows[k]?.parentElement ?? allMarks).querySelectorAll('.shown').forEach(r => r.classList.remove('shown'));
+    markRows[k]?.classList.add('shown');
+    document.querySelectorAll('[data-show]').forEach(row => {
+      const show = data.shows[row.dataset.show];
+      row.classList.toggle('shown', show.scene === state.index && show.mark === k);
+    });
+    restyle();
+    look(box.expandByScalar(0.1 * extent));
+  };
+  const allMarks = make('div');
+  let markRows = [];
+  const buildMarks = () => {
+    markRows = state.scene.marks.map((mark, k) => {
+      const cells = [make('td', { textContent: k + 1 }), make('td', { className: mark.class, textContent: mark.text })];
+      const row = make('tr', { tabIndex: 0 }, ...cells);
+      row.onclick = () => showMark(k);
+      row.onkeydown = e => { if (e.key === 'Enter') showMark(k); };
+      return row;
+    });
+    allMarks.replaceChildren();
+    if (!markRows.length) return;
+    const all = make('button', { textContent: 'all of them' });
+    all.onclick = () => showAll();
+    allMarks.append(heading(`Marked places (${markRows.length})`), make('div', { className: 'line' }, all),
+      make('div', { className: 'tree' }, make('table', {}, ...markRows)));
   };
 
   // ---- Tree of components
@@ -698,7 +779,8 @@
     pairBox.replaceChildren(heading('Part'), make('div', { textContent: part.path }),
       make('div', { className: 'line' }, hide, alone, all),
       make('p', { className: 'small', textContent: other ? '' : 'Pick a second part for what is between them.' }));
-    clearMarks();
+    if (state.scene.marks.length) markAll();
+    else clearMarks();
     restyle();
     if (other) measure(other, { part: part.i, face });
   };
@@ -729,6 +811,10 @@
   canvas.addEventListener('pointerup', e => {
     const wasHeld = live.release();
     if (!down || wasHeld || Math.hypot(e.clientX - down.x, e.clientY - down.y) > 4) return;
+    const r = canvas.getBoundingClientRect();
+    const isNear = f => f.mark !== null && f.at && Math.hypot(f.at[0] - e.clientX + r.left, f.at[1] - e.clientY + r.top) < 9;
+    const marked = marks.visible && flags.find(isNear);
+    if (marked) return showMark(marked.mark);
     const found = hit(e);
     if (!found) {
       state.picked = [];
@@ -1016,7 +1102,7 @@
   };
   const closeness = make('p', { className: 'small' }), legend = make('p', { className: 'small' });
   const hasLayers = shapes.some(s => s.levels[2] > 0);
-  panel.append(pairBox, heading('Parts'), search, tree, allPairs, heading('Show'),
+  panel.append(pairBox, allMarks, heading('Parts'), search, tree, allPairs, heading('Show'),
     toggle('edges', 'edges'), toggle('groups', 'supermaximal faces'), toggle('minima', 'minima'));
   if (hasLayers) {
     panel.append(toggle('areas', 'leaf areas'), toggle('cones', 'cones of normals'), toggle('boxes', 'boxes'),
@@ -1038,20 +1124,16 @@
     }
     if (show.step !== undefined) setStep(show.step);
     if (show.pair !== undefined) showPair(state.scene.pairs[show.pair]);
+    else if (show.mark !== undefined) showMark(show.mark);
     else if (show.step === undefined) {
       Object.assign(state, { pair: null, picked: [], only: show.parts ?? null });
       clearMarks();
       pairBox.replaceChildren();
       restyle();
       if (show.parts) look(boxOf(show.parts.map(i => state.parts[i])));
-      else fit();
-      if (show.places) {
-        const dots = new T.Points(segments(new Float32Array(show.places.flat())), dotMaterial(8, markColor()));
-        dots.renderOrder = 2;
-        marks.add(dots);
-        show.places.forEach(p => addFlag(p, `(${p.map(x => Number(x.toPrecision(6))).join(', ')})`));
-        const box = new T.Box3().setFromPoints(show.places.map(p => new T.Vector3(...p)));
-        look(box.expandByScalar(0.1 * extent));
+      else {
+        if (state.scene.marks.length) markAll();
+        fit();
       }
     }
     stage.scrollIntoView({ block: 'nearest' });
@@ -1104,7 +1186,7 @@
       make('label', {}, stopInput, 'dragged parts stop at contact'));
   }
   // Used by tests of the page, and available in the console of the browser.
-  window.feelerView = { state, live, data, setStep, showPair, pick, draw, camera };
+  window.feelerView = { state, live, data, setStep, showPair, showMark, pick, draw, camera };
   view.dataset.ready = 'true';
 })().catch(e => {
   document.getElementById('view').textContent = `The picture failed: ${e.message}`;

@@ -4,8 +4,8 @@
 //! especially for names from files.
 
 use crate::picture::{
-    BallFrame, Balls, Picture, PictureMinimum, PictureMotion, PicturePair, PicturePart, PictureScene, Show,
-    Tint, TriangleSurface, What,
+    BallFrame, Balls, Picture, PictureMark, PictureMinimum, PictureMotion, PicturePair, PicturePart,
+    PictureScene, Show, Tint, TriangleSurface, What,
 };
 use crate::shape::Shape;
 use base64::Engine as _;
@@ -149,6 +149,7 @@ fn scene(scene: &PictureScene, arrays: &mut Arrays) -> Value {
         "name": scene.name,
         "parts": scene.parts.iter().map(part).collect::<Vec<_>>(),
         "pairs": scene.pairs.iter().map(pair).collect::<Vec<_>>(),
+        "marks": scene.marks.iter().map(mark).collect::<Vec<_>>(),
         "motion": scene.motion.as_ref().map(|m| motion(m, arrays)),
         "balls": scene.balls.as_ref().map(|b| balls(b, arrays)),
     })
@@ -213,6 +214,15 @@ fn pair(pair: &PicturePair) -> Value {
     })
 }
 
+fn mark(mark: &PictureMark) -> Value {
+    let point = |p: &P3| [p.x, p.y, p.z];
+    json!({
+        "class": mark.class, "text": mark.text, "faces": mark.faces,
+        "points": mark.points.iter().map(point).collect::<Vec<_>>(),
+        "lines": mark.lines.iter().map(|l| l.each_ref().map(point)).collect::<Vec<_>>(),
+    })
+}
+
 fn motion(motion: &PictureMotion, arrays: &mut Arrays) -> Value {
     let tracks: Vec<Value> =
         motion.tracks.iter().map(|t| arrays.f64s(t.iter().flat_map(to_values))).collect();
@@ -226,13 +236,12 @@ fn motion(motion: &PictureMotion, arrays: &mut Arrays) -> Value {
 }
 
 fn show(show: &Show) -> Value {
-    let places = |all: &[P3]| all.iter().map(|p| [p.x, p.y, p.z]).collect::<Vec<_>>();
     let mut out = match &show.what {
         What::All => json!({}),
         What::Pair(pair, None) => json!({ "pair": pair }),
         What::Pair(pair, Some(step)) => json!({ "pair": pair, "step": step }),
         What::Parts(parts) => json!({ "parts": parts }),
-        What::Places(all) => json!({ "places": places(all) }),
+        What::Mark(mark) => json!({ "mark": mark }),
         What::Step(step) => json!({ "step": step }),
     };
     out["scene"] = show.scene.into();

@@ -3,7 +3,7 @@
 //! These types are plain data for the results of any measurement. Lengths are in mm; positions and poses
 //! are in the coordinates of the scene.
 
-use crate::shape::Shape;
+use crate::shape::{LineSegment, Shape};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::UnitQuaternion;
 
@@ -29,6 +29,8 @@ pub struct PictureScene {
     pub parts: Vec<PicturePart>,
     /// Measured pairs of parts.
     pub pairs: Vec<PicturePair>,
+    /// Marked places, drawn from the beginning and listed beside the picture.
+    pub marks: Vec<PictureMark>,
     /// Motion of the parts; `None` if they do not move.
     pub motion: Option<PictureMotion>,
     /// Moving balls in addition to the parts; `None` without balls.
@@ -63,6 +65,21 @@ pub enum Tint {
     New,
     /// Like `Own`, but transparent.
     Glass,
+}
+
+/// A marked place of a scene with a text, such as a repair of the import.
+#[derive(Clone, Debug, Default)]
+pub struct PictureMark {
+    /// Class of the text's colour: `error`, `warning` or `note`.
+    pub class: &'static str,
+    /// Displayed text.
+    pub text: String,
+    /// Points (mm) that are marked.
+    pub points: Vec<P3>,
+    /// Line segments (mm) that are marked.
+    pub lines: Vec<LineSegment>,
+    /// Marked faces, each as the index of a part of the scene and of a face of its shape.
+    pub faces: Vec<[usize; 2]>,
 }
 
 /// Two parts that were measured against each other.
@@ -174,8 +191,8 @@ pub enum What {
     Pair(usize, Option<usize>),
     /// The parts of the scene with these indices.
     Parts(Vec<usize>),
-    /// Points (mm) to which a remark refers.
-    Places(Vec<P3>),
+    /// A mark of the scene, by its index.
+    Mark(usize),
     /// The scene at the time of the motion with this index.
     Step(usize),
 }

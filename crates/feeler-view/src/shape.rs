@@ -66,6 +66,12 @@ impl Shape {
         Self { name: name.to_owned(), mesh, edges, faces: vec![("triangles", 0)], ..Self::default() }
     }
 
+    /// Creates a shape that consists of lines only, such as the edges of a solid that cannot be prepared.
+    #[must_use]
+    pub fn of_lines(name: &str, edges: Vec<LineSegment>) -> Self {
+        Self { name: name.to_owned(), edges, ..Self::default() }
+    }
+
     /// Centre of the bounding box (mm), relative to which coordinates are stored as 32-bit numbers.
     #[must_use]
     pub fn middle(&self) -> P3 {
@@ -80,9 +86,13 @@ impl Shape {
         (max - min).norm()
     }
 
+    /// Smallest and largest coordinates of the mesh, or of the edges of a shape without triangles.
     fn corners(&self) -> (P3, P3) {
-        let Some(first) = self.mesh.points.first() else { return (P3::origin(), P3::origin()) };
-        self.mesh.points.iter().fold((*first, *first), |(a, b), p| (a.inf(p), b.sup(p)))
+        let is_wire = self.mesh.points.is_empty();
+        let wire = self.edges.iter().flatten().take(if is_wire { usize::MAX } else { 0 });
+        let mut points = self.mesh.points.iter().chain(wire);
+        let Some(first) = points.next() else { return (P3::origin(), P3::origin()) };
+        points.fold((*first, *first), |(a, b), p| (a.inf(p), b.sup(p)))
     }
 }
 

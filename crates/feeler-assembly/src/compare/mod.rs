@@ -11,9 +11,13 @@ mod face;
 mod minima;
 mod model;
 mod solid;
+mod volume;
 
 pub use difference::{ComparisonTolerances, Difference, DifferenceKind};
 pub use face::{FaceFacts, compare_faces};
 pub use minima::{MinimumFacts, compare_minima};
-pub use model::{InstanceFacts, ModelComparison, ModelFacts, PartCounts, compare_facts, compare_models};
+pub use model::{
+    InstanceFacts, ModelComparison, ModelFacts, PartCounts, compare_facts, compare_models, compare_volumes,
+};
 pub use solid::{SolidFacts, compare_solids};
+pub use volume::VolumeDifference;

@@ -3,6 +3,7 @@
 use super::difference::{ComparisonTolerances, Difference, DifferenceKind};
 use super::face::vector;
 use super::solid::{SolidFacts, compare_solids};
+use super::volume::VolumeDifference;
 use feeler_geom::Pose;
 use feeler_hierarchy::{Model, Severity};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
@@ -103,10 +104,37 @@ pub fn compare_models(old: &Model, new: &Model, tol: &ComparisonTolerances) -> M
     compare_facts(&ModelFacts::of(old, true), &ModelFacts::of(new, true), tol)
 }
 
+/// Compares two versions of a model like [`compare_models`], and measures the volume by which each changed
+/// solid differs from its old version. Solids of several parts are measured once, with the first part.
+#[must_use]
+pub fn compare_volumes(
+    old: &Model,
+    new: &Model,
+    tol: &ComparisonTolerances,
+) -> (ModelComparison, Vec<VolumeDifference>) {
+    let facts = [old, new].map(|model| ModelFacts::of(model, true));
+    let (comparison, changed) = compare_parts(&facts[0], &facts[1], tol);
+    let measure =
+        |(subject, solids): &(String, [usize; 2])| VolumeDifference::new(subject, [old, new], *solids);
+    let volumes = changed.iter().map(measure).collect();
+    (comparison, volumes)
+}
+
 /// Compares the stored properties of two versions of a model: the results of the import, the parts,
 /// which are matched by their paths, the solids and the faces.
 #[must_use]
 pub fn compare_facts(old: &ModelFacts, new: &ModelFacts, tol: &ComparisonTolerances) -> ModelComparison {
+    compare_parts(old, new, tol).0
+}
+
+/// Compares like [`compare_facts`], and returns the changed solids as well: the subject, and the indices of
+/// the solid in the old and in the new version.
+fn compare_parts(
+    old: &ModelFacts,
+    new: &ModelFacts,
+    tol: &ComparisonTolerances,
+) -> (ModelComparison, Vec<(String, [usize; 2])>) {
+    let mut changed_solids = Vec::new();
     let mut out = Vec::new();
     imports(old, new, &mut out);
     let mut count = PartCounts::default();
@@ -128,6 +156,9 @@ pub fn compare_facts(old: &ModelFacts, new: &ModelFacts, tol: &ComparisonToleran
             count.changed += usize::from(changed);
             if reported.insert((a.solid, b.solid)) {
                 out.extend(found);
+                if changed {
+                    changed_solids.push((subject.clone(), [a.solid, b.solid]));
+                }
             }
         }
         count.same += usize::from(far.is_none() && !changed);
@@ -157,7 +188,7 @@ pub fn compare_facts(old: &ModelFacts, new: &ModelFacts, tol: &ComparisonToleran
         let subject = format!("'{}'", new.instances[j].path);
         out.push(Difference::new(DifferenceKind::Part, &subject, "is new".to_owned()));
     }
-    ModelComparison { parts: count, differences: out }
+    (ModelComparison { parts: count, differences: out }, changed_solids)
 }
 
 fn imports(old: &ModelFacts, new: &ModelFacts, out: &mut Vec<Difference>) {

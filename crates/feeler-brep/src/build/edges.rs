@@ -11,7 +11,7 @@ use super::sew;
 use super::validate::{is_good_curve, is_good_point, is_good_surface};
 use super::vertices;
 use super::{BuildOptions, Problem, Report};
-use crate::remark::Severity;
+use crate::remark::{Severity, shown_length};
 use crate::source::{EdgeSource, LoopSource, SolidSource};
 
 /// Creates a draft from the source: edges get parameter ranges, and free-form shapes are replaced by
@@ -114,9 +114,10 @@ pub(super) fn draft(
     Some(Draft { vertices, edges, faces, size })
 }
 
-/// Returns a corrected line for each straight edge, by entity id, whose LINE is farther from its
-/// vertices than the gap tolerance although the vertices lie on the planes of all adjacent faces. The
-/// corrected line passes through the vertices; `report` receives a warning.
+/// Returns a corrected line for each straight edge, by entity id, whose LINE is beside its vertices although
+/// the vertices lie on the planes of all adjacent faces. The corrected line passes through the vertices.
+/// `report` receives a warning for each line that is farther from its vertices than the gap tolerance, and
+/// one for all others.
 fn lines_beside_their_vertices(
     source: &SolidSource,
     size: f64,
@@ -124,25 +125,32 @@ fn lines_beside_their_vertices(
     report: &mut Report,
 ) -> BTreeMap<u64, Curve> {
     let gap = options.gap_tol(size, source.uncertainty);
+    let within = source.uncertainty.max(ON_PLANE * size).min(gap);
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); source.edges.len()];
+    for (i, f) in source.faces.iter().enumerate() {
+        for l in &f.loops {
+            let LoopSource::Edges(walk) = l else { continue };
+            walk.iter().for_each(|(e, _)| users[*e as usize].push(i));
+        }
+    }
     let mut out = BTreeMap::new();
-    for (i, e) in source.edges.iter().enumerate() {
+    // Number of lines within the gap tolerance, the largest distance (mm), and the edge with that distance.
+    let mut slight = (0_u32, 0.0, 0);
+    for (e, users) in source.edges.iter().zip(&users) {
         let Curve::Line { origin, dir } = &e.curve else { continue };
         let ends = [e.start, e.end].map(|v| source.vertices[v as usize].point);
         let off = |p: &P3| (p - origin - dir * (p - origin).dot(dir)).norm();
         let miss = off(&ends[0]).max(off(&ends[1]));
-        let (Some(chord), true) = ((ends[1] - ends[0]).try_normalize(gap), miss > gap) else { continue };
-        let walks = |f: &&crate::source::FaceSource| {
-            f.loops
-                .iter()
-                .any(|l| matches!(l, LoopSource::Edges(walk) if walk.iter().any(|(e, _)| *e as usize == i)))
-        };
-        let mut faces = source.faces.iter().filter(walks).peekable();
-        let within = source.uncertainty.clamp(ON_PLANE * size, gap);
+        let chord = (ends[1] - ends[0]).try_normalize(gap);
+        let (Some(chord), true) = (chord, miss > BESIDE * within) else { continue };
         let has_ends = |surface: &Surface| match surface {
             Surface::Plane { frame } => ends.iter().all(|p| (p - frame.origin).dot(&frame.z).abs() <= within),
             _ => false,
         };
-        if faces.peek().is_some() && faces.all(|f| has_ends(&f.surface)) {
+        if users.is_empty() || !users.iter().all(|f| has_ends(&source.faces[*f].surface)) {
+            continue;
+        }
+        if miss > gap {
             report.warn(
                 e.id,
                 format!(
@@ -151,12 +159,30 @@ fn lines_beside_their_vertices(
                     e.id
                 ),
             );
-            let dir = if e.same_sense { chord } else { -chord };
-            out.insert(e.id, Curve::Line { origin: ends[0], dir });
+        } else {
+            let is_farthest = miss > slight.1;
+            slight = (slight.0 + 1, slight.1.max(miss), if is_farthest { e.id } else { slight.2 });
         }
+        let dir = if e.same_sense { chord } else { -chord };
+        out.insert(e.id, Curve::Line { origin: ends[0], dir });
+    }
+    if let (n @ 1.., miss, id) = slight {
+        report.warn(
+            id,
+            format!(
+                "lines beside their vertices, which lie on the planes of the faces: {n}; the lines between \
+                the vertices are used; the farthest one is edge #{id}, by {}",
+                shown_length(miss)
+            ),
+        );
     }
     out
 }
+
+/// Minimum distance of a LINE from its vertices at which it is replaced by the line between them, relative to
+/// the maximum distance at which a vertex counts as on a plane. With a larger value lines stay beside exact
+/// vertices; with a smaller one lines are replaced because of rounding.
+const BESIDE: f64 = 10.0;
 
 /// Maximum distance of a vertex from a plane that counts as on the plane, relative to the solid's size
 /// (or the file's uncertainty, if that is larger). A larger value moves correct edges; with a smaller

@@ -242,7 +242,10 @@ pub(super) fn reversed_volume(
 /// allow.
 #[derive(Clone, Debug)]
 pub(super) struct WrongArea {
+    /// Entity id of the face.
     pub(super) face: u64,
+    /// Index of the face in the draft.
+    pub(super) index: usize,
     /// Magnitude (mm²) of the difference of the two vector areas. It exceeds `allowed` (mm²), the
     /// largest difference that gaps and quadrature explain.
     pub(super) off: f64,
@@ -252,7 +255,13 @@ pub(super) struct WrongArea {
 /// Compares the vector area of a face, `∫ n dA`, with that of its edges, `½ ∮ r × dr`: by Stokes's
 /// theorem the two are equal for every surface between the edges. Returns `None` if they agree within
 /// rounding and the gaps of the edges, or if the edges have no finite vector area.
-pub(super) fn vector_area(draft: &Draft, face: &Face, d: &FaceDomain, tol: &Tolerances) -> Option<WrongArea> {
+/// `index` is the index of the face in the draft.
+pub(super) fn vector_area(
+    draft: &Draft,
+    (index, face): (usize, &Face),
+    d: &FaceDomain,
+    tol: &Tolerances,
+) -> Option<WrongArea> {
     let of_edges = edges_vector_area(draft, face)?;
     let (of_face, area) = mass::vector_area(&face.surface, &d.cells);
     let of_face = if face.outward { of_face } else { -of_face };
@@ -268,7 +277,16 @@ pub(super) fn vector_area(draft: &Draft, face: &Face, d: &FaceDomain, tol: &Tole
     let off = (of_face - of_edges).norm();
     // NaN counts as wrong.
     let is_right = off <= allowed;
-    (!is_right).then_some(WrongArea { face: face.id, off, allowed })
+    (!is_right).then_some(WrongArea { face: face.id, index, off, allowed })
+}
+
+/// Whether the face with the index `index`, whose vector area does not fit its edges, has the vector area
+/// of its edges with the opposite outward normal.
+pub(super) fn fits_reversed(draft: &Draft, index: usize, tol: &Tolerances) -> bool {
+    let other = reversed(draft, index, tol);
+    other.is_some_and(|(f, d)| {
+        !d.cells.rows().is_empty() && vector_area(draft, (index, &f), &d, tol).is_none()
+    })
 }
 
 /// Computes `½ ∮ r × dr` (mm²) along the loops, with the face on the left. Gaps at corners are closed by

@@ -265,6 +265,7 @@ fn build(
     if !report.problems.is_empty() {
         return None;
     }
+    repair::add_tips(&mut draft, &tol, report);
     finish(source, &draft, &tol, options, report)
 }
 
@@ -369,12 +370,17 @@ fn finish(
         .faces
         .iter()
         .zip(&domains)
-        .filter(|(_, d)| d.is_consistent())
-        .filter_map(|(f, d)| evidence::vector_area(draft, f, d, tol))
+        .enumerate()
+        .filter(|(_, (_, d))| d.is_consistent())
+        .filter_map(|(i, (f, d))| evidence::vector_area(draft, (i, f), d, tol))
         .collect();
     let patches = patches_taken_for_others(source, draft, &wrong_areas);
     if report.problems.is_empty() && !patches.is_empty() {
         return Some(Built::Wrong(repair::Wrong { patches, ..Default::default() }));
+    }
+    let on_other_side = faces_on_the_other_side(draft, &wrong_areas, tol);
+    if report.problems.is_empty() && !on_other_side.is_empty() {
+        return Some(Built::Wrong(repair::Wrong { faces: on_other_side, ..Default::default() }));
     }
     let guessed: BTreeSet<u64> = source.faces.iter().filter(|f| f.either_way).map(|f| f.id).collect();
     if report.problems.is_empty() && !guessed.is_empty() {
@@ -406,7 +412,7 @@ fn finish(
     if !inside_out.is_empty() {
         return Some(Built::Wrong(repair::Wrong { shells: inside_out, ..Default::default() }));
     }
-    for WrongArea { face, off, allowed } in wrong_areas {
+    for WrongArea { face, off, allowed, .. } in wrong_areas {
         report.warn(
             face,
             format!(
@@ -504,6 +510,15 @@ fn patches_taken_for_others(source: &SolidSource, draft: &Draft, wrong: &[WrongA
     let is_other =
         |id: u64| draft.faces.iter().any(|f| f.id == id && !matches!(f.surface, Surface::Bezier(_)));
     wrong.iter().map(|w| w.face).filter(|id| is_patch(*id) && is_other(*id)).collect()
+}
+
+/// Returns the entity ids of those faces of `wrong` whose vector area fits their edges with the opposite
+/// outward normal, each with a text of that evidence. The typical case is a dome: its loops, seen from the
+/// wrong side, bound a region beyond the rim, where the patch has no points or an open border.
+fn faces_on_the_other_side(draft: &Draft, wrong: &[WrongArea], tol: &Tolerances) -> Vec<(u64, String)> {
+    let fits = |w: &&WrongArea| evidence::fits_reversed(draft, w.index, tol);
+    let text = ": with the normal of the file, its area does not fit its edges".to_owned();
+    wrong.iter().filter(fits).map(|w| (w.face, text.clone())).collect()
 }
 
 /// Warns of faces with a guessed outward normal (entity ids in `guessed`) if the opposite normal is

@@ -20,7 +20,7 @@ pub(super) fn page(title: &str, checked: &Checked<'_>) -> anyhow::Result<String>
         parts: checked.parts.iter().zip(shapes).map(part).collect(),
         pairs: pairs.iter().map(pair).collect(),
         motion: Some(motion(checked)),
-        balls: None,
+        ..PictureScene::default()
     };
     let scene = drawing.add(scene);
     let row = |(k, p): (usize, &MechanismPair)| {

@@ -1,6 +1,6 @@
 //! Groups of remarks of the same kind.
 
-use feeler_geom::{P3, Pose};
+use feeler_geom::P3;
 use feeler_hierarchy::{Remark, Severity};
 use serde::Serialize;
 
@@ -83,14 +83,25 @@ impl Member {
         }
     }
 
-    /// Locations of the remark in all instances of its solid (mm, coordinates of the model); empty if
-    /// the remark has no location or its `subject` states no entity number of a solid. `solids` has, for
-    /// each instance, the entity number of the solid and the pose.
-    pub(super) fn places(&self, solids: &[(u64, Pose)]) -> Vec<P3> {
-        let digits = self.subject.strip_prefix("solid #").unwrap_or_default();
-        let digits = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-        let (Some(place), Ok(source)) = (self.place, digits.parse::<u64>()) else { return Vec::new() };
-        solids.iter().filter(|s| s.0 == source).map(|(_, pose)| pose * P3::from(place)).collect()
+    /// Entity number of the solid that the remark is about; `None` if the `subject` states none.
+    pub(super) fn solid(&self) -> Option<u64> {
+        let (_, digits) = self.subject.split_once("solid #")?;
+        digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    }
+
+    /// Entity number that the remark is about.
+    pub(super) fn entity(&self) -> Option<u64> {
+        self.entity.as_ref()?.strip_prefix('#')?.parse().ok()
+    }
+
+    /// Location (mm) of the remark in the coordinates of its solid.
+    pub(super) fn place(&self) -> Option<P3> {
+        self.place.map(P3::from)
+    }
+
+    /// Message of the remark.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Cells of the table of remarks: solid, entity, location and message.

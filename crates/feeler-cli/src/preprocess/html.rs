@@ -1,23 +1,26 @@
 //! The report of an import as a self-contained page.
 
 use super::Summary;
-use super::groups::Group;
+use super::groups::{Group, Member};
 use super::report::Report;
+use crate::args::PreprocessArgs;
 use crate::drawing::Drawing;
-use feeler_geom::Pose;
-use feeler_hierarchy::{Severity, file};
+use feeler_geom::{Curve, Pose};
+use feeler_hierarchy::{Face, Instance, Model, Options, Severity, file};
+use feeler_import::{self as import, RefusedSolid};
 use feeler_view::markup::escape;
 use feeler_view::page;
-use feeler_view::picture::{PictureScene, Tint, What};
+use feeler_view::picture::{PictureMark, PictureScene, Tint, What};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// Returns the HTML of a page with a table of all inputs, a section for each input with remarks, and a
-/// picture.
-pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<String> {
+/// picture, in which the places of the remarks are marked. Inputs of which solids were left out are read
+/// again with the options of `args`.
+pub(super) fn page(reports: &[Report], summary: &Summary, args: &PreprocessArgs) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
-    let models = models(reports, &mut drawing);
+    let models = models(reports, args, &mut drawing);
     let mut page = String::from("<h1>Import report</h1>\n");
     put(&mut page, format_args!("<div class=\"facts\">{}</div>", facts(summary)));
     put(&mut page, format_args!("<p class=\"small\">feeler {}. {}</p>", env!("CARGO_PKG_VERSION"), LEGEND));
@@ -28,37 +31,138 @@ pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<Stri
     Ok(page::page("Import report", &page, drawing.finished())?)
 }
 
-/// A drawn model: index of its scene in the drawing, and for each instance the entity number of its
-/// solid and its pose.
+/// A drawn input: the index of its scene in the drawing, and the marks of the scene.
 struct Drawn {
     scene: usize,
-    places: Vec<(u64, Pose)>,
+    /// Index of the mark of each remark that has a place, by the indices of its group and of the remark in
+    /// the group.
+    of_remarks: BTreeMap<(usize, usize), usize>,
+    /// Solids that were refused.
+    refused: Vec<RefusedSolid>,
+    /// Index of the mark of each place of a refused solid, by the indices of the solid and of the place.
+    of_refused: BTreeMap<(usize, usize), usize>,
 }
 
-/// Draws the prepared models, those with remarks first, until the page has its maximum number of models or
-/// triangles ([`Drawing::is_full`]). Returns the drawn models by their indices in `reports`.
-fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
-    let mut order: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].output.is_some()).collect();
+/// Draws the prepared models and the edges of refused solids, inputs with remarks first, until the page has its
+/// maximum number of models or triangles ([`Drawing::is_full`]). Returns the drawn inputs by their indices in
+/// `reports`.
+fn models(reports: &[Report], args: &PreprocessArgs, drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
+    let is_drawn = |i: &usize| reports[*i].output.is_some() || reports[*i].severities.error > 0;
+    let mut order: Vec<usize> = (0..reports.len()).filter(is_drawn).collect();
     order.sort_by_key(|i| !reports[*i].has_remarks());
     let mut out = BTreeMap::new();
     for i in order {
         if drawing.is_full() {
             break;
         }
-        // The file was written by this run. If it was deleted since, it is not drawn.
-        let path = reports[i].output.as_ref().map(Path::new);
-        let Some(model) = path.and_then(|p| file::read_model(p).ok()) else { continue };
-        let parts = drawing.parts_of_model(&model, Tint::Own);
-        let places = model.instances.iter().map(|n| (model.solids[n.solid as usize].info.source, n.pose()));
-        let scene = PictureScene { name: reports[i].path.clone(), parts, ..PictureScene::default() };
-        out.insert(i, Drawn { scene: drawing.add(scene), places: places.collect() });
+        if let Some(drawn) = draw(&reports[i], args, drawing) {
+            out.insert(i, drawn);
+        }
     }
     out
 }
 
+/// Draws one input; `None` if nothing of it can be drawn.
+fn draw(report: &Report, args: &PreprocessArgs, drawing: &mut Drawing) -> Option<Drawn> {
+    // The file was written by this run. If it was deleted since, it is not drawn.
+    let path = report.output.as_ref().map(Path::new);
+    let model = path.and_then(|p| file::read_model(p).ok());
+    let input = Path::new(&report.path);
+    let refused = match import::read(input) {
+        Ok(bytes) if report.severities.error > 0 => {
+            let options = Options { flatness: args.flatness };
+            import::refused_solids(input, &bytes, &options, args.read.reading())
+        }
+        _ => Vec::new(),
+    };
+    let mut parts = model.as_ref().map_or_else(Vec::new, |m| drawing.parts_of_model(m, Tint::Own));
+    for solid in &refused {
+        let name = format!("refused: #{} {}", solid.source, solid.name);
+        let shape = drawing.wire(name.trim(), &solid.outline);
+        // Names are paths of the tree of parts.
+        let path = name.trim().replace('/', " ");
+        let instances = solid.poses.iter().map(|pose| crate::drawing::still(&path, shape, *pose));
+        parts.extend(instances);
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let (mut marks, mut of_remarks, mut of_refused) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    for (g, group) in report.warning_groups.iter().enumerate() {
+        for (k, member) in group.first.iter().enumerate() {
+            let mark = model.as_ref().map(|model| mark(model, member, class(group.severity)));
+            if let Some(mark) = mark.filter(|m| !m.points.is_empty()) {
+                of_remarks.insert((g, k), marks.len());
+                marks.push(mark);
+            }
+        }
+    }
+    for (s, solid) in refused.iter().enumerate() {
+        for (k, place) in solid.places.iter().enumerate().filter(|(_, p)| p.point.is_some()) {
+            let points = || solid.poses.iter().flat_map(|pose| place.point.map(|p| pose * p));
+            let lines = |pose: &Pose| place.lines.iter().map(|l| l.map(|p| pose * p)).collect::<Vec<_>>();
+            of_refused.insert((s, k), marks.len());
+            marks.push(PictureMark {
+                class: "error",
+                text: place.message.clone(),
+                points: points().collect(),
+                lines: solid.poses.iter().flat_map(lines).collect(),
+                faces: Vec::new(),
+            });
+        }
+    }
+    let scene = PictureScene { name: report.path.clone(), parts, marks, ..PictureScene::default() };
+    Some(Drawn { scene: drawing.add(scene), of_remarks, refused, of_refused })
+}
+
+/// Number of line segments with which a marked edge is drawn. Long edges look angular with a smaller number;
+/// pages are larger with a larger one.
+const EDGE_PIECES: u32 = 24;
+
+/// The mark of a remark: its place in all instances of its solid, and the faces or edges of its entity. A
+/// remark that names no solid concerns the only solid of the model. A remark without a place gets a point of
+/// its face.
+fn mark(model: &Model, member: &Member, class: &'static str) -> PictureMark {
+    let of_solid = |n: &(usize, &Instance)| {
+        let source = model.solids[n.1.solid as usize].info.source;
+        member.solid().map_or(model.solids.len() == 1, |solid| solid == source)
+    };
+    let mut out = PictureMark { class, text: member.text().to_owned(), ..PictureMark::default() };
+    for (part, instance) in model.instances.iter().enumerate().filter(of_solid) {
+        let (solid, pose) = (&model.solids[instance.solid as usize], instance.pose());
+        out.points.extend(member.place().map(|p| pose * p));
+        let Some(entity) = member.entity() else { continue };
+        let is_face = |f: &Face| f.sources.iter().any(|s| s.0 == entity);
+        for (k, face) in solid.faces.iter().enumerate().filter(|(_, f)| is_face(f)) {
+            out.faces.push([part, k]);
+            let inside = face.trim.sample_inside(&face.trim.rect).filter(|_| member.place().is_none());
+            out.points.extend(inside.map(|uv| pose * face.surface.point(uv)));
+        }
+        for edge in &solid.edges {
+            for span in edge.spans.iter().filter(|s| s.source == entity) {
+                let pieces = if matches!(edge.curve, Curve::Line { .. }) { 1 } else { EDGE_PIECES };
+                let step = (span.t1 - span.t0) / f64::from(pieces);
+                let at = |k: u32| pose * edge.curve.point(span.t0 + step * f64::from(k));
+                out.lines.extend((0..pieces).map(|k| [at(k), at(k + 1)]));
+            }
+        }
+    }
+    out
+}
+
+fn class(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
 /// Explanation of the tables.
 const LEGEND: &str = "Lengths are in mm, locations in the coordinates of their solid. Notes have no effect \
-                      on the shape; warnings report what was repaired, guessed or approximated.";
+                      on the shape; warnings report what was repaired, guessed or approximated. Places \
+                      with a number in the picture are listed beside it; a click on one, or on a row below, \
+                      shows it. Solids that were refused are drawn as the edges of the file.";
 
 fn put(page: &mut String, line: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
@@ -148,17 +252,50 @@ fn section(page: &mut String, (i, r): (usize, &Report), model: Option<&Drawn>, d
     if let (Some(error), None) = (&r.error, &r.output) {
         put(page, format_args!("<p class=\"error\">{}</p>", escape(error)));
     }
-    for group in &r.warning_groups {
-        one_group(page, group, model, drawing);
+    for (g, group) in r.warning_groups.iter().enumerate() {
+        one_group(page, (g, group), model, drawing);
+    }
+    if let Some(model) = model {
+        for s in 0..model.refused.len() {
+            refused(page, s, model, drawing);
+        }
     }
 }
 
-fn one_group(page: &mut String, group: &Group, model: Option<&Drawn>, drawing: &mut Drawing) {
-    let class = match group.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
+/// Appends a table of the places at which the refused solid with the index `s` is faulty to `page`.
+fn refused(page: &mut String, s: usize, model: &Drawn, drawing: &mut Drawing) {
+    let solid = &model.refused[s];
+    let name = format!("#{} {}", solid.source, solid.name);
+    put(
+        page,
+        format_args!(
+            "<details class=\"group\" open>\n\
+             <summary><span class=\"error\">refused</span>: solid {}</summary>\n\
+             <table>\n<tr><th>entity</th><th>at (mm)</th><th>what</th></tr>",
+            escape(name.trim())
+        ),
+    );
+    for (k, place) in solid.places.iter().enumerate() {
+        let entity = place.entity.map_or_else(String::new, |e| format!("#{e}"));
+        let at = place.point.map_or_else(String::new, |p| format!("{:.3}, {:.3}, {:.3}", p.x, p.y, p.z));
+        let show = model.of_refused.get(&(s, k)).map(|m| drawing.show(model.scene, What::Mark(*m)));
+        put(
+            page,
+            format_args!(
+                "<tr{}><td>{entity}</td><td>{at}</td><td>{}</td></tr>",
+                attribute(show),
+                escape(&place.message)
+            ),
+        );
+    }
+    if solid.more > 0 {
+        put(page, format_args!("<tr><td colspan=\"3\">and {} more</td></tr>", solid.more));
+    }
+    page.push_str("</table></details>\n");
+}
+
+fn one_group(page: &mut String, (g, group): (usize, &Group), model: Option<&Drawn>, drawing: &mut Drawing) {
+    let class = class(group.severity);
     let what = match group.severity {
         Severity::Error => "left out",
         _ => class,
@@ -172,10 +309,10 @@ fn one_group(page: &mut String, group: &Group, model: Option<&Drawn>, drawing: &
             escape(&group.text)
         ),
     );
-    for member in &group.first {
+    for (k, member) in group.first.iter().enumerate() {
         let cells: String = member.columns().iter().map(|c| format!("<td>{}</td>", escape(c))).collect();
-        let places = model.map(|m| (m.scene, member.places(&m.places)));
-        let show = places.filter(|(_, p)| !p.is_empty()).map(|(s, p)| drawing.show(s, What::Places(p)));
+        let marked = model.and_then(|m| Some((m.scene, *m.of_remarks.get(&(g, k))?)));
+        let show = marked.map(|(scene, mark)| drawing.show(scene, What::Mark(mark)));
         put(page, format_args!("<tr{}>{cells}</tr>", attribute(show)));
     }
     let more = group.count - group.first.len();

@@ -85,7 +85,7 @@ pub(crate) fn run(
         (0, _) | (_, true) => CommandOutcome::Partly,
         (_, false) => CommandOutcome::Nothing,
     };
-    let page = if args.html.is_some() { html::page(&reports, &summary)? } else { String::new() };
+    let page = if args.html.is_some() { html::page(&reports, &summary, args)? } else { String::new() };
     let files = [(&args.report, serde_json::to_vec_pretty(&document)?), (&args.html, page.into_bytes())];
     for (path, bytes) in files {
         let Some(path) = path else { continue };

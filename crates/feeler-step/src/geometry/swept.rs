@@ -6,7 +6,7 @@
 
 use std::f64::consts::TAU;
 
-use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
 use super::Geometry;
@@ -35,9 +35,12 @@ impl Geometry<'_> {
 
     pub(super) fn revolution(&mut self, r: &Record<'_>, near: Near<'_>) -> Res<ReadSurface> {
         let profile_id = r.reference(1, "swept_curve")?;
-        let profile = self.curve(profile_id, r.id)?;
+        let mut profile = self.curve(profile_id, r.id)?;
         let axis = self.placement(r.reference(2, "axis_position")?, r.id)?;
         let (origin, z) = (&axis.origin, &axis.z);
+        if let Curve::Bezier(spline) = &mut profile.curve {
+            put_ends_on_axis(spline, origin, z);
+        }
         // A bounded profile determines the side of the axis on which it lies.
         let trim = match self.entities.get(profile_id, r.id)?.name {
             "TRIMMED_CURVE" => self.bounded(profile_id, r.id).ok(),
@@ -78,6 +81,28 @@ impl Geometry<'_> {
         let grid = BezierSurface::revolution(&spline, origin, z, 0.0, TAU);
         let read = ReadSurface::with_normal(Surface::Bezier(grid), profile.forward);
         Ok(ReadSurface { either_way, ..read })
+    }
+}
+
+/// Maximum distance of an end of a spline from the axis of revolution at which the end is moved onto the
+/// axis, relative to the size of the spline. With a larger value fine bores are closed; with a smaller one
+/// profiles that end on the axis up to the rounding of their writer leave a hole there, or cross the axis.
+const ON_AXIS: f64 = 1e-6;
+
+/// Moves the ends of a profile onto the axis of revolution (`origin`, direction `axis`) if they are within
+/// [`ON_AXIS`] of it. Such a profile ends on the axis, but its coordinates are rounded.
+fn put_ends_on_axis(spline: &mut BezierSpline, origin: &P3, axis: &V3) {
+    if spline.periodic {
+        return;
+    }
+    let points = spline.points();
+    let size = points.iter().map(|p| (p - points[0]).norm()).fold(0.0, f64::max);
+    for k in [0, points.len() - 1] {
+        let p = points[k];
+        let foot = origin + axis * (p - origin).dot(axis);
+        if (p - foot).norm() <= ON_AXIS * size {
+            spline.control[k] = homogeneous(&foot, spline.control[k].w);
+        }
     }
 }
 

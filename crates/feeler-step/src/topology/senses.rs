@@ -5,6 +5,9 @@
 //! their flags connect them in exactly one other order. (2) The vertices of an edge are swapped: the
 //! edge does not connect in any of its loops, and inverting its flags would reverse arcs. (3) In all
 //! other cases, the flags of one loop are wrong and are inverted.
+//!
+//! A loop that connects in the reverse of its listed order may have fault (1), or fault (2) in all of its
+//! edges. It has fault (1) if one of its edges connects in another loop.
 
 use std::collections::BTreeMap;
 
@@ -48,6 +51,8 @@ pub(super) fn repair(
     if first.is_empty() {
         return out;
     }
+    // Loops that connect in the reverse of their listed order, and that order.
+    let mut backwards: BTreeMap<usize, Walk> = BTreeMap::new();
     for i in first {
         if let Some(walk) = &walks[i]
             && let Some(seams) = swapped_seams(walk, edges, same)
@@ -55,35 +60,58 @@ pub(super) fn repair(
             out.swapped.extend(&seams);
             continue;
         }
-        // A loop whose edges all have swapped vertices also connects in the reverse order, so that order
-        // does not count.
         if let Some(walk) = &mut walks[i]
-            && let Some(ordered) = in_order(walk, edges, same).filter(|o| !is_backwards(walk, o))
+            && let Some(ordered) = in_order(walk, edges, same)
         {
-            **walk = ordered;
-            out.ordered.push(i);
+            // A loop whose edges all have swapped vertices also connects in the reverse order.
+            if is_backwards(walk, &ordered) {
+                backwards.insert(i, ordered);
+            } else {
+                **walk = ordered;
+                out.ordered.push(i);
+            }
         }
     }
     // For each edge, the number of its uses and the number of those that do not connect with their flag.
     // Ambiguous loops do not count.
-    let mut votes: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-    let open = broken(&walks, edges);
-    for (i, walk) in walks.iter().enumerate() {
-        // A loop of two edges between the same vertices also connects if the vertices of both edges are
-        // swapped.
-        let Some(walk) = walk.as_ref().filter(|w| w.len() > 2) else { continue };
-        let turned = if open.contains(&i) {
-            let Some(turned) = turned_to_connect(walk, edges, same) else { continue };
-            turned
-        } else {
-            walk.to_vec()
-        };
-        for (before, after) in walk.iter().zip(turned) {
-            let vote = votes.entry(before.0).or_default();
-            vote.0 += 1;
-            vote.1 += u32::from(before.1 != after.1);
+    let votes = loop {
+        let mut votes: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+        let open = broken(&walks, edges);
+        for (i, walk) in walks.iter().enumerate() {
+            // A loop of two edges between the same vertices also connects if the vertices of both edges are
+            // swapped.
+            let Some(walk) = walk.as_ref().filter(|w| w.len() > 2) else { continue };
+            let turned = if open.contains(&i) {
+                let Some(turned) = turned_to_connect(walk, edges, same) else { continue };
+                turned
+            } else {
+                walk.to_vec()
+            };
+            for (before, after) in walk.iter().zip(turned) {
+                let vote = votes.entry(before.0).or_default();
+                vote.0 += 1;
+                vote.1 += u32::from(before.1 != after.1);
+            }
         }
-    }
+        // If an edge of a loop that connects backwards connects in another loop, its vertices are right, and
+        // so the order of the first loop is wrong.
+        let is_right = |(e, _): &(u32, bool)| {
+            let edge = &edges[*e as usize];
+            !same(edge.start, edge.end) && votes.get(e).is_some_and(|(uses, wrong)| wrong < uses)
+        };
+        let of = |i: &usize| walks[*i].as_deref().map_or(&[][..], Vec::as_slice);
+        let misordered: Vec<usize> =
+            backwards.keys().copied().filter(|i| of(i).iter().any(is_right)).collect();
+        if misordered.is_empty() {
+            break votes;
+        }
+        for i in misordered {
+            if let (Some(walk), Some(ordered)) = (&mut walks[i], backwards.remove(&i)) {
+                **walk = ordered;
+                out.ordered.push(i);
+            }
+        }
+    };
     for (e, (uses, wrong)) in votes {
         let edge = &mut edges[e as usize];
         if wrong > 0 && wrong == uses && edge.start != edge.end {

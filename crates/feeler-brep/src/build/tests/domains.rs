@@ -2,6 +2,7 @@
 //! and of their edges.
 
 use super::*;
+use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 use feeler_geom::mass;
 
 /// Returns the draft of a source with assembled loops, and its tolerances.
@@ -34,14 +35,14 @@ fn vector_areas_are_those_of_the_edges() {
     ];
     for source in &all {
         let (draft, tol) = drafted(source);
-        for f in &draft.faces {
+        for (i, f) in draft.faces.iter().enumerate() {
             let d = domain::domain(f, &loops::host(&draft, f));
-            let wrong = evidence::vector_area(&draft, f, &d, &tol);
+            let wrong = evidence::vector_area(&draft, (i, f), &d, &tol);
             assert!(wrong.is_none(), "{}: {wrong:?}", source.name);
             // With the opposite normal and the same domain, the vector area changes its sign.
             let mut moved = f.clone();
             moved.outward = !moved.outward;
-            let expected = evidence::vector_area(&draft, &moved, &d, &tol).is_some();
+            let expected = evidence::vector_area(&draft, (i, &moved), &d, &tol).is_some();
             let is_zero = mass::vector_area(&f.surface, &d.cells).0.norm() < 1e-6;
             assert_eq!(expected, !is_zero, "{}: the normal is turned", source.name);
         }
@@ -56,7 +57,7 @@ fn a_face_without_its_hole_has_another_vector_area() {
         let mut whole = f.clone();
         whole.loops.pop();
         let d = domain::domain(&whole, &loops::host(&draft, &whole));
-        let wrong = evidence::vector_area(&draft, f, &d, &tol).unwrap();
+        let wrong = evidence::vector_area(&draft, (0, f), &d, &tol).unwrap();
         assert_close(wrong.off, PI, "the hole");
         found += 1;
     }
@@ -87,4 +88,113 @@ fn parts_of_a_domain_on_a_ball() {
         assert!(evidence::is_closed(&host) && d.is_consistent());
         assert_eq!(evidence::num_parts(&host, &d.cells), parts, "{latitudes:?}");
     }
+}
+
+/// A patch with `u` and `v` exchanged, each of them reversed if the flag is set.
+fn rearranged(patch: &BezierSurface, exchanged: bool, reversed: [bool; 2]) -> BezierSurface {
+    let mut p = patch.clone();
+    let turn =
+        |breaks: &[f64]| breaks.iter().rev().map(|b| breaks[0] + breaks[breaks.len() - 1] - b).collect();
+    // Control points of patch (i, j) are stored together, those of one u after the other.
+    let (nu, nv) = (p.u_breaks.len() - 1, p.v_breaks.len() - 1);
+    let (du, dv) = (p.u_degree as usize + 1, p.v_degree as usize + 1);
+    let at = |i: usize, j: usize, a: usize, b: usize| patch.control[((i * nv + j) * du + a) * dv + b];
+    let mut control = Vec::new();
+    let (mu, mv, eu, ev) = if exchanged { (nv, nu, dv, du) } else { (nu, nv, du, dv) };
+    for i in 0..mu {
+        for j in 0..mv {
+            for a in 0..eu {
+                for b in 0..ev {
+                    let (i, a) = if reversed[0] { (mu - 1 - i, eu - 1 - a) } else { (i, a) };
+                    let (j, b) = if reversed[1] { (mv - 1 - j, ev - 1 - b) } else { (j, b) };
+                    control.push(if exchanged { at(j, i, b, a) } else { at(i, j, a, b) });
+                }
+            }
+        }
+    }
+    if exchanged {
+        std::mem::swap(&mut p.u_degree, &mut p.v_degree);
+        std::mem::swap(&mut p.u_breaks, &mut p.v_breaks);
+        std::mem::swap(&mut p.u_periodic, &mut p.v_periodic);
+    }
+    if reversed[0] {
+        p.u_breaks = turn(&p.u_breaks);
+    }
+    if reversed[1] {
+        p.v_breaks = turn(&p.v_breaks);
+    }
+    BezierSurface { control, ..p }
+}
+
+/// Caps of ellipsoids as patches of revolution, with the pole on each side of the patch, the rim on the
+/// border of the patch or inside it, and the sense of the face and the direction of its loop right or wrong.
+#[test]
+fn domes_are_read_on_the_side_of_their_pole() {
+    let half = 0.5_f64.sqrt();
+    let (radius, height) = (2.0, 3.0);
+    // A quarter of an ellipse, from the rim to the pole.
+    let points = [([radius, 0.0], 1.0), ([radius, height], half), ([0.0, height], 1.0)];
+    let profile = BezierSpline {
+        degree: 2,
+        breaks: vec![0.0, 1.0],
+        control: points.iter().map(|(p, w)| homogeneous(&P3::new(p[0], 0.0, p[1]), *w)).collect(),
+        periodic: false,
+    };
+    let patch = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);
+    for variant in 0..8_u32 {
+        let bit = |k: u32| variant >> k & 1 == 1;
+        let patch = rearranged(&patch, bit(0), [bit(1), bit(2)]);
+        let surface = Surface::Bezier(patch.clone());
+        let r = surface.natural_domain();
+        // The natural normal at a point of the dome.
+        let p = P2::new(0.5 * (r.u0 + r.u1) + 0.1, 0.5 * (r.v0 + r.v1) + 0.1);
+        let is_outward = surface.normal(p).dot(&(surface.point(p) - P3::origin())) > 0.0;
+        for z in [0.0, 0.7, 1.9] {
+            let rim = radius * (1.0 - z * z / (height * height)).sqrt();
+            for (sense, along) in [(true, true), (true, false), (false, true), (false, false)] {
+                let mut b = SourceBuilder::new();
+                let v = b.vertex(rim, 0.0, z);
+                let frame = Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
+                let ring = b.circle(frame, rim, v);
+                let loops = |forward: bool| vec![LoopSource::Edges(vec![(ring, forward)])];
+                b.face(surface.clone(), is_outward == sense, loops(along));
+                b.face(Surface::Plane { frame }, false, loops(false));
+                // If the loops of both faces have one direction, either could be wrong: the solid is refused.
+                let solid = match build_solid(&b.finish("dome"), &BuildOptions::default()) {
+                    Ok(solid) => solid,
+                    Err(e) if !along => {
+                        assert!(matches!(e.problems[..], [Problem::SameDirection { .. }]), "{e}");
+                        continue;
+                    }
+                    Err(e) => panic!("{e}"),
+                };
+                // The part of an ellipsoid above the height z.
+                let volume = PI
+                    * radius
+                    * radius
+                    * (height - z - (height * height * height - z * z * z) / (3.0 * height * height));
+                let what =
+                    format!("variant {variant}, z {z}, sense {sense}, along {along}: {:?}", solid.remarks);
+                assert!((solid.volume - volume).abs() <= 1e-7 * volume, "{} {volume}, {what}", solid.volume);
+            }
+        }
+    }
+}
+
+/// The apex of a cone that is bounded by its rim only, without a vertex at the apex, is a vertex of the
+/// solid.
+#[test]
+fn tips_without_a_vertex_get_one() {
+    let with = built(&fixtures::cone(2.0, 3.0));
+    let mut source = fixtures::cone(2.0, 3.0);
+    source.faces[0].loops.retain(|l| matches!(l, LoopSource::Edges(_)));
+    let without = built(&source);
+    assert_eq!(vertex_kinds(&with), vertex_kinds(&without));
+    assert_close(without.volume, with.volume, "volume");
+    let tips = without.shell.vertices.iter().filter(|p| (**p - P3::new(0.0, 0.0, 3.0)).norm() < 1e-9).count();
+    assert_eq!(tips, 1, "{:?}", without.shell.vertices);
+    let noted = without.remarks.iter().filter(|r| r.message.contains("tip has no vertex")).count();
+    assert_eq!(noted, 1, "{:?}", without.remarks);
+    // A pole does not get a vertex.
+    assert_eq!(built(&fixtures::hemisphere(2.0)).vertices.len(), 1);
 }

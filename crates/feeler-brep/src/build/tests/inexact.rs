@@ -271,3 +271,49 @@ fn sides_that_nearly_collapse_into_a_vertex_keep_their_corners() {
         assert_eq!(jumps, 1, "{side}: {:?}", solid.remarks);
     }
 }
+
+/// A prism over a rectangle whose corner at the origin is cut by a short edge of length `cut` (mm). The
+/// curve of the short edge extends beyond its end on the bottom by `beyond` (mm), and turns up there, so
+/// that it crosses the bottom edge; the gap of the two edges at their vertex is larger than the depth of the
+/// crossing.
+fn prism_with_a_crossing_corner(cut: f64, beyond: f64) -> SolidSource {
+    let outline = [[cut, 0.0], [10.0, 0.0], [10.0, 6.0], [0.0, 6.0], [0.0, cut]];
+    let mut source = fixtures::prism(&outline, 4.0);
+    for e in &mut source.edges {
+        let [a, b] = [e.start, e.end].map(|v| source.vertices[v as usize].point);
+        let is_short = (a.z - b.z).abs() < 1e-9 && (a - b).norm() < 1.5 * cut;
+        if !is_short {
+            continue;
+        }
+        // From the bottom side to the left side, or backwards.
+        let bottom = P3::new(cut, 0.0, a.z);
+        let left = P3::new(0.0, cut, a.z);
+        let below = bottom + V3::new(0.0, -beyond, 0.0);
+        let control = [left, left + (bottom - left) * 0.5, below, below + V3::new(beyond, 0.5 * beyond, 0.0)];
+        let control =
+            if (a - left).norm() < 1e-9 { control } else { [control[3], control[2], control[1], control[0]] };
+        e.same_sense = true;
+        e.curve = Curve::Bezier(BezierSpline {
+            degree: 3,
+            breaks: vec![0.0, 1.0],
+            control: control.iter().map(|p| homogeneous(p, 1.0)).collect(),
+            periodic: false,
+        });
+    }
+    source
+}
+
+/// Edges that cross near a corner, by less than the gap that is closed there, do not invalidate their face.
+#[test]
+fn edges_that_cross_within_the_gap_of_their_corner_are_read() {
+    let volume = |cut: f64| 4.0 * (60.0 - 0.5 * cut * cut);
+    for cut in [0.2, 0.5, 1.0] {
+        for beyond in [1e-3, 3e-3, 6e-3] {
+            let found = build_solid(&prism_with_a_crossing_corner(cut, beyond), &BuildOptions::default());
+            // A file may be refused, but is never read as another solid.
+            let Ok(solid) = found else { continue };
+            let off = (solid.volume - volume(cut)).abs();
+            assert!(off <= 4.0 * 4.0 * beyond * (cut + beyond), "{cut}, {beyond}: {off}");
+        }
+    }
+}
