@@ -221,7 +221,7 @@ fn medians(times: &[f64], values: &[f64], last: f64) -> Vec<(f64, f64, f64, f64)
 
 /// Ticks of the time axis up to the time `last` (s): positions as a fraction of it, and labels.
 fn seconds(last: f64) -> Vec<(f64, String)> {
-    let step = if last > 2.0 { 0.5 } else { 0.1 };
+    let step = [0.1, 0.5, 1.0, 2.0, 5.0, 10.0].into_iter().find(|step| last <= 12.0 * step).unwrap_or(60.0);
     let mut out = Vec::new();
     let mut t = 0.0;
     while t <= last {

@@ -42,6 +42,35 @@ pub enum TruckError {
         /// Description of the surface's problem.
         what: String,
     },
+    /// A stored solid refers to a vertex or an edge that it does not have.
+    #[error("shell {shell}: an edge or a face refers to a vertex or an edge that is not in the file")]
+    Index {
+        /// Number of the shell, from 1.
+        shell: usize,
+    },
+    /// The edges of a face do not connect, or the shells of a stored solid are not closed.
+    #[error("{0}; repair the solid in truck")]
+    Topology(String),
+}
+
+/// A solid as truck stores it.
+pub type CompressedSolid =
+    truck_topology::compress::CompressedSolid<truck::Point3, truck::Curve, truck::Surface>;
+
+/// Restores a stored solid.
+///
+/// # Errors
+/// [`TruckError::Index`] or [`TruckError::Topology`].
+pub fn restored(solid: CompressedSolid) -> Result<truck::Solid, TruckError> {
+    for (k, shell) in solid.boundaries.iter().enumerate() {
+        let (vertices, edges) = (shell.vertices.len(), shell.edges.len());
+        let is_known = shell.edges.iter().all(|e| e.vertices.0 < vertices && e.vertices.1 < vertices)
+            && shell.faces.iter().flat_map(|f| &f.boundaries).flatten().all(|e| e.index < edges);
+        if !is_known {
+            return Err(TruckError::Index { shell: k + 1 });
+        }
+    }
+    truck::Solid::extract(solid).map_err(|e| TruckError::Topology(e.to_string()))
 }
 
 /// Converts a solid, whose lengths are taken as millimetres. [`build_solid`](crate::build::build_solid)

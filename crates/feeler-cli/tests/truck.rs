@@ -46,15 +46,18 @@ fn a_solid_in_json_is_inspected_and_queried() {
 #[test]
 fn other_json_is_refused_with_the_name_of_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
+    let json = serde_json::to_string(&brick().compress()).expect("a serializable solid");
     let open = {
         let mut solid = brick().compress();
         solid.boundaries[0].faces.pop();
         serde_json::to_string(&solid).expect("a serializable solid")
     };
+    let index = json.replace("\"index\":0", "\"index\":99");
     for (name, text, reason) in [
         ("pose.json", "{\"poses_b\": []}", "not a solid of truck-modeling"),
         ("broken.json", "{\"boundaries\": [", "not a solid of truck-modeling"),
-        ("open.json", &open, "the shells do not bound a solid"),
+        ("open.json", &open, "repair the solid in truck"),
+        ("index.json", &index, "that is not in the file"),
     ] {
         let file = write(folder.path(), name, text);
         let out = feeler(&["inspect", &file]);

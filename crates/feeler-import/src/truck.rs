@@ -4,11 +4,11 @@ use crate::front::{ImportError, OPTIONS};
 use crate::{fnv1a, program};
 use anyhow::Context as _;
 use feeler_brep::build::{BuildOptions, build_solid};
-use feeler_brep::truck::solid_source;
+use feeler_brep::truck::{CompressedSolid, restored, solid_source};
 use feeler_hierarchy::{Instance, Model, Options, Origin};
 use feeler_step::Reading;
 use std::path::Path;
-use truck_modeling::{CompressedSolid, Matrix4, Solid, builder};
+use truck_modeling::{Matrix4, Solid, builder};
 
 /// Returns a model of a solid of truck-modeling, whose lengths are taken as millimetres. Lines, planes and
 /// lines of revolution become canonical curves and surfaces, all others exact NURBS.
@@ -51,9 +51,7 @@ pub(crate) fn prepare_json(
     let compressed: CompressedSolid = serde_json::from_slice(bytes).with_context(|| {
         format!("{file}: not a solid of truck-modeling as JSON (an object with `boundaries`)")
     })?;
-    let solid = Solid::extract(compressed).map_err(|e| {
-        anyhow::anyhow!("{file}: the shells do not bound a solid: {e}; repair the solid in truck")
-    })?;
+    let solid = restored(compressed).with_context(|| file.clone())?;
     let solid = match reading.unit {
         Some(mm) => builder::transformed(&solid, Matrix4::from_scale(mm)),
         None => solid,

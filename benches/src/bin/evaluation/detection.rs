@@ -39,7 +39,7 @@ pub(crate) struct Detection {
     /// For each of [`STAGES`], the wall time (ms) at each pose of the queries with the verdict.
     pub stages_ms: [Vec<f64>; 4],
     pub contacts: Vec<usize>,
-    /// For each pose, the smallest distance (mm); infinite beyond the reach.
+    /// For each pose, the smallest distance (mm), at most the reach.
     pub distances: Vec<f64>,
     /// Hash of the bits of all minima.
     pub hash: u64,
@@ -96,7 +96,7 @@ impl Detection {
                 }
             }
             self.contacts.push(pair.contacts().len());
-            self.distances.push(pair.min_distance().unwrap_or(f64::INFINITY));
+            self.distances.push(pair.min_distance().unwrap_or(scene.d_max()));
             self.hash = pair.contacts().iter().fold(self.hash, folded);
         }
         Ok(())

@@ -19,9 +19,11 @@ const PARTS: [f64; 2] = [1.0, 4.0];
 /// Results of a peer at some poses.
 pub(crate) struct Peer {
     label: String,
+    /// Largest distance (mm) of contacts.
+    reach: f64,
     triangles: usize,
-    /// Index, time (ms), number of contacts and smallest distance (mm; infinite beyond the reach) of each
-    /// pose at which the polyhedra are apart.
+    /// Index, time (ms), number of contacts and smallest distance (mm, at most the reach) of each pose at
+    /// which the polyhedra are apart.
     apart: Vec<(usize, f64, usize, f64)>,
     /// Number of poses at which the polyhedra interfere.
     interfering: usize,
@@ -43,9 +45,10 @@ pub(crate) fn run(scene: &Insertion, every: usize) -> Fallible<Vec<Peer>> {
     Ok(out)
 }
 
-fn new_peer(what: &str, meshes: &[Mesh; 2], chord: f64) -> Peer {
+fn new_peer(scene: &Insertion, what: &str, meshes: &[Mesh; 2], chord: f64) -> Peer {
     Peer {
         label: format!("{what}, chord error {chord:.3} mm"),
+        reach: scene.d_max(),
         triangles: meshes.iter().map(|m| m.triangles.len()).sum(),
         apart: Vec::new(),
         interfering: 0,
@@ -57,7 +60,7 @@ impl Peer {
     fn add(&mut self, pose: usize, ms: f64, contacts: usize, distance: Option<f64>) {
         match distance {
             Some(d) if d <= 0.0 => self.interfering += 1,
-            _ => self.apart.push((pose, ms, contacts, distance.unwrap_or(f64::INFINITY))),
+            _ => self.apart.push((pose, ms, contacts, distance.unwrap_or(self.reach))),
         }
     }
 
@@ -121,7 +124,7 @@ impl Peer {
 }
 
 fn manifolds(scene: &Insertion, meshes: [Mesh; 2], chord: f64, every: usize) -> Fallible<Peer> {
-    let mut out = new_peer("triangles, parry", &meshes, chord);
+    let mut out = new_peer(scene, "triangles, parry", &meshes, chord);
     let [a, b] = meshes.map(shape);
     let (pair, mut manifolds) = ([a?, b?], Manifolds::default());
     for i in (0..scene.poses.len()).step_by(every) {
@@ -141,7 +144,7 @@ fn manifolds(scene: &Insertion, meshes: [Mesh; 2], chord: f64, every: usize) -> 
 
 /// Minima of the polyhedra, by the same queries as those of the exact solids.
 fn minima(scene: &Insertion, meshes: &[Mesh; 2], chord: f64, every: usize) -> Fallible<Peer> {
-    let mut out = new_peer("triangles, polyhedral minima", meshes, chord);
+    let mut out = new_peer(scene, "triangles, polyhedral minima", meshes, chord);
     let body = |mesh: &Mesh| -> Fallible<Arc<Body>> {
         let corners = |t: &[u32; 3]| t.map(|k| mesh.welded[k as usize]);
         let triangles: Vec<[u32; 3]> =
