@@ -161,7 +161,7 @@ fn the_volume_of_the_symmetric_difference_is_measured() {
         let (_, found) = json_of(a, b, &[]);
         let [volume] = found["files"][0]["volumes"].as_array().unwrap().as_slice() else { panic!("{found}") };
         let (measured, error) = (value(volume, "volume"), value(volume, "error"));
-        assert!((measured - hole).abs() <= 1e-10 * hole && error <= 1e-4, "{measured} ± {error}, {hole}");
+        assert!((measured - hole).abs() <= 1e-10 * hole && error <= 1e-3, "{measured} ± {error}, {hole}");
         assert!((value(volume, "common") - (1e5 - hole)).abs() <= 1e-4, "{volume}");
     }
     let table = feeler(&["diff", &path(&file), &path(&old)]);
@@ -174,6 +174,15 @@ fn the_volume_of_the_symmetric_difference_is_measured() {
     let ring = std::f64::consts::PI * 40.0 * (10.001 * 10.001 - 100.0);
     let (measured, error) = (value(volume, "volume"), value(volume, "error"));
     assert!((measured - ring).abs() <= error, "{measured} ± {error} instead of {ring}");
+    // A block of 40 × 30 mm with a void, whose trims deviate by 2e-7 mm, becomes higher.
+    let text = std::fs::read_to_string(data("void.step")).unwrap();
+    for height in [1e-3, 1e-4, 1e-5] {
+        std::fs::write(&file, text.replace(",15.))", &format!(",{}))", 15.0 + height))).unwrap();
+        let (_, found) = json_of(&data("void.step"), &file, &[]);
+        let volume = &found["files"][0]["volumes"][0];
+        let (measured, error, exact) = (value(volume, "volume"), value(volume, "error"), 1200.0 * height);
+        assert!((measured - exact).abs() <= error, "{measured} ± {error} instead of {exact}");
+    }
     // Identical solids differ by nothing.
     let (_, found) = json_of(&old, &old, &[]);
     assert_eq!(found["files"][0]["volumes"], json!([]));

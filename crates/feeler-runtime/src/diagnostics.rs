@@ -38,7 +38,7 @@ pub struct Savings {
     pub supermaximal: bool,
     /// Whether a query starts from the results of the previous one: from the pairs of nodes at which its
     /// traversal stopped, and from the faces that it found separated. Without it, the next two have no
-    /// effect.
+    /// effect on the search for minima.
     pub front: bool,
     /// Whether a culled pair of nodes is not tested again until the motion since then has used up its
     /// margin, and pairs of leaves that remained are tested in few queries only.
@@ -129,8 +129,8 @@ pub struct PhaseTimes {
     /// Selection of the minima: trims, polars, second order, samples of conformal sets, deduplication,
     /// identities.
     pub filtering: Duration,
-    /// Test whether the interiors intersect. A parallel query runs most of it concurrently with the solves,
-    /// so that the phases can add up to more than the query.
+    /// Test whether the interiors intersect. A parallel query runs most of it concurrently with the traversal
+    /// and the solves, so that the phases can add up to more than the query.
     pub interference: Duration,
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn run(scenes: &[Insertion], settings: &Settings, output: &mut Output
     let mut is_right = true;
     for case in &cases {
         let mut ms = [f64::INFINITY; 2];
-        let mut found = [(0, 0); 2];
+        let mut found: [Option<(usize, u64)>; 2] = [None; 2];
         let mut stages = [f64::INFINITY; 4];
         for _ in 0..REPEATS {
             for (k, parallel) in [false, true].into_iter().enumerate() {
@@ -56,14 +56,15 @@ pub(crate) fn run(scenes: &[Insertion], settings: &Settings, output: &mut Output
                 if !parallel {
                     stages = std::array::from_fn(|i| stages[i].min(of_stages[i]));
                 }
-                found[k] = result;
+                is_right &= found[k].is_none_or(|earlier| earlier == result);
+                found[k] = Some(result);
             }
         }
         let equal = found[0] == found[1];
         is_right &= equal;
         rows.push(vec![
             case.name.clone(),
-            found[0].0.to_string(),
+            found[0].map_or(0, |f| f.0).to_string(),
             format!("{:.2}", ms[0]),
             format!("{:.2}", ms[1]),
             format!("{:.2}", ms[0] / ms[1]),

@@ -35,7 +35,7 @@ const FIRST: [(&str, fn(&mut Savings) -> &mut bool); 2] =
 /// Number of poses from one pose to the next whose results and times are reported for all variants. A
 /// variant that does not use earlier queries is computed at these poses only.
 const STRIDE: usize = 5;
-/// Largest total time (ms) of the reported queries of a variant that is repeated.
+/// Largest total time (ms) of the reported queries of a variant that is repeated; slower ones run once.
 const MAX_REPEATED_MS: f64 = 3_000.0;
 /// Largest difference (mm) of the distances of equal minima of two variants, relative to the size of the
 /// larger solid.

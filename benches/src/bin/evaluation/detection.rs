@@ -43,6 +43,8 @@ pub(crate) struct Detection {
     pub distances: Vec<f64>,
     /// Hash of the bits of all minima.
     pub hash: u64,
+    /// Whether all repetitions, with and without the verdict, have given this hash.
+    pub is_reproduced: bool,
 }
 
 impl Detection {
@@ -67,12 +69,16 @@ impl Detection {
             contacts: Vec::new(),
             distances: Vec::new(),
             hash: 0,
+            is_reproduced: true,
         };
+        let mut hashes = Vec::new();
         for _ in 0..repeats.max(1) {
             for detect_interference in [true, false] {
                 out.pass(scene, detect_interference)?;
+                hashes.push(out.hash);
             }
         }
+        out.is_reproduced = hashes.iter().all(|hash| *hash == out.hash);
         Ok(out)
     }
 

@@ -143,11 +143,11 @@ fn detections(scene: &Insertion, settings: &Settings, output: &mut Output) -> Fa
         all.push(Detection::run(scene, way, settings.repeats)?);
     }
     let hash = all[0].hash;
-    let same = all.iter().all(|d| d.hash == hash);
+    let same = all.iter().all(|d| d.hash == hash && d.is_reproduced);
     output.paragraph(&format!(
         "Hash of the minima of all {} poses: {hash:016x}{}.",
         scene.poses.len(),
-        if same { ", in sequence and in parallel" } else { "; OTHER MINIMA IN PARALLEL" }
+        if same { ", in sequence and in parallel" } else { "; OTHER MINIMA IN A REPETITION OR IN PARALLEL" }
     ));
     let mut rows = vec![
         ["contact detection", "median ms", "95 %", "worst", "in place: median ms", "contacts", "in place"]

@@ -81,6 +81,11 @@ impl VolumeDifference {
             Some(Status::Interfering) => match pair.overlap(&here, &here, &options) {
                 Ok(Some(overlap)) => {
                     let error = own[0] + own[1] + 2.0 * overlap.error;
+                    let least = volumes[0].min(volumes[1]);
+                    if overlap.volume > least + error {
+                        let reason = "the computed common volume contradicts the volumes of the versions";
+                        return unknown(reason.to_owned());
+                    }
                     known(method_name(overlap.method), volumes, overlap.volume, error)
                 }
                 Ok(None) => unknown("their common volume could not be computed".to_owned()),
@@ -99,7 +104,10 @@ impl VolumeDifference {
     pub fn in_words(&self) -> String {
         match (self.volume, self.error) {
             (Some(volume), Some(error)) if volume <= error => {
-                format!("symmetric difference at most {error:.1e} mm3, the error of the volumes")
+                format!(
+                    "symmetric difference at most {:.1e} mm3, within the error of the volumes",
+                    volume + error
+                )
             }
             (Some(volume), Some(error)) => {
                 format!(

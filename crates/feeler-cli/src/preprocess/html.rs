@@ -68,13 +68,11 @@ fn draw(report: &Report, args: &PreprocessArgs, drawing: &mut Drawing) -> Option
     let path = report.output.as_ref().map(Path::new);
     let model = path.and_then(|p| file::read_model(p).ok());
     let input = Path::new(&report.path);
-    let refused = match import::read(input) {
-        Ok(bytes) if report.severities.error > 0 => {
-            let options = Options { flatness: args.flatness };
-            import::refused_solids(input, &bytes, &options, args.read.reading())
-        }
-        _ => Vec::new(),
-    };
+    let bytes = (report.severities.error > 0).then(|| import::read(input).ok()).flatten();
+    let refused = bytes.map_or_else(Vec::new, |bytes| {
+        let options = Options { flatness: args.flatness };
+        import::refused_solids(input, &bytes, &options, args.read.reading())
+    });
     let mut parts = model.as_ref().map_or_else(Vec::new, |m| drawing.parts_of_model(m, Tint::Own));
     for solid in &refused {
         let name = format!("refused: #{} {}", solid.source, solid.name);
@@ -88,9 +86,13 @@ fn draw(report: &Report, args: &PreprocessArgs, drawing: &mut Drawing) -> Option
         return None;
     }
     let (mut marks, mut of_remarks, mut of_refused) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-    for (g, group) in report.warning_groups.iter().enumerate() {
+    // The places of refused solids are marked below.
+    let is_marked = |group: &Group| refused.is_empty() || group.severity != Severity::Error;
+    for (g, group) in report.warning_groups.iter().enumerate().filter(|(_, group)| is_marked(group)) {
         for (k, member) in group.first.iter().enumerate() {
-            let mark = model.as_ref().map(|model| mark(model, member, class(group.severity)));
+            let is_alone = |model: &Model| refused.is_empty() && model.solids.len() == 1;
+            let mark =
+                model.as_ref().map(|model| mark(model, is_alone(model), member, class(group.severity)));
             if let Some(mark) = mark.filter(|m| !m.points.is_empty()) {
                 of_remarks.insert((g, k), marks.len());
                 marks.push(mark);
@@ -120,12 +122,12 @@ fn draw(report: &Report, args: &PreprocessArgs, drawing: &mut Drawing) -> Option
 const EDGE_PIECES: u32 = 24;
 
 /// The mark of a remark: its place in all instances of its solid, and the faces or edges of its entity. A
-/// remark that names no solid concerns the only solid of the model. A remark without a place gets a point of
-/// its face.
-fn mark(model: &Model, member: &Member, class: &'static str) -> PictureMark {
+/// remark that names no solid concerns the only solid of the file, if the file has only one (`is_alone`);
+/// otherwise the mark is empty. A remark without a place gets a point of its face.
+fn mark(model: &Model, is_alone: bool, member: &Member, class: &'static str) -> PictureMark {
     let of_solid = |n: &(usize, &Instance)| {
         let source = model.solids[n.1.solid as usize].info.source;
-        member.solid().map_or(model.solids.len() == 1, |solid| solid == source)
+        member.solid().map_or(is_alone, |solid| solid == source)
     };
     let mut out = PictureMark { class, text: member.text().to_owned(), ..PictureMark::default() };
     for (part, instance) in model.instances.iter().enumerate().filter(of_solid) {

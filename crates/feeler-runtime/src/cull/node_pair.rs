@@ -243,7 +243,7 @@ impl CullContext {
     /// node in B's own frame. `None` if `hint` does not denote an axis or the axis does not separate the
     /// boxes.
     pub(crate) fn boxes_along(&self, a: &TreeNode, b: &TreeNode, hint: u8) -> Option<Motion> {
-        let axis = hint.checked_sub(FIRST_BOX_HINT).filter(|axis| *axis < SAT_AXES)?;
+        let axis = hint.checked_sub(FIRST_BOX_HINT).filter(|axis| *axis < SAT_AXES && self.savings.boxes)?;
         let reach = self.reach_of(a, b);
         let spare = gap_along(&a.obb, &b.obb, &self.pose, axis) - reach;
         (spare > 0.0).then_some(Motion::of_displacement(spare))
