@@ -17,8 +17,11 @@ struct Variant {
     parallel: bool,
 }
 
+/// Name of an optimisation, and its switch.
+type Switch = (&'static str, fn(&mut Savings) -> &mut bool);
+
 /// Optimisations in the order in which they are added to masks and boxes, and the switch of each.
-const ADDED: [(&str, fn(&mut Savings) -> &mut bool); 7] = [
+const ADDED: [Switch; 7] = [
     ("cones of revolution", |s| &mut s.cones_of_revolution),
     ("polyhedral cones", |s| &mut s.polyhedral_cones),
     ("boxes along normals", |s| &mut s.boxes_along_normals),
@@ -29,8 +32,7 @@ const ADDED: [(&str, fn(&mut Savings) -> &mut bool); 7] = [
 ];
 
 /// Masks and boxes, which every variant of the first table has.
-const FIRST: [(&str, fn(&mut Savings) -> &mut bool); 2] =
-    [("masks", |s| &mut s.masks), ("boxes", |s| &mut s.boxes)];
+const FIRST: [Switch; 2] = [("masks", |s| &mut s.masks), ("boxes", |s| &mut s.boxes)];
 
 /// Number of poses from one pose to the next whose results and times are reported for all variants. A
 /// variant that does not use earlier queries is computed at these poses only.
