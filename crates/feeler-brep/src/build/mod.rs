@@ -28,6 +28,7 @@ mod sew;
 mod singular;
 mod status;
 mod strips;
+mod tips;
 mod validate;
 mod vertices;
 
@@ -238,6 +239,7 @@ fn build(
     for f in &mut draft.faces {
         f.singular = singular::singular_points(&f.surface, draft.size);
     }
+    tips::move_vertices(&mut draft, &tol, report);
     split_at_kinks(&mut draft, options);
     split_at_singular_points(&mut draft, &tol);
     let unknown = repair::reconnect_loops(&mut draft, report);
@@ -265,7 +267,7 @@ fn build(
     if !report.problems.is_empty() {
         return None;
     }
-    repair::add_tips(&mut draft, &tol, report);
+    tips::add(&mut draft, &tol, report);
     finish(source, &draft, &tol, options, report)
 }
 

@@ -8,12 +8,11 @@ use std::f64::consts::TAU;
 
 use feeler_geom::count::index;
 use feeler_geom::trim::Side;
-use feeler_geom::{Curve, P3, Surface, V3, math};
+use feeler_geom::{Curve, Surface, V3, math};
 
-use super::draft::{Draft, Edge, Face, Use, UseAt, Vertex};
+use super::draft::{Draft, Edge, Face, Use, UseAt};
 use super::evidence::Guess;
 use super::loops::{self, Tolerances};
-use super::singular::Singular;
 use super::{Report, domain};
 use crate::remark::{Remark, Severity};
 use crate::source::{FaceSource, LoopSource, SolidSource};
@@ -578,49 +577,6 @@ fn corner_gap(draft: &Draft, face: &Face, uses: [usize; 2]) -> f64 {
     }
     gap
 }
-
-/// Adds a vertex at each tip inside a face for which the source has none: the apex of a cone or the tip of a
-/// patch of revolution whose face is bounded by its rim only. Without a vertex, the tip would not be a
-/// feature.
-pub(super) fn add_tips(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
-    let near = 10.0 * tol.fit.singular_tol;
-    for i in 0..draft.faces.len() {
-        let f = &draft.faces[i];
-        let of_edges = f.loops.iter().flatten().flat_map(|u| <[u32; 2]>::from(draft.ends(u)));
-        let vertices: Vec<u32> = of_edges.chain(f.vertex_loops.iter().copied()).collect();
-        let has_vertex =
-            |p: &P3| vertices.iter().any(|v| (draft.vertices[*v as usize].point - p).norm() <= near);
-        let bare = f.singular.iter().filter(|s| !s.smooth && !has_vertex(&s.point)).collect::<Vec<_>>();
-        if bare.is_empty() || f.loops.is_empty() {
-            continue;
-        }
-        let cells = domain::domain(f, &loops::host(draft, f)).cells;
-        let r = cells.rect;
-        let (lo, hi, from, to) =
-            if bare[0].u_free { (r.v0, r.v1, r.u0, r.u1) } else { (r.u0, r.u1, r.v0, r.v1) };
-        let is_inside = |s: &Singular| {
-            let step = TIP_STEP * (hi - lo);
-            let inner = s.value + if s.low { step } else { -step };
-            let all = (0..8).map(|k| s.uv(from + (to - from) * (f64::from(k) + 0.4) / 8.0, inner));
-            let is_same = s.u_free == bare[0].u_free;
-            is_same && all.into_iter().all(|uv| cells.classify(uv) == Side::Inside)
-        };
-        let mut tips: Vec<P3> = bare.iter().filter(|s| is_inside(s)).map(|s| s.point).collect();
-        // The two tips of a horn torus coincide in space.
-        tips.dedup_by(|a, b| (*a - *b).norm() <= near);
-        let id = f.id;
-        for point in tips {
-            draft.faces[i].vertex_loops.push(index(draft.vertices.len()));
-            draft.vertices.push(Vertex { id, point, gap: 0.0 });
-            report.note(id, format!("face #{id}: its tip has no vertex in the file; one was added"));
-        }
-    }
-}
-
-/// Distance in parameters from a tip at which points must be inside a face that contains the tip, relative to
-/// the range of the face. A larger value misses tips near other edges of the face; a smaller one is lost in
-/// rounding.
-const TIP_STEP: f64 = 1e-6;
 
 /// Returns whether a face whose loops contradict each other is consistent with the opposite outward
 /// normal.

@@ -198,3 +198,44 @@ fn tips_without_a_vertex_get_one() {
     // A pole does not get a vertex.
     assert_eq!(built(&fixtures::hemisphere(2.0)).vertices.len(), 1);
 }
+
+/// Distances of the vertices that are features from the apex of a cone of radius 2 and height 3, up to 0.1.
+fn features_near_the_apex(solid: &Solid) -> Vec<f64> {
+    let off = |p: &P3| (p - P3::new(0.0, 0.0, 3.0)).norm();
+    let is_feature = |v: &VertexInfo| !v.smooth && v.polar != VertexPolar::Empty;
+    let all = solid.shell.vertices.iter().zip(&solid.vertices);
+    all.filter(|(p, v)| off(p) < 0.1 && is_feature(v)).map(|(p, _)| off(p)).collect()
+}
+
+/// The apex of a cone is one vertex at the tip, also if the vertex of the file is beside it.
+#[test]
+fn vertices_beside_a_tip_are_moved_to_it() {
+    let sources = [
+        ("rim and vertex", fixtures::cone(2.0, 3.0)),
+        ("seam", fixtures::cone_with_seam(2.0, 3.0)),
+        ("half", fixtures::half_cone(2.0, 3.0)),
+    ];
+    for (what, source) in &sources {
+        let exact = built(source);
+        assert_eq!(features_near_the_apex(&exact).len(), 1, "{what}");
+        let size = 5.0;
+        for share in [3e-8, 1e-7, 2e-7, 5e-7, 1e-6, 3e-6, 1e-5, 1e-4, 9e-4] {
+            for dir in [V3::z(), -V3::z(), V3::new(0.6, 0.0, -0.8), V3::x()] {
+                let mut source = source.clone();
+                let apex = source.vertices.iter_mut().find(|v| v.point.z > 2.0).unwrap();
+                apex.point += dir * (share * size);
+                let what = format!("{what}, {share}, {dir:?}");
+                let solid =
+                    build_solid(&source, &BuildOptions::default()).unwrap_or_else(|e| panic!("{what}: {e}"));
+                let found = features_near_the_apex(&solid);
+                assert_eq!(found.len(), 1, "{what}: {:?}", solid.remarks);
+                assert!(found[0] <= 2e-7 * size, "{what}: {found:?}");
+                assert!((solid.volume / exact.volume - 1.0).abs() < 1e-7, "{what}: {}", solid.volume);
+                let n = solid.remarks.iter().filter(|r| r.message.contains("to the tip of face")).count();
+                assert_eq!(n, usize::from(found[0] < 1e-12), "{what}: {:?}", solid.remarks);
+                let is_added = solid.remarks.iter().any(|r| r.message.contains("tip has no vertex"));
+                assert!(!is_added, "{what}: {:?}", solid.remarks);
+            }
+        }
+    }
+}
