@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 
 use feeler_geom::count::index;
 use feeler_geom::trim::Side;
-use feeler_geom::{Curve, Surface, V3, math};
+use feeler_geom::{Curve, P3, Surface, V3, math};
 
 use super::draft::{Draft, Edge, Face, Use, UseAt};
 use super::evidence::Guess;
@@ -548,7 +548,7 @@ pub(super) fn overlap_of_neighbours(
         let thickness = a + b;
         let length = |k: usize| edges[k].curve.bounds(edges[k].range.0, edges[k].range.1).diagonal();
         let is_thin = thickness <= CROSSING * length(first).max(length(second));
-        let is_closed = !is_thin && thickness <= corner_gap(draft, face, [first, second]);
+        let is_closed = !is_thin && thickness <= corner_gap(draft, face, [first, second], &p);
         is_at_closed_corner |= is_closed;
         let is_allowed = region.thickness.is_finite() && thickness <= tol.gap && (is_thin || is_closed);
         is_allowed.then_some(worst.max(thickness))
@@ -558,24 +558,29 @@ pub(super) fn overlap_of_neighbours(
 }
 
 /// Gap (mm) in space between the ends of two edges of a face at their common corner, given by their
-/// positions among all uses of the face; the largest gap if they have several common corners, and 0 if
-/// they are not adjacent in a loop.
-fn corner_gap(draft: &Draft, face: &Face, uses: [usize; 2]) -> f64 {
+/// positions among all uses of the face; the gap at the corner nearest to `p` if they have several common
+/// corners, and 0 if they are not adjacent in a loop.
+fn corner_gap(draft: &Draft, face: &Face, uses: [usize; 2], p: &P3) -> f64 {
     let end = |u: &Use, is_last: bool| {
         let e = &draft.edges[u.edge as usize];
         e.curve.point(if u.forward == is_last { e.range.1 } else { e.range.0 })
     };
     let mut first = 0;
-    let mut gap = 0.0_f64;
+    // Distance from `p`, and gap, of the nearest common corner.
+    let mut nearest = (f64::INFINITY, 0.0);
     for ring in &face.loops {
         let adjacent = |(k, l): (usize, usize)| uses.contains(&(first + k)) && uses.contains(&(first + l));
         let corners = (0..ring.len()).map(|k| (k, (k + 1) % ring.len())).filter(|c| c.0 != c.1);
         for (k, l) in corners.filter(|c| adjacent(*c)) {
-            gap = gap.max((end(&ring[k], true) - end(&ring[l], false)).norm());
+            let (a, b) = (end(&ring[k], true), end(&ring[l], false));
+            let off = (a - p).norm().min((b - p).norm());
+            if off < nearest.0 {
+                nearest = (off, (a - b).norm());
+            }
         }
         first += ring.len();
     }
-    gap
+    nearest.1
 }
 
 /// Returns whether a face whose loops contradict each other is consistent with the opposite outward
