@@ -159,15 +159,14 @@ fn domes_are_read_on_the_side_of_their_pole() {
                 let loops = |forward: bool| vec![LoopSource::Edges(vec![(ring, forward)])];
                 b.face(surface.clone(), is_outward == sense, loops(along));
                 b.face(Surface::Plane { frame }, false, loops(false));
+                let found = build_solid(&b.finish("dome"), &BuildOptions::default());
                 // If the loops of both faces have one direction, either could be wrong: the solid is refused.
-                let solid = match build_solid(&b.finish("dome"), &BuildOptions::default()) {
-                    Ok(solid) => solid,
-                    Err(e) if !along => {
-                        assert!(matches!(e.problems[..], [Problem::SameDirection { .. }]), "{e}");
-                        continue;
-                    }
-                    Err(e) => panic!("{e}"),
-                };
+                if !along {
+                    let problems = found.expect_err("one direction").problems;
+                    assert!(matches!(problems[..], [Problem::SameDirection { .. }]), "{problems:?}");
+                    continue;
+                }
+                let solid = found.unwrap_or_else(|e| panic!("{e}"));
                 // The part of an ellipsoid above the height z.
                 let volume = PI
                     * radius
@@ -237,5 +236,27 @@ fn vertices_beside_a_tip_are_moved_to_it() {
                 assert!(!is_added, "{what}: {:?}", solid.remarks);
             }
         }
+    }
+}
+
+/// If the vertex beside a tip has an edge that does not pass through the tip, nothing is moved and no second
+/// vertex is added; a remark states the distance.
+#[test]
+fn a_vertex_beside_a_tip_without_an_edge_through_it_stays() {
+    for off in [1e-4, 1e-3] {
+        let mut source = fixtures::cone_with_seam(2.0, 3.0);
+        let [rim, apex] = [false, true]
+            .map(|is_apex| source.vertices.iter().map(|v| v.point).find(|p| (p.z > 2.0) == is_apex).unwrap());
+        let beside = apex - V3::new(0.0, 0.0, off);
+        source.vertices.iter_mut().filter(|v| v.point.z > 2.0).for_each(|v| v.point = beside);
+        let line = source.edges.iter_mut().find(|e| matches!(e.curve, Curve::Line { .. })).unwrap();
+        let is_up = source.vertices[line.start as usize].point.z < 2.0;
+        let (from, to) = if is_up { (rim, beside) } else { (beside, rim) };
+        line.curve = Curve::Line { origin: from, dir: (to - from).normalize() };
+        let solid = built(&source);
+        let n = solid.shell.vertices.iter().filter(|p| p.z > 2.0).count();
+        assert_eq!(n, 1, "{off}: {:?}", solid.remarks);
+        let noted = solid.remarks.iter().filter(|r| r.message.contains("beside its tip")).count();
+        assert_eq!(noted, 1, "{off}: {:?}", solid.remarks);
     }
 }
