@@ -142,7 +142,7 @@ fn lines_beside_their_vertices(
         let off = |p: &P3| (p - origin - dir * (p - origin).dot(dir)).norm();
         let miss = off(&ends[0]).max(off(&ends[1]));
         let chord = (ends[1] - ends[0]).try_normalize(gap);
-        let (Some(chord), true) = (chord, miss > BESIDE * within) else { continue };
+        let (Some(chord), true) = (chord, miss > (BESIDE * within).min(gap)) else { continue };
         let has_ends = |surface: &Surface| match surface {
             Surface::Plane { frame } => ends.iter().all(|p| (p - frame.origin).dot(&frame.z).abs() <= within),
             _ => false,
@@ -180,8 +180,8 @@ fn lines_beside_their_vertices(
 }
 
 /// Minimum distance of a LINE from its vertices at which it is replaced by the line between them, relative to
-/// the maximum distance at which a vertex counts as on a plane. With a larger value lines stay beside exact
-/// vertices; with a smaller one lines are replaced because of rounding.
+/// the maximum distance at which a vertex counts as on a plane; lines beyond the gap tolerance are replaced in
+/// any case. With a larger value lines stay beside exact vertices; with a smaller one lines are replaced because of rounding.
 const BESIDE: f64 = 10.0;
 
 /// Maximum distance of a vertex from a plane that counts as on the plane, relative to the solid's size

@@ -34,6 +34,11 @@ const VECTOR_AREA_SHARE: f64 = 1e-5;
 /// domains; a smaller one rejects correct ones.
 const GAP_MULTIPLE: f64 = 4.0;
 
+/// Maximum difference between the vector areas of a reversed face and of its edges, relative to that of the
+/// face with the normal of the file, at which the face is reversed. A larger value reverses faces without
+/// evidence; with a smaller one, inexact faces are not reversed.
+const MUCH_SMALLER: f64 = 1e-2;
+
 /// Result of testing the guessed outward normal of one face.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guess {
@@ -262,6 +267,16 @@ pub(super) fn vector_area(
     d: &FaceDomain,
     tol: &Tolerances,
 ) -> Option<WrongArea> {
+    let (off, allowed) = area_difference(draft, face, d, tol)?;
+    // NaN counts as wrong.
+    let is_right = off <= allowed;
+    (!is_right).then_some(WrongArea { face: face.id, index, off, allowed })
+}
+
+/// Returns the magnitude (mm²) of the difference between the vector areas of a face and of its edges, and
+/// the largest difference (mm²) that gaps and quadrature explain; `None` if the edges have no finite vector
+/// area.
+fn area_difference(draft: &Draft, face: &Face, d: &FaceDomain, tol: &Tolerances) -> Option<(f64, f64)> {
     let of_edges = edges_vector_area(draft, face)?;
     let (of_face, area) = mass::vector_area(&face.surface, &d.cells);
     let of_face = if face.outward { of_face } else { -of_face };
@@ -273,20 +288,16 @@ pub(super) fn vector_area(
             u.pcurve.as_ref().map_or(0.0, Pcurve::deviation) + face.surface_deviation + e.curve_deviation;
         gaps += length * (off + tol.fit.tol);
     }
-    let allowed = GAP_MULTIPLE * gaps + VECTOR_AREA_SHARE * area;
-    let off = (of_face - of_edges).norm();
-    // NaN counts as wrong.
-    let is_right = off <= allowed;
-    (!is_right).then_some(WrongArea { face: face.id, index, off, allowed })
+    Some(((of_face - of_edges).norm(), GAP_MULTIPLE * gaps + VECTOR_AREA_SHARE * area))
 }
 
-/// Whether the face with the index `index`, whose vector area does not fit its edges, has the vector area
-/// of its edges with the opposite outward normal.
-pub(super) fn fits_reversed(draft: &Draft, index: usize, tol: &Tolerances) -> bool {
-    let other = reversed(draft, index, tol);
-    other.is_some_and(|(f, d)| {
-        !d.cells.rows().is_empty() && vector_area(draft, (index, &f), &d, tol).is_none()
-    })
+/// Whether the face described by `wrong` has the vector area of its edges with the opposite outward
+/// normal. The difference must also be much smaller than with the normal of the file ([`MUCH_SMALLER`]): on
+/// a closed surface, the difference is the same with both normals, and the larger side allows more of it.
+pub(super) fn fits_reversed(draft: &Draft, wrong: &WrongArea, tol: &Tolerances) -> bool {
+    let other = reversed(draft, wrong.index, tol).filter(|(_, d)| !d.cells.rows().is_empty());
+    let difference = other.and_then(|(f, d)| area_difference(draft, &f, &d, tol));
+    difference.is_some_and(|(off, allowed)| off <= allowed && off <= MUCH_SMALLER * wrong.off)
 }
 
 /// Computes `½ ∮ r × dr` (mm²) along the loops, with the face on the left. Gaps at corners are closed by
@@ -340,5 +351,52 @@ fn twice_swept(curve: &Curve, (t0, t1): (f64, f64), o: &P3) -> V3 {
             }
             sum
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use feeler_geom::Frame;
+
+    use super::*;
+    use crate::build::{BuildOptions, edges, singular};
+    use crate::fixtures::SourceBuilder;
+    use crate::source::LoopSource;
+
+    /// A small face of a large ball whose edge does not fit it: the rest of the ball has an allowance that
+    /// exceeds the difference, but the difference is no smaller, so the face is not reversed.
+    #[test]
+    fn a_face_on_a_ball_is_not_reversed_because_the_rest_of_the_ball_allows_more() {
+        let (ball, rim) = (100.0_f64, 10.0_f64);
+        let height = (ball * ball - rim * rim).sqrt();
+        let mut b = SourceBuilder::new();
+        let v = b.vertex(rim, 0.0, height);
+        let frame = Frame { origin: P3::new(0.0, 0.0, height), ..Frame::identity() };
+        let ring = b.circle(frame, rim, v);
+        let loops = |forward: bool| vec![LoopSource::Edges(vec![(ring, forward)])];
+        b.face(Surface::Sphere { frame: Frame::identity(), radius: ball }, true, loops(true));
+        b.face(Surface::Plane { frame }, false, loops(false));
+        let (options, mut report) = (BuildOptions::default(), Report::default());
+        let mut draft =
+            edges::draft(&b.finish("cap"), &BTreeSet::new(), &options, &mut report).expect("a draft");
+        let tol = Tolerances::new(draft.size, 0.0, &options);
+        for f in &mut draft.faces {
+            f.singular = singular::singular_points(&f.surface, draft.size);
+        }
+        loops::fit_all(&mut draft, &tol, &mut report);
+        loops::assemble(&mut draft, &tol, &mut report);
+        assert!(report.problems.is_empty());
+        let d = domain::domain(&draft.faces[0], &loops::host(&draft, &draft.faces[0]));
+        assert!(vector_area(&draft, (0, &draft.faces[0]), &d, &tol).is_none());
+        // The edge moves away from the face, and the face does not state it.
+        let Curve::Circle { radius, .. } = &mut draft.edges[0].curve else { panic!("a circle") };
+        *radius += 1e-3;
+        let wrong = vector_area(&draft, (0, &draft.faces[0]), &d, &tol).expect("a difference");
+        let (f, rest) = reversed(&draft, 0, &tol).expect("the rest of the ball");
+        let (off, allowed) = area_difference(&draft, &f, &rest, &tol).expect("a difference");
+        assert!(wrong.off > wrong.allowed && off <= allowed, "{wrong:?}, {off}, {allowed}");
+        assert!(!fits_reversed(&draft, &wrong, &tol), "{wrong:?}, {off}, {allowed}");
     }
 }

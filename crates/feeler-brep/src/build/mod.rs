@@ -28,6 +28,7 @@ mod sew;
 mod singular;
 mod status;
 mod strips;
+mod tips;
 mod validate;
 mod vertices;
 
@@ -238,6 +239,7 @@ fn build(
     for f in &mut draft.faces {
         f.singular = singular::singular_points(&f.surface, draft.size);
     }
+    tips::move_vertices(&mut draft, &tol, report);
     split_at_kinks(&mut draft, options);
     split_at_singular_points(&mut draft, &tol);
     let unknown = repair::reconnect_loops(&mut draft, report);
@@ -265,7 +267,7 @@ fn build(
     if !report.problems.is_empty() {
         return None;
     }
-    repair::add_tips(&mut draft, &tol, report);
+    tips::add(&mut draft, &tol, report);
     finish(source, &draft, &tol, options, report)
 }
 
@@ -513,12 +515,17 @@ fn patches_taken_for_others(source: &SolidSource, draft: &Draft, wrong: &[WrongA
 }
 
 /// Returns the entity ids of those faces of `wrong` whose vector area fits their edges with the opposite
-/// outward normal, each with a text of that evidence. The typical case is a dome: its loops, seen from the
+/// outward normal, each with a text of that evidence. Faces of the draft with one entity id are parts of one
+/// face of the source, so that all of them must fit. The typical case is a dome: its loops, seen from the
 /// wrong side, bound a region beyond the rim, where the patch has no points or an open border.
 fn faces_on_the_other_side(draft: &Draft, wrong: &[WrongArea], tol: &Tolerances) -> Vec<(u64, String)> {
-    let fits = |w: &&WrongArea| evidence::fits_reversed(draft, w.index, tol);
-    let text = ": with the normal of the file, its area does not fit its edges".to_owned();
-    wrong.iter().filter(fits).map(|w| (w.face, text.clone())).collect()
+    let fits: Vec<usize> =
+        wrong.iter().filter(|w| evidence::fits_reversed(draft, w, tol)).map(|w| w.index).collect();
+    let all_fit =
+        |id: u64| draft.faces.iter().enumerate().filter(|(_, f)| f.id == id).all(|(i, _)| fits.contains(&i));
+    let ids: BTreeSet<u64> = fits.iter().map(|i| draft.faces[*i].id).filter(|id| all_fit(*id)).collect();
+    let text = ": with the normal of the file, its area does not fit its edges";
+    ids.into_iter().map(|id| (id, text.to_owned())).collect()
 }
 
 /// Warns of faces with a guessed outward normal (entity ids in `guessed`) if the opposite normal is
@@ -591,7 +598,7 @@ fn report_contradictions(
     tol: &Tolerances,
     report: &mut Report,
 ) -> (Vec<(u64, String)>, JoinedFaces) {
-    let mut reversed = vec![];
+    let mut reversed: Vec<(u64, String)> = vec![];
     let mut joined: JoinedFaces = vec![];
     for (i, (f, d)) in draft.faces.iter().zip(domains).enumerate() {
         if d.is_consistent() {
@@ -604,7 +611,10 @@ fn report_contradictions(
         if repair::is_better_reversed(draft, i, tol) {
             let seam = d.seam_outside.and_then(|e| draft.edges.get(e as usize));
             let evidence = seam.map_or_else(String::new, |e| format!(": its seam #{} lies there", e.source));
-            reversed.push((f.id, evidence));
+            // Parts of one face of the source are reversed together.
+            if !reversed.iter().any(|(id, _)| *id == f.id) {
+                reversed.push((f.id, evidence));
+            }
             continue;
         }
         // Each face is joined at most once in a round.

@@ -10,10 +10,9 @@ use feeler_geom::count::index;
 use feeler_geom::trim::Side;
 use feeler_geom::{Curve, P3, Surface, V3, math};
 
-use super::draft::{Draft, Edge, Face, Use, UseAt, Vertex};
+use super::draft::{Draft, Edge, Face, Use, UseAt};
 use super::evidence::Guess;
 use super::loops::{self, Tolerances};
-use super::singular::Singular;
 use super::{Report, domain};
 use crate::remark::{Remark, Severity};
 use crate::source::{FaceSource, LoopSource, SolidSource};
@@ -549,7 +548,7 @@ pub(super) fn overlap_of_neighbours(
         let thickness = a + b;
         let length = |k: usize| edges[k].curve.bounds(edges[k].range.0, edges[k].range.1).diagonal();
         let is_thin = thickness <= CROSSING * length(first).max(length(second));
-        let is_closed = !is_thin && thickness <= corner_gap(draft, face, [first, second]);
+        let is_closed = !is_thin && thickness <= corner_gap(draft, face, [first, second], &p);
         is_at_closed_corner |= is_closed;
         let is_allowed = region.thickness.is_finite() && thickness <= tol.gap && (is_thin || is_closed);
         is_allowed.then_some(worst.max(thickness))
@@ -559,68 +558,30 @@ pub(super) fn overlap_of_neighbours(
 }
 
 /// Gap (mm) in space between the ends of two edges of a face at their common corner, given by their
-/// positions among all uses of the face; the largest gap if they have several common corners, and 0 if
-/// they are not adjacent in a loop.
-fn corner_gap(draft: &Draft, face: &Face, uses: [usize; 2]) -> f64 {
+/// positions among all uses of the face; the gap at the corner nearest to `p` if they have several common
+/// corners, and 0 if they are not adjacent in a loop.
+fn corner_gap(draft: &Draft, face: &Face, uses: [usize; 2], p: &P3) -> f64 {
     let end = |u: &Use, is_last: bool| {
         let e = &draft.edges[u.edge as usize];
         e.curve.point(if u.forward == is_last { e.range.1 } else { e.range.0 })
     };
     let mut first = 0;
-    let mut gap = 0.0_f64;
+    // Distance from `p`, and gap, of the nearest common corner.
+    let mut nearest = (f64::INFINITY, 0.0);
     for ring in &face.loops {
         let adjacent = |(k, l): (usize, usize)| uses.contains(&(first + k)) && uses.contains(&(first + l));
         let corners = (0..ring.len()).map(|k| (k, (k + 1) % ring.len())).filter(|c| c.0 != c.1);
         for (k, l) in corners.filter(|c| adjacent(*c)) {
-            gap = gap.max((end(&ring[k], true) - end(&ring[l], false)).norm());
+            let (a, b) = (end(&ring[k], true), end(&ring[l], false));
+            let off = (a - p).norm().min((b - p).norm());
+            if off < nearest.0 {
+                nearest = (off, (a - b).norm());
+            }
         }
         first += ring.len();
     }
-    gap
+    nearest.1
 }
-
-/// Adds a vertex at each tip inside a face for which the source has none: the apex of a cone or the tip of a
-/// patch of revolution whose face is bounded by its rim only. Without a vertex, the tip would not be a
-/// feature.
-pub(super) fn add_tips(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
-    let near = 10.0 * tol.fit.singular_tol;
-    for i in 0..draft.faces.len() {
-        let f = &draft.faces[i];
-        let of_edges = f.loops.iter().flatten().flat_map(|u| <[u32; 2]>::from(draft.ends(u)));
-        let vertices: Vec<u32> = of_edges.chain(f.vertex_loops.iter().copied()).collect();
-        let has_vertex =
-            |p: &P3| vertices.iter().any(|v| (draft.vertices[*v as usize].point - p).norm() <= near);
-        let bare = f.singular.iter().filter(|s| !s.smooth && !has_vertex(&s.point)).collect::<Vec<_>>();
-        if bare.is_empty() || f.loops.is_empty() {
-            continue;
-        }
-        let cells = domain::domain(f, &loops::host(draft, f)).cells;
-        let r = cells.rect;
-        let (lo, hi, from, to) =
-            if bare[0].u_free { (r.v0, r.v1, r.u0, r.u1) } else { (r.u0, r.u1, r.v0, r.v1) };
-        let is_inside = |s: &Singular| {
-            let step = TIP_STEP * (hi - lo);
-            let inner = s.value + if s.low { step } else { -step };
-            let all = (0..8).map(|k| s.uv(from + (to - from) * (f64::from(k) + 0.4) / 8.0, inner));
-            let is_same = s.u_free == bare[0].u_free;
-            is_same && all.into_iter().all(|uv| cells.classify(uv) == Side::Inside)
-        };
-        let mut tips: Vec<P3> = bare.iter().filter(|s| is_inside(s)).map(|s| s.point).collect();
-        // The two tips of a horn torus coincide in space.
-        tips.dedup_by(|a, b| (*a - *b).norm() <= near);
-        let id = f.id;
-        for point in tips {
-            draft.faces[i].vertex_loops.push(index(draft.vertices.len()));
-            draft.vertices.push(Vertex { id, point, gap: 0.0 });
-            report.note(id, format!("face #{id}: its tip has no vertex in the file; one was added"));
-        }
-    }
-}
-
-/// Distance in parameters from a tip at which points must be inside a face that contains the tip, relative to
-/// the range of the face. A larger value misses tips near other edges of the face; a smaller one is lost in
-/// rounding.
-const TIP_STEP: f64 = 1e-6;
 
 /// Returns whether a face whose loops contradict each other is consistent with the opposite outward
 /// normal.

@@ -8,6 +8,9 @@
 //!
 //! A loop that connects in the reverse of its listed order may have fault (1), or fault (2) in all of its
 //! edges. It has fault (1) if one of its edges connects in another loop.
+//!
+//! A loop all of whose flags are inverted connects in the reverse order and is reordered as well. The result
+//! is the reversed loop, whose direction is corrected when the solid is built (`feeler_brep::build`).
 
 use std::collections::BTreeMap;
 

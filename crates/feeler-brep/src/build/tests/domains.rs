@@ -159,15 +159,14 @@ fn domes_are_read_on_the_side_of_their_pole() {
                 let loops = |forward: bool| vec![LoopSource::Edges(vec![(ring, forward)])];
                 b.face(surface.clone(), is_outward == sense, loops(along));
                 b.face(Surface::Plane { frame }, false, loops(false));
+                let found = build_solid(&b.finish("dome"), &BuildOptions::default());
                 // If the loops of both faces have one direction, either could be wrong: the solid is refused.
-                let solid = match build_solid(&b.finish("dome"), &BuildOptions::default()) {
-                    Ok(solid) => solid,
-                    Err(e) if !along => {
-                        assert!(matches!(e.problems[..], [Problem::SameDirection { .. }]), "{e}");
-                        continue;
-                    }
-                    Err(e) => panic!("{e}"),
-                };
+                if !along {
+                    let problems = found.expect_err("one direction").problems;
+                    assert!(matches!(problems[..], [Problem::SameDirection { .. }]), "{problems:?}");
+                    continue;
+                }
+                let solid = found.unwrap_or_else(|e| panic!("{e}"));
                 // The part of an ellipsoid above the height z.
                 let volume = PI
                     * radius
@@ -197,4 +196,67 @@ fn tips_without_a_vertex_get_one() {
     assert_eq!(noted, 1, "{:?}", without.remarks);
     // A pole does not get a vertex.
     assert_eq!(built(&fixtures::hemisphere(2.0)).vertices.len(), 1);
+}
+
+/// Distances of the vertices that are features from the apex of a cone of radius 2 and height 3, up to 0.1.
+fn features_near_the_apex(solid: &Solid) -> Vec<f64> {
+    let off = |p: &P3| (p - P3::new(0.0, 0.0, 3.0)).norm();
+    let is_feature = |v: &VertexInfo| !v.smooth && v.polar != VertexPolar::Empty;
+    let all = solid.shell.vertices.iter().zip(&solid.vertices);
+    all.filter(|(p, v)| off(p) < 0.1 && is_feature(v)).map(|(p, _)| off(p)).collect()
+}
+
+/// The apex of a cone is one vertex at the tip, also if the vertex of the file is beside it.
+#[test]
+fn vertices_beside_a_tip_are_moved_to_it() {
+    let sources = [
+        ("rim and vertex", fixtures::cone(2.0, 3.0)),
+        ("seam", fixtures::cone_with_seam(2.0, 3.0)),
+        ("half", fixtures::half_cone(2.0, 3.0)),
+    ];
+    for (what, source) in &sources {
+        let exact = built(source);
+        assert_eq!(features_near_the_apex(&exact).len(), 1, "{what}");
+        let size = 5.0;
+        for share in [3e-8, 1e-7, 2e-7, 5e-7, 1e-6, 3e-6, 1e-5, 1e-4, 9e-4] {
+            for dir in [V3::z(), -V3::z(), V3::new(0.6, 0.0, -0.8), V3::x()] {
+                let mut source = source.clone();
+                let apex = source.vertices.iter_mut().find(|v| v.point.z > 2.0).unwrap();
+                apex.point += dir * (share * size);
+                let what = format!("{what}, {share}, {dir:?}");
+                let solid =
+                    build_solid(&source, &BuildOptions::default()).unwrap_or_else(|e| panic!("{what}: {e}"));
+                let found = features_near_the_apex(&solid);
+                assert_eq!(found.len(), 1, "{what}: {:?}", solid.remarks);
+                assert!(found[0] <= 2e-7 * size, "{what}: {found:?}");
+                assert!((solid.volume / exact.volume - 1.0).abs() < 1e-7, "{what}: {}", solid.volume);
+                let n = solid.remarks.iter().filter(|r| r.message.contains("to the tip of face")).count();
+                assert_eq!(n, usize::from(found[0] < 1e-12), "{what}: {:?}", solid.remarks);
+                let is_added = solid.remarks.iter().any(|r| r.message.contains("tip has no vertex"));
+                assert!(!is_added, "{what}: {:?}", solid.remarks);
+            }
+        }
+    }
+}
+
+/// If the vertex beside a tip has an edge that does not pass through the tip, nothing is moved and no second
+/// vertex is added; a remark states the distance.
+#[test]
+fn a_vertex_beside_a_tip_without_an_edge_through_it_stays() {
+    for off in [1e-4, 1e-3] {
+        let mut source = fixtures::cone_with_seam(2.0, 3.0);
+        let [rim, apex] = [false, true]
+            .map(|is_apex| source.vertices.iter().map(|v| v.point).find(|p| (p.z > 2.0) == is_apex).unwrap());
+        let beside = apex - V3::new(0.0, 0.0, off);
+        source.vertices.iter_mut().filter(|v| v.point.z > 2.0).for_each(|v| v.point = beside);
+        let line = source.edges.iter_mut().find(|e| matches!(e.curve, Curve::Line { .. })).unwrap();
+        let is_up = source.vertices[line.start as usize].point.z < 2.0;
+        let (from, to) = if is_up { (rim, beside) } else { (beside, rim) };
+        line.curve = Curve::Line { origin: from, dir: (to - from).normalize() };
+        let solid = built(&source);
+        let n = solid.shell.vertices.iter().filter(|p| p.z > 2.0).count();
+        assert_eq!(n, 1, "{off}: {:?}", solid.remarks);
+        let noted = solid.remarks.iter().filter(|r| r.message.contains("beside its tip")).count();
+        assert_eq!(noted, 1, "{off}: {:?}", solid.remarks);
+    }
 }

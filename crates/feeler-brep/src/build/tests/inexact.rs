@@ -272,48 +272,50 @@ fn sides_that_nearly_collapse_into_a_vertex_keep_their_corners() {
     }
 }
 
-/// A prism over a rectangle whose corner at the origin is cut by a short edge of length `cut` (mm). The
-/// curve of the short edge extends beyond its end on the bottom by `beyond` (mm), and turns up there, so
-/// that it crosses the bottom edge; the gap of the two edges at their vertex is larger than the depth of the
-/// crossing.
-fn prism_with_a_crossing_corner(cut: f64, beyond: f64) -> SolidSource {
-    let outline = [[cut, 0.0], [10.0, 0.0], [10.0, 6.0], [0.0, 6.0], [0.0, cut]];
+/// A prism over a polygon with two short edges at the corner (10, 0). The curve of the first one ends `gap`
+/// (mm) beside the corner, after it has crossed the second one above the corner; with a larger `bulge` (mm) it
+/// extends farther beyond the second edge.
+fn prism_with_a_crossing_corner(gap: f64, bulge: f64) -> SolidSource {
+    let outline = [[0.0, 0.0], [9.0, -0.3], [10.0, 0.0], [10.0, 1.0], [9.5, 6.0], [0.0, 6.0]];
     let mut source = fixtures::prism(&outline, 4.0);
     for e in &mut source.edges {
         let [a, b] = [e.start, e.end].map(|v| source.vertices[v as usize].point);
-        let is_short = (a.z - b.z).abs() < 1e-9 && (a - b).norm() < 1.5 * cut;
-        if !is_short {
+        let is_at = |p: &P3, x: f64, y: f64| (p.x - x).abs() < 1e-9 && (p.y - y).abs() < 1e-9;
+        let (from, to) = (is_at(&a, 9.0, -0.3), is_at(&b, 9.0, -0.3));
+        if !(from && is_at(&b, 10.0, 0.0) || to && is_at(&a, 10.0, 0.0)) {
             continue;
         }
-        // From the bottom side to the left side, or backwards.
-        let bottom = P3::new(cut, 0.0, a.z);
-        let left = P3::new(0.0, cut, a.z);
-        let below = bottom + V3::new(0.0, -beyond, 0.0);
-        let control = [left, left + (bottom - left) * 0.5, below, below + V3::new(beyond, 0.5 * beyond, 0.0)];
-        let control =
-            if (a - left).norm() < 1e-9 { control } else { [control[3], control[2], control[1], control[0]] };
+        let points = [[9.0, -0.3], [9.99, -0.003], [10.0 + bulge, bulge], [10.0 + gap, 0.0]];
+        let mut control = points.map(|p| homogeneous(&P3::new(p[0], p[1], a.z), 1.0));
+        if to {
+            control.reverse();
+        }
         e.same_sense = true;
         e.curve = Curve::Bezier(BezierSpline {
             degree: 3,
             breaks: vec![0.0, 1.0],
-            control: control.iter().map(|p| homogeneous(p, 1.0)).collect(),
+            control: control.to_vec(),
             periodic: false,
         });
     }
     source
 }
 
-/// Edges that cross near a corner, by less than the gap that is closed there, do not invalidate their face.
+/// Edges that cross near a corner, by less than the gap that is closed there, do not invalidate their face;
+/// edges that cross by more do.
 #[test]
 fn edges_that_cross_within_the_gap_of_their_corner_are_read() {
-    let volume = |cut: f64| 4.0 * (60.0 - 0.5 * cut * cut);
-    for cut in [0.2, 0.5, 1.0] {
-        for beyond in [1e-3, 3e-3, 6e-3] {
-            let found = build_solid(&prism_with_a_crossing_corner(cut, beyond), &BuildOptions::default());
-            // A file may be refused, but is never read as another solid.
-            let Ok(solid) = found else { continue };
-            let off = (solid.volume - volume(cut)).abs();
-            assert!(off <= 4.0 * 4.0 * beyond * (cut + beyond), "{cut}, {beyond}: {off}");
-        }
+    for (gap, bulge) in [(4e-3, 0.02), (5e-3, 0.025)] {
+        let solid = built(&prism_with_a_crossing_corner(gap, bulge));
+        let off = (solid.volume - 241.0).abs();
+        assert!(off <= 4.0 * bulge * bulge, "{gap}, {bulge}: {off}");
+        let crosses = solid.remarks.iter().filter(|r| r.message.contains("edges of a loop cross")).count();
+        assert_eq!(crosses, 2, "{gap}, {bulge}: {:?}", solid.remarks);
+    }
+    for (gap, bulge) in [(1e-4, 0.02), (1e-3, 0.02), (3e-3, 0.02), (3e-3, 0.025)] {
+        let error =
+            build_solid(&prism_with_a_crossing_corner(gap, bulge), &BuildOptions::default()).unwrap_err();
+        let contradicts = |p: &Problem| matches!(p, Problem::LoopsContradict { .. });
+        assert!(error.problems.iter().all(contradicts), "{gap}, {bulge}: {error}");
     }
 }
