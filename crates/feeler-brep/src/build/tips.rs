@@ -126,8 +126,8 @@ pub(super) fn add(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
                         id,
                         format!(
                             "face #{id}: vertex #{v} is {} beside its tip, which is not a vertex of the \
-                            solid; minima at the tip may be missing or at the vertex; repair the face and export it \
-                            again",
+                            solid; minima at the tip may be missing or at the vertex; repair the face and \
+                            export it again",
                             shown_length(off)
                         ),
                     );
