@@ -180,8 +180,9 @@ fn lines_beside_their_vertices(
 }
 
 /// Minimum distance of a LINE from its vertices at which it is replaced by the line between them, relative to
-/// the maximum distance at which a vertex counts as on a plane; lines beyond the gap tolerance are replaced in
-/// any case. With a larger value lines stay beside exact vertices; with a smaller one lines are replaced because of rounding.
+/// the maximum distance at which a vertex counts as on a plane. Lines beyond the gap tolerance are
+/// replaced in any case. With a larger value lines stay beside exact vertices; with a smaller one lines are
+/// replaced because of rounding.
 const BESIDE: f64 = 10.0;
 
 /// Maximum distance of a vertex from a plane that counts as on the plane, relative to the solid's size

@@ -125,9 +125,9 @@ pub(super) fn add(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
                     report.warn(
                         id,
                         format!(
-                            "face #{id}: vertex #{v} is {} beside its tip, which is not a vertex of the solid; \
-                            minima at the tip may be missing or at the vertex; repair the face and export it \
-                            again",
+                            "face #{id}: vertex #{v} is {} beside its tip, which is not a vertex of the \
+                            solid; minima at the tip may be missing or at the vertex; repair the face and \
+                            export it again",
                             shown_length(off)
                         ),
                     );

@@ -43,8 +43,8 @@ impl Geometry<'_> {
                 self.note(
                     profile_id,
                     format!(
-                        "is a profile that ends {moved:.1e} mm beside its axis of revolution; the end was moved \
-                         onto the axis"
+                        "is a profile that ends {moved:.1e} mm beside its axis of revolution; the end was \
+                         moved onto the axis"
                     ),
                 );
             }

@@ -260,3 +260,35 @@ fn a_vertex_beside_a_tip_without_an_edge_through_it_stays() {
         assert_eq!(noted, 1, "{off}: {:?}", solid.remarks);
     }
 }
+
+/// Faces with one entity id are parts of one face of the source: a part that fits its edges only on the
+/// other side is not reversed if another part is right.
+#[test]
+fn parts_of_a_face_are_reversed_only_together() {
+    let arc = [([2.0, 0.0], 1.0), ([2.0, 3.0], 0.5_f64.sqrt()), ([0.0, 3.0], 1.0)];
+    let profile = BezierSpline {
+        degree: 2,
+        breaks: vec![0.0, 1.0],
+        control: arc.iter().map(|(p, w)| homogeneous(&P3::new(p[0], 0.0, p[1]), *w)).collect(),
+        periodic: false,
+    };
+    let surface = Surface::Bezier(BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU));
+    let mid = P2::new(1.0, 0.5);
+    let is_outward = surface.normal(mid).dot(&(surface.point(mid) - P3::origin())) > 0.0;
+    let z = 0.7;
+    let rim = 2.0 * (1.0 - z * z / 9.0_f64).sqrt();
+    let mut b = SourceBuilder::new();
+    let v = b.vertex(rim, 0.0, z);
+    let frame = Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
+    let ring = b.circle(frame, rim, v);
+    let loops = |forward: bool| vec![LoopSource::Edges(vec![(ring, forward)])];
+    b.face(surface, !is_outward, loops(true));
+    b.face(Surface::Plane { frame }, false, loops(false));
+    let (mut draft, tol) = drafted(&b.finish("dome"));
+    let d = domain::domain(&draft.faces[0], &loops::host(&draft, &draft.faces[0]));
+    let wrong = [evidence::vector_area(&draft, (0, &draft.faces[0]), &d, &tol).expect("the wrong side")];
+    let found = faces_on_the_other_side(&draft, &wrong, &tol);
+    assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), [draft.faces[0].id]);
+    draft.faces[1].id = draft.faces[0].id;
+    assert_eq!(faces_on_the_other_side(&draft, &wrong, &tol), []);
+}

@@ -273,8 +273,8 @@ fn sides_that_nearly_collapse_into_a_vertex_keep_their_corners() {
 }
 
 /// A prism over a polygon with two short edges at the corner (10, 0). The curve of the first one ends `gap`
-/// (mm) beside the corner, after it has crossed the second one above the corner; with a larger `bulge` (mm) it
-/// extends farther beyond the second edge.
+/// (mm) beside the corner, after it has crossed the second one above the corner. With a larger `bulge` (mm)
+/// it extends farther beyond the second edge.
 fn prism_with_a_crossing_corner(gap: f64, bulge: f64) -> SolidSource {
     let outline = [[0.0, 0.0], [9.0, -0.3], [10.0, 0.0], [10.0, 1.0], [9.5, 6.0], [0.0, 6.0]];
     let mut source = fixtures::prism(&outline, 4.0);
