@@ -21,8 +21,8 @@ struct Case {
 /// Number of repetitions of each query, of which the smallest time counts.
 const REPEATS: u32 = 7;
 
-/// Writes the table of the scenarios in place and of pairs of free-form solids. Returns whether the results do
-/// not depend on the number of threads.
+/// Writes the table of the scenarios in place and of pairs of free-form solids. Returns whether the results
+/// do not depend on the number of threads.
 pub(crate) fn run(scenes: &[Insertion], settings: &Settings, output: &mut Output) -> Fallible<bool> {
     let mut cases = Vec::new();
     for scene in scenes {

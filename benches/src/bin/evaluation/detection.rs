@@ -11,16 +11,16 @@ use std::time::Instant;
 pub(crate) const STAGES: [&str; 4] =
     ["traversal (ms)", "exact solves (ms)", "acceptance (ms)", "verdict (ms)"];
 
-/// How the queries of a motion are computed.
+/// Threads that compute the queries of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// On the calling thread.
+pub(crate) enum Threading {
+    /// The calling thread computes them one after the other.
     Sequence,
-    /// In parallel on so many threads.
+    /// So many threads share each query.
     Threads(usize),
 }
 
-impl Way {
+impl Threading {
     pub(crate) fn label(self) -> String {
         match self {
             Self::Sequence => "exact, in sequence".to_owned(),
@@ -32,7 +32,7 @@ impl Way {
 
 /// Times and results of the queries at all poses, in order, by one pair of bodies.
 pub(crate) struct Detection {
-    pub way: Way,
+    pub threading: Threading,
     /// For each pose, the wall time (ms) of a query without and with the verdict.
     pub minima_ms: Vec<f64>,
     pub whole_ms: Vec<f64>,
@@ -49,20 +49,20 @@ pub(crate) struct Detection {
 
 impl Detection {
     /// Queries all poses `repeats` times; each time is the minimum over the repetitions.
-    pub(crate) fn run(scene: &Insertion, way: Way, repeats: u32) -> Fallible<Self> {
-        match way {
-            Way::Sequence => Self::runs(scene, way, repeats),
-            Way::Threads(n) => {
+    pub(crate) fn run(scene: &Insertion, threading: Threading, repeats: u32) -> Fallible<Self> {
+        match threading {
+            Threading::Sequence => Self::runs(scene, threading, repeats),
+            Threading::Threads(n) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
-                pool.map_err(|e| e.to_string())?.install(|| Self::runs(scene, way, repeats))
+                pool.map_err(|e| e.to_string())?.install(|| Self::runs(scene, threading, repeats))
             }
         }
     }
 
-    fn runs(scene: &Insertion, way: Way, repeats: u32) -> Fallible<Self> {
+    fn runs(scene: &Insertion, threading: Threading, repeats: u32) -> Fallible<Self> {
         let n = scene.poses.len();
         let mut out = Self {
-            way,
+            threading,
             minima_ms: vec![f64::INFINITY; n],
             whole_ms: vec![f64::INFINITY; n],
             stages_ms: std::array::from_fn(|_| vec![f64::INFINITY; n]),
@@ -84,7 +84,7 @@ impl Detection {
 
     /// Queries all poses once, with or without the verdict.
     fn pass(&mut self, scene: &Insertion, detect_interference: bool) -> Fallible<()> {
-        let parallel = self.way != Way::Sequence;
+        let parallel = self.threading != Threading::Sequence;
         let options = QueryOptions { parallel, detect_interference, ..QueryOptions::within(scene.d_max()) };
         let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
         (self.hash, self.contacts, self.distances) = (FNV, Vec::new(), Vec::new());
@@ -116,7 +116,11 @@ impl Detection {
 
     /// Curve of the stages over the motion.
     pub(crate) fn stages(&self) -> Curve {
-        Curve { label: self.way.label(), times: times(self.whole_ms.len()), values: self.stages_ms.to_vec() }
+        Curve {
+            label: self.threading.label(),
+            times: times(self.whole_ms.len()),
+            values: self.stages_ms.to_vec(),
+        }
     }
 
     /// Row of the table: times of the whole motion and in place, and numbers of contacts.
@@ -126,7 +130,7 @@ impl Detection {
         let mut contacts: Vec<f64> = self.contacts[in_place.clone()].iter().map(|n| *n as f64).collect();
         let [usual, _, most] = spread(&mut contacts);
         vec![
-            format!("{}, {what}", self.way.label()),
+            format!("{}, {what}", self.threading.label()),
             format!("{median:.3}"),
             format!("{high:.3}"),
             format!("{worst:.3}"),

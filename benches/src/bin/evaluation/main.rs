@@ -7,8 +7,8 @@
 //!     [--quick]
 //! ```
 //!
-//! SCENARIOS is a folder of scenarios (`data/evaluation`). FOLDER (`target/evaluation`) receives each curve as CSV
-//! and SVG, and a page `index.html` with all of them:
+//! SCENARIOS is a folder of scenarios (`data/evaluation`). FOLDER (`target/evaluation`) receives each curve
+//! as CSV and SVG, and a page `index.html` with all of them:
 //!
 //! - *detection*: time of the search for contacts, number of contacts, smallest distance, with the exact
 //!   solids (in sequence, and in parallel on 1 to N threads (2)) and with triangles (Figures 5.5, 5.6, 5.8,
@@ -39,7 +39,7 @@ mod detection;
 mod output;
 mod triangles;
 
-use detection::{Detection, Way};
+use detection::{Detection, Threading};
 use feeler_benches::drive::Target;
 use feeler_benches::lines::{Curve, Panel};
 use feeler_benches::{Fallible, curve_culling, exit_code, inserted, number_after, scenarios, spread};
@@ -110,7 +110,7 @@ fn evaluate(scene: &Insertion, settings: &Settings, output: &mut Output) -> Fall
     let stride = if faces(scene).iter().any(|n| *n > MANY_FACES) { scene.poses.len() / 20 } else { 5 };
     let missing = detection::compare_with_brute_force(scene, stride.max(1))?;
     output.paragraph(&format!(
-        "Minima compared with brute force at every pose whose index is a multiple of {stride}: {} of {} poses differ.",
+        "Minima compared with brute force at every {stride}th pose: {} of {} poses differ.",
         missing.differing, missing.compared
     ));
     Ok(is_right && missing.differing == 0)
@@ -133,14 +133,14 @@ fn counts(scene: &Insertion) -> Vec<Vec<String>> {
     rows
 }
 
-/// Figures of detection and of the stages. Returns whether the minima of all ways are the same.
+/// Figures of detection and of the stages. Returns whether the minima of all threadings are the same.
 fn detections(scene: &Insertion, settings: &Settings, output: &mut Output) -> Fallible<bool> {
     let name = &scene.name;
-    let mut ways = vec![Way::Sequence];
-    ways.extend((1..=settings.threads).map(Way::Threads));
+    let mut threadings = vec![Threading::Sequence];
+    threadings.extend((1..=settings.threads).map(Threading::Threads));
     let mut all = Vec::new();
-    for way in ways {
-        all.push(Detection::run(scene, way, settings.repeats)?);
+    for threading in threadings {
+        all.push(Detection::run(scene, threading, settings.repeats)?);
     }
     let hash = all[0].hash;
     let same = all.iter().all(|d| d.hash == hash && d.is_reproduced);
@@ -159,7 +159,7 @@ fn detections(scene: &Insertion, settings: &Settings, output: &mut Output) -> Fa
         rows.push(d.row("minima", &d.minima_ms, &in_place));
         rows.push(d.row("minima and verdict", &d.whole_ms, &in_place));
     }
-    let mut curves: Vec<Curve> = all.iter().map(|d| d.curve(d.way.label(), &d.minima_ms)).collect();
+    let mut curves: Vec<Curve> = all.iter().map(|d| d.curve(d.threading.label(), &d.minima_ms)).collect();
     if !settings.quick {
         let peers = triangles::run(scene, settings.triangles_every)?;
         rows.extend(peers.iter().map(|p| p.row(scene, &all[0], &in_place)));
@@ -194,7 +194,7 @@ fn detections(scene: &Insertion, settings: &Settings, output: &mut Output) -> Fa
     let mut rows = vec![vec!["worst ms of a stage".to_owned()]];
     rows[0].extend(detection::STAGES.map(|s| s.replace(" (ms)", "")));
     for d in &all {
-        let mut row = vec![d.way.label()];
+        let mut row = vec![d.threading.label()];
         row.extend(d.stages_ms.iter().map(|ms| format!("{:.3}", spread(&mut ms.clone())[2])));
         rows.push(row);
     }

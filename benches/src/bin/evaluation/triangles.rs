@@ -27,7 +27,7 @@ pub(crate) struct Peer {
     apart: Vec<(usize, f64, usize, f64)>,
     /// Number of poses at which the polyhedra interfere.
     interfering: usize,
-    /// Time (ms), number of contacts and smallest distance (mm) in the seated pose, which is that of the files
+    /// Time (ms), number of contacts and smallest distance (mm) in the seated pose. It is that of the files
     /// and has the clearance on all sides.
     seated: (f64, usize, Option<f64>),
 }

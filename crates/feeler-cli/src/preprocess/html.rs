@@ -43,9 +43,9 @@ struct Drawn {
     of_refused: BTreeMap<(usize, usize), usize>,
 }
 
-/// Draws the prepared models and the edges of refused solids, inputs with remarks first, until the page has its
-/// maximum number of models or triangles ([`Drawing::is_full`]). Returns the drawn inputs by their indices in
-/// `reports`.
+/// Draws the prepared models and the edges of refused solids, inputs with remarks first, until the page has
+/// its maximum number of models or triangles ([`Drawing::is_full`]). Returns the drawn inputs by their
+/// indices in `reports`.
 fn models(reports: &[Report], args: &PreprocessArgs, drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
     let is_drawn = |i: &usize| reports[*i].output.is_some() || reports[*i].severities.error > 0;
     let mut order: Vec<usize> = (0..reports.len()).filter(is_drawn).collect();
