@@ -38,16 +38,16 @@ impl Geometry<'_> {
         let mut profile = self.curve(profile_id, r.id)?;
         let axis = self.placement(r.reference(2, "axis_position")?, r.id)?;
         let (origin, z) = (&axis.origin, &axis.z);
-        if let Curve::Bezier(spline) = &mut profile.curve {
-            if let Some(moved) = put_ends_on_axis(spline, origin, z) {
-                self.note(
-                    profile_id,
-                    format!(
-                        "is a profile that ends {moved:.1e} mm beside its axis of revolution; the end was \
-                         moved onto the axis"
-                    ),
-                );
-            }
+        if let Curve::Bezier(spline) = &mut profile.curve
+            && let Some(moved) = put_ends_on_axis(spline, origin, z)
+        {
+            self.note(
+                profile_id,
+                format!(
+                    "is a profile that ends {} beside its axis of revolution; its end was moved to the axis",
+                    feeler_brep::shown_length(moved)
+                ),
+            );
         }
         // A bounded profile determines the side of the axis on which it lies.
         let trim = match self.entities.get(profile_id, r.id)?.name {
