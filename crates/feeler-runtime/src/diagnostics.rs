@@ -47,6 +47,7 @@ pub struct Savings {
     pub cached_axes: bool,
 }
 
+#[cfg(feature = "diagnostics")]
 impl Savings {
     /// Masks and boxes only.
     pub const LEAST: Self = Self {
