@@ -1,10 +1,10 @@
 //! Prepares grains bounded by one closed spline surface.
 
 use crate::front::{ImportError, OPTIONS};
-use crate::{fnv1a, program};
+use crate::{fnv1a, program, unplaced};
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::nurbs::NurbsSurface;
-use feeler_hierarchy::{Instance, Model, Origin};
+use feeler_hierarchy::{Model, Origin};
 use feeler_step::Reading;
 
 /// Returns a model of one solid bounded by a closed NURBS surface (mm), like that of a STEP file with
@@ -54,19 +54,12 @@ pub fn prepare_grain_with(
     let source = feeler_brep::closed::closed_surface(name, grid);
     let solid = build_solid(&source, options).map_err(|e| failed(&e))?;
     let hierarchy = feeler_prepare::prepare_solid(&solid, &OPTIONS).map_err(|e| failed(&e))?;
-    let instance = Instance {
-        solid: 0,
-        name: name.to_owned(),
-        path: String::new(),
-        translation: [0.0; 3],
-        rotation: [0.0, 0.0, 0.0, 1.0],
-    };
     Ok(Model {
         input: name.to_owned(),
         input_hash: fnv1a(&bytes(surface)),
         options: OPTIONS,
         solids: vec![hierarchy],
-        instances: vec![instance],
+        instances: vec![unplaced(0, name.to_owned())],
         components: Vec::new(),
         remarks: feeler_prepare::remarks(&solid, name),
         origin: Origin { program: program(Reading::default()), references: Vec::new() },

@@ -187,6 +187,12 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
     Ok(model)
 }
 
+/// Instance of the solid with the index `solid`, in the coordinates of the solid.
+fn unplaced(solid: u32, name: String) -> Instance {
+    let (translation, rotation) = numbers(&Pose::identity());
+    Instance { solid, name, path: String::new(), translation, rotation }
+}
+
 /// Returns the translation (mm) and the rotation of a pose; the rotation is a unit quaternion x, y, z,
 /// w.
 fn numbers(pose: &Pose) -> ([f64; 3], [f64; 4]) {

@@ -1,13 +1,13 @@
 //! Prepares solids bounded by triangles.
 
 use crate::front::{ImportError, OPTIONS};
-use crate::{fnv1a, program};
+use crate::{fnv1a, program, unplaced};
 use anyhow::Context as _;
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::mesh::{MeshOptions, MeshSolid, solids_of_triangles};
 use feeler_geom::P3;
 use feeler_geom::count::index;
-use feeler_hierarchy::{Instance, Model, Options, Origin, Remark, Severity};
+use feeler_hierarchy::{Model, Options, Origin, Remark, Severity};
 use feeler_step::Reading;
 use std::path::Path;
 
@@ -112,13 +112,7 @@ fn prepare(
         let (hierarchy, more) = feeler_prepare::prepare_with_remarks(&solid, &subject, options)?;
         remarks.extend(more);
         solids.push(hierarchy);
-        instances.push(Instance {
-            solid: index(k),
-            name,
-            path: String::new(),
-            translation: [0.0; 3],
-            rotation: [0.0, 0.0, 0.0, 1.0],
-        });
+        instances.push(unplaced(index(k), name));
     }
     Ok(Model {
         input,

@@ -1,11 +1,11 @@
 //! Prepares solids of the crate truck-modeling.
 
 use crate::front::{ImportError, OPTIONS};
-use crate::{fnv1a, program};
+use crate::{fnv1a, program, unplaced};
 use anyhow::Context as _;
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::truck::{CompressedSolid, restored, solid_source};
-use feeler_hierarchy::{Instance, Model, Options, Origin};
+use feeler_hierarchy::{Model, Options, Origin};
 use feeler_step::Reading;
 use std::path::Path;
 use truck_modeling::{Matrix4, Solid, builder};
@@ -72,19 +72,12 @@ fn prepare(
     let solid = build_solid(&source, &BuildOptions::default())?;
     let (hierarchy, remarks) =
         feeler_prepare::prepare_with_remarks(&solid, &format!("solid '{name}'"), options)?;
-    let instance = Instance {
-        solid: 0,
-        name: name.to_owned(),
-        path: String::new(),
-        translation: [0.0; 3],
-        rotation: [0.0, 0.0, 0.0, 1.0],
-    };
     Ok(Model {
         input,
         input_hash,
         options: *options,
         solids: vec![hierarchy],
-        instances: vec![instance],
+        instances: vec![unplaced(0, name.to_owned())],
         components: Vec::new(),
         remarks,
         origin: Origin { program: program(reading), references: Vec::new() },

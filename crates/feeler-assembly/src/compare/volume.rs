@@ -82,7 +82,8 @@ impl VolumeDifference {
                 Ok(Some(overlap)) => {
                     let error = own[0] + own[1] + 2.0 * overlap.error;
                     let least = volumes[0].min(volumes[1]);
-                    if overlap.volume > least + error {
+                    let excess = 2.0 * overlap.volume - volumes[0] - volumes[1];
+                    if overlap.volume > least + error || excess > error {
                         let reason = "the computed common volume contradicts the volumes of the versions";
                         return unknown(reason.to_owned());
                     }

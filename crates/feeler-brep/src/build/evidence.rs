@@ -365,8 +365,8 @@ mod tests {
     use crate::fixtures::SourceBuilder;
     use crate::source::LoopSource;
 
-    /// A small face of a large ball whose edge does not fit it: the rest of the ball has an allowance that
-    /// exceeds the difference, but the difference is no smaller, so the face is not reversed.
+    /// A small face of a large ball whose edge does not fit it is not reversed: the rest of the ball allows
+    /// the difference of the vector areas, but this difference is as large as that of the small face.
     #[test]
     fn a_face_on_a_ball_is_not_reversed_because_the_rest_of_the_ball_allows_more() {
         let (ball, rim) = (100.0_f64, 10.0_f64);

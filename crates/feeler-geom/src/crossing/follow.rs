@@ -506,9 +506,9 @@ const MAX_STRIP: f64 = 1e-3;
 /// extended beyond it. With a larger value the factor would have to be larger; with a smaller one bounds
 /// are computed anew for each cell at a border.
 const MAX_EXTENSION: f64 = 0.05;
-/// Factor of such an extension: at least (1 + 2 δ)^n for an extension by δ of a polynomial patch of degree n,
-/// with `MAX_EXTENSION` = δ n; for weights that vary by orders of magnitude it is not proved. A larger value
-/// makes bounds looser, with a smaller one they do not hold.
+/// Factor of such an extension: at least (1 + 2 δ)^n for an extension by δ of a polynomial patch of degree
+/// n, with `MAX_EXTENSION` = δ n; for weights that vary by orders of magnitude it is not proved. A larger
+/// value makes bounds looser, with a smaller one they do not hold.
 const EXTENSION_FACTOR: f64 = 1.5;
 
 #[cfg(test)]
