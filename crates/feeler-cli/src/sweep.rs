@@ -70,7 +70,7 @@ pub(crate) fn run(
             .with_context(|| format!("{}: cannot write the page", file.display()))?;
     }
     if args.pair.form.json {
-        let mut document = document(&frames);
+        let mut document = document(&mut frames);
         let solid = |file: &std::path::Path, solid: usize| json!({ "file": file, "solid": solid });
         document["a"] = solid(&args.pair.a, solids.indices[0]);
         document["b"] = solid(&args.pair.b, solids.indices[1]);
@@ -184,13 +184,14 @@ fn step_json(step: &SweepStep, top: Option<usize>) -> Value {
     object
 }
 
-fn document(frames: &[Frame]) -> Value {
+/// JSON document of a sweep. The results of the frames are moved into it, not copied.
+fn document(frames: &mut [Frame]) -> Value {
     let [median, p95, max] = percentiles(frames.iter().map(|f| f.wall_us));
     let each: Vec<Value> = frames
-        .iter()
+        .iter_mut()
         .enumerate()
         .map(|(i, f)| {
-            let mut frame = f.result.clone();
+            let mut frame = std::mem::take(&mut f.result);
             frame["index"] = i.into();
             frame["wall_us"] = f.wall_us.into();
             if let Some(c) = &f.certificate {

@@ -780,6 +780,7 @@ fn misses_contacts(
     let mut apart = |pair: AreaPair, proof| match proof {
         Separation::Known => decision.are_apart(ctx, pair),
         Separation::ByDifference => decision.follow_apart(ctx, pair),
+        Separation::ByLevel => verdict::is_in_front(ctx, pair),
     };
     missed_contacts(ctx, pairs, &mut apart, solved, band);
     let missed = solved.candidates[known..].iter().filter_map(|c| filter(ctx, c));

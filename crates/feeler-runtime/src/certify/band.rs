@@ -35,6 +35,8 @@ pub(crate) enum Separation {
     Known,
     /// By the difference of the patches of two free-form areas, which is computed for it.
     ByDifference,
+    /// By a search for points of a free-form area at the distance `tol` from a canonical feature.
+    ByLevel,
 }
 
 /// Two features between which a contact is not excluded.
@@ -92,7 +94,9 @@ pub(crate) fn missed_contacts(
             }
             let (job, partner) = job_of(ctx, pair);
             let result = certify_one(ctx, &job, &[partner], &known);
-            if result.outcome.undecided > 0 && result.found.is_empty() {
+            // At a tip, where the normals of a patch are not bounded, its distance is.
+            let is_undecided = result.outcome.undecided > 0 && result.found.is_empty();
+            if is_undecided && !are_apart(pair, Separation::ByLevel) {
                 open.push(open_contact(ctx, pair));
             }
             solved.candidates.extend(result.found);

@@ -38,9 +38,9 @@ use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
 use crate::query::{Accepted, Context, sort_by_features};
 use clearance_bounds::{CachedResult, ClearanceBound, ClearanceCache, CrossingQuery, OpenArcs};
-use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
+use feeler_geom::crossing::{Level, Patch, Search, patch_through_level, third_of_closed_form};
 use feeler_geom::obb::separated_in_frame;
-use feeler_geom::skeleton::Primitive;
+use feeler_geom::skeleton::{Primitive, signed_distance};
 use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 use overlap::Overlaps;
@@ -376,6 +376,40 @@ pub(crate) fn meeting_areas<'s>(
     let Overlaps { pairs, keys, .. } = &mut scratch.overlaps;
     sort_by_features(ctx, Which::A, pairs, keys);
     pairs
+}
+
+/// Maximum number of cells (rectangles of parameters) with which [`is_in_front`] examines an area. A larger
+/// value takes longer at contacts; a smaller one leaves more verdicts undecided.
+const FRONT_BUDGET: u32 = 4096;
+
+/// Whether it is proved that all points of a free-form area are outside the surface of a canonical feature of
+/// the other solid, at distances above the tolerance. `false` also for two canonical or two free-form
+/// features.
+pub(crate) fn is_in_front(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
+    let (of_a, of_b) = (ctx.a.data(ctx.a.area(i).feature), ctx.b.data(ctx.b.area(j).feature));
+    let (own, area, primitive) = match (of_a.primitive, of_b.primitive) {
+        (None, Some(form)) => (Which::A, i, form.transformed(&ctx.pose_ab)),
+        (Some(form), None) => (Which::B, j, form.transformed(&ctx.pose_ba)),
+        _ => return false,
+    };
+    let Some((_, patch)) = patch_of(ctx.body(own), area, None) else { return false };
+    let tol = ctx.tol.tol;
+    let center = patch.surface.point(patch.rect.center());
+    if !signed_distance(&primitive, &center).is_some_and(|s| s.value > tol) {
+        return false;
+    }
+    // The clearance is positive only if no point of the patch is at the level.
+    let level = Level { primitive: &primitive, at: tol, slack: LEVEL_SLACK * tol };
+    let (mut clearance, mut left) = (f64::INFINITY, FRONT_BUDGET);
+    let search = patch_through_level(
+        (&patch, [true; 2]),
+        &level,
+        Some(&mut clearance),
+        &mut |_, _| true,
+        &mut left,
+        &mut |_| true,
+    );
+    search == Search::Complete && clearance > 0.0
 }
 
 /// Closed form of a face's surface, in the solid's frame; `None` for a free-form face.
