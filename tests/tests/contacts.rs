@@ -144,3 +144,31 @@ fn balls() {
     );
     close(total(&list, RegionKind::Line), 1.0, 1e-8);
 }
+
+/// The point of a pin in the tip of a conical hole touches it there, in any common pose and in both orders; at
+/// the tip, the circle of footpoints of a vertex on the axis of a cone is a point.
+#[test]
+fn a_point_touches_the_tip_of_its_hole() {
+    let [hole, pin] = ["touching/drilled", "touching/point"].map(feeler_tests::model);
+    for (k, offset) in
+        [[0.0; 3], [0.0, 0.0, 1e-9], [1e-12, 0.0, 0.0], [0.0, 0.0, -1e-7]].into_iter().enumerate()
+    {
+        let world = feeler_tests::random_pose(k as u64, &Pose::identity(), 20.0, 3.0);
+        let tip = moved(offset[0], offset[1], offset[2]) * turned(V3::z(), 0.3 * k as f64);
+        for world in [Pose::identity(), world] {
+            for penetration in [0.0, 0.1] {
+                let options = QueryOptions { penetration, ..QueryOptions::within(0.1) };
+                let (first, second) = (world, world * tip);
+                for pair in [
+                    feeler_tests::query(&hole, &pin, &first, &second, &options),
+                    feeler_tests::query(&pin, &hole, &second, &first, &options),
+                ] {
+                    assert_eq!(pair.status(), Some(Status::Touching), "{offset:?}");
+                    let nearest =
+                        pair.contacts().iter().map(|c| c.distance.abs()).fold(f64::INFINITY, f64::min);
+                    assert!(nearest <= 2e-7, "{offset:?}: {nearest}");
+                }
+            }
+        }
+    }
+}

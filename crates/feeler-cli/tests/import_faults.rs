@@ -177,3 +177,39 @@ fn arcs_the_other_way_round() {
     }
     assert!(repaired >= 6, "{repaired} repaired");
 }
+
+/// A circle that touches a side of the block at a point is an edge with two vertices there, and two holes that
+/// share an edge have two vertices at each of its ends.
+#[test]
+fn solids_that_touch_themselves() {
+    let hole = 1000.0 - 40.0 * std::f64::consts::PI;
+    for (name, volume) in [("touching/tangent-hole.step", hole), ("touching/touching-edge.step", 680.0)] {
+        let text = std::fs::read_to_string(data(name)).unwrap();
+        let (volumes, warnings) = inspect(&text).unwrap();
+        assert!((volumes[0] - volume).abs() <= 1e-9 * volume, "{name}: {volumes:?}, {warnings:?}");
+    }
+}
+
+/// The sense of a rounded corner, of one or of all, is wrong: the loops are consistent with both sides of its
+/// sphere, and the tangent neighbours show which one is meant.
+#[test]
+fn senses_of_rounded_corners() {
+    let (text, volume) = read("touching/rounded.step");
+    let spheres: Vec<&str> =
+        text.lines().filter_map(|l| Some(l.split_once(" = SPHERICAL_SURFACE(")?.0)).collect();
+    assert_eq!(spheres.len(), 8);
+    for damaged in [&spheres[..1], &spheres[5..6], &spheres[..]] {
+        let text = edited(&text, |line| {
+            let face =
+                line.contains("ADVANCED_FACE(") && damaged.iter().any(|s| line.contains(&format!("),{s},")));
+            face.then(|| {
+                if line.ends_with(".T.);") {
+                    line.replace(".T.);", ".F.);")
+                } else {
+                    line.replace(".F.);", ".T.);")
+                }
+            })
+        });
+        assert!(is_repaired("rounded", &text, volume, "fold back on its tangent neighbour"), "{damaged:?}");
+    }
+}

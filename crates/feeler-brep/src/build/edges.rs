@@ -38,7 +38,8 @@ pub(super) fn draft(
     let mut merged: Vec<u32> = (0..index(vertices.len())).collect();
     let mut disguised = Disguised::default();
     let straight = lines_beside_their_vertices(source, size, options, report);
-    for e in &source.edges {
+    let whole = whole_curves(source, options.coincidence_tol(size));
+    for (e, is_whole) in source.edges.iter().zip(whole) {
         let beside = straight.get(&e.id).map(|curve| EdgeSource { curve: curve.clone(), ..e.clone() });
         let e = beside.as_ref().unwrap_or(e);
         let recognised = disguised.curve(&e.curve, options.canonical_tolerance * size);
@@ -46,7 +47,7 @@ pub(super) fn draft(
         let range = if recognised.is_some() { None } else { e.range };
         let (curve, curve_deviation) = recognised.unwrap_or_else(|| (e.curve.clone(), 0.0));
         let e = EdgeSource { curve, range, ..*e };
-        match ranges(&e, source, size, options, report) {
+        match ranges(&e, is_whole, source, size, options, report) {
             Ranges::Nothing => {
                 let (a, b) = (sew::root(&merged, e.start), sew::root(&merged, e.end));
                 if a != b {
@@ -86,6 +87,12 @@ pub(super) fn draft(
                 parts.push(both);
             }
         }
+    }
+    let joined = sew::join_loops(source, &mut merged, options.coincidence_tol(size));
+    if joined > 0 {
+        let message =
+            format!("loops pass over {joined} pairs of vertices at the same point, which are merged");
+        report.remark(Severity::Note, None, message);
     }
     merged.resize(vertices.len(), 0);
     for (i, m) in merged.iter_mut().enumerate().skip(source.vertices.len()) {
@@ -360,8 +367,36 @@ enum Ranges {
     Two { first: (f64, f64), second: (f64, f64), forward: bool },
 }
 
+/// Returns for each edge whether its two vertices are different but at one point (within `tol`, mm), and it
+/// must be the whole closed curve. Modellers write such edges where a circle touches other edges at a
+/// point. The edge is whole if a loop without all such edges has no other edges, or only seams, which it
+/// passes in both directions.
+fn whole_curves(source: &SolidSource, tol: f64) -> Vec<bool> {
+    let point = |v: u32| source.vertices[v as usize].point;
+    let may_be_whole: Vec<bool> = source
+        .edges
+        .iter()
+        .map(|e| {
+            let is_curved = !matches!(e.curve, Curve::Line { .. });
+            e.start != e.end && is_curved && (point(e.start) - point(e.end)).norm() <= tol
+        })
+        .collect();
+    let mut out = vec![false; source.edges.len()];
+    for l in source.faces.iter().flat_map(|f| &f.loops) {
+        let LoopSource::Edges(walk) = l else { continue };
+        let is_seam = |e: u32| walk.contains(&(e, true)) && walk.contains(&(e, false));
+        if walk.iter().all(|(e, _)| may_be_whole[*e as usize] || is_seam(*e)) {
+            walk.iter().for_each(|(e, _)| out[*e as usize] |= may_be_whole[*e as usize]);
+        }
+    }
+    out
+}
+
+/// Computes the range of an edge on its curve. If `is_whole`, the vertices are at one point and the edge is
+/// the whole curve ([`whole_curves`]).
 fn ranges(
     e: &EdgeSource,
+    is_whole: bool,
     source: &SolidSource,
     size: f64,
     options: &BuildOptions,
@@ -383,7 +418,7 @@ fn ranges(
         // If the two vertices (almost) coincide, the edge is either empty or the whole curve.
         if (a - b).norm() <= tol {
             let nearly_all = stated.map_or(t1 - t0 > 0.5 * period, |s| s > 0.5 * period);
-            t1 = if nearly_all { t0 + period } else { t0 };
+            t1 = if nearly_all || is_whole { t0 + period } else { t0 };
         }
         return if t1 > t0 { Ranges::One { range: (t0, t1), forward } } else { Ranges::Nothing };
     }

@@ -178,28 +178,9 @@ pub(super) fn of_guesses(
                 continue;
             }
         }
-        let (mut continued, mut folded) = (0, None);
-        for u in face.loops.iter().flatten() {
-            let Ok([a, b]) = <[UseAt; 2]>::try_from(uses[u.edge as usize].as_slice()) else { continue };
-            let other = if a.face == i { b.face } else { a.face };
-            if other == i || is_guess(draft.faces[other].id) {
-                continue;
-            }
-            let e = &draft.edges[u.edge as usize];
-            let cosine = |t: f64| {
-                let n = |at: UseAt| status::outward_normal(draft, &hosts[at.face], at, t);
-                Some(n(a)?.dot(&n(b)?))
-            };
-            let (t0, t1) = e.range;
-            let cosines: Vec<f64> =
-                [0.25, 0.5, 0.75].iter().filter_map(|s| cosine(t0 + (t1 - t0) * s)).collect();
-            if cosines.len() == 3 && cosines.iter().all(|c| *c >= TANGENT_COS) {
-                continued += 1;
-            } else if cosines.len() == 3 && cosines.iter().all(|c| *c <= -TANGENT_COS) {
-                folded = Some(e.source);
-            }
-        }
-        match (continued, folded) {
+        let Neighbours { continued, folded } =
+            neighbours(draft, (hosts, uses), i, &|other| is_guess(draft.faces[other].id));
+        match (continued, folded.first().map(|(_, edge)| draft.edges[*edge as usize].source)) {
             (0, Some(edge)) => {
                 let reason = format!(
                     "a side was chosen, because with the other one the face would fold back on its tangent \
@@ -213,6 +194,90 @@ pub(super) fn of_guesses(
     }
     out
 }
+
+/// Tangent neighbours of a face.
+struct Neighbours {
+    /// Number of edges at which the face continues its neighbour.
+    continued: usize,
+    /// Neighbours on which the face folds back, by their index in the draft, each with the index of the edge.
+    folded: Vec<(usize, u32)>,
+}
+
+/// Finds the tangent neighbours of the face with the index `i`, without those for whose index `is_open` returns
+/// true.
+fn neighbours(
+    draft: &Draft,
+    (hosts, uses): (&[Host<'_>], &[Vec<UseAt>]),
+    i: usize,
+    is_open: &dyn Fn(usize) -> bool,
+) -> Neighbours {
+    let mut out = Neighbours { continued: 0, folded: vec![] };
+    for u in draft.faces[i].loops.iter().flatten() {
+        let Ok([a, b]) = <[UseAt; 2]>::try_from(uses[u.edge as usize].as_slice()) else { continue };
+        let other = if a.face == i { b.face } else { a.face };
+        if other == i || is_open(other) {
+            continue;
+        }
+        let e = &draft.edges[u.edge as usize];
+        let cosine = |t: f64| {
+            let n = |at: UseAt| status::outward_normal(draft, &hosts[at.face], at, t);
+            Some(n(a)?.dot(&n(b)?))
+        };
+        let (t0, t1) = e.range;
+        let cosines: Vec<f64> = [0.25, 0.5, 0.75].iter().filter_map(|s| cosine(t0 + (t1 - t0) * s)).collect();
+        if cosines.len() == 3 && cosines.iter().all(|c| *c >= TANGENT_COS) {
+            out.continued += 1;
+        } else if cosines.len() == 3 && cosines.iter().all(|c| *c <= -TANGENT_COS) {
+            out.folded.push((other, u.edge));
+        }
+    }
+    out
+}
+
+/// Returns the faces on closed surfaces whose outward normal contradicts their neighbours: each folds back on
+/// tangent neighbours on at least two different surfaces, none of them closed, and continues none. The loops
+/// of such a face are consistent with both normals. One neighbour is no evidence: a spherical cup in a
+/// cylinder of its radius ends in an edge without thickness. Each face is returned by its entity id, with
+/// that of one of these edges.
+pub(super) fn folded_back(
+    draft: &Draft,
+    hosts: &[Host<'_>],
+    uses: &[Vec<UseAt>],
+    tol: &Tolerances,
+) -> Vec<(u64, u64)> {
+    let mut out = vec![];
+    let found: Vec<Option<Neighbours>> = (0..draft.faces.len())
+        .map(|i| {
+            let is_open = |other: usize| is_closed(&hosts[other]);
+            is_closed(&hosts[i]).then(|| neighbours(draft, (hosts, uses), i, &is_open))
+        })
+        .collect();
+    for (i, face) in draft.faces.iter().enumerate() {
+        let Some(Neighbours { folded, .. }) = &found[i] else { continue };
+        let Some((first, edge)) = folded.first() else { continue };
+        let surface = &draft.faces[*first].surface;
+        let is_on_first = |e: u32| {
+            let e = &draft.edges[e as usize];
+            let p = e.curve.point(0.5 * (e.range.0 + e.range.1));
+            (surface.point(surface.invert(&p, None, None)) - p).norm() <= ONE_SURFACE * draft.size
+        };
+        let is_contradicted = folded.iter().any(|(_, e)| !is_on_first(*e));
+        // Parts of one face of the source have one normal.
+        let continues = |k: usize| found[k].as_ref().is_some_and(|n| n.continued > 0);
+        let is_continued = (0..draft.faces.len()).any(|k| draft.faces[k].id == face.id && continues(k));
+        if is_contradicted && !is_continued && reversed(draft, i, tol).is_some() {
+            out.push((face.id, draft.edges[*edge as usize].source));
+        }
+    }
+    out.sort_unstable();
+    out.dedup_by_key(|found| found.0);
+    out
+}
+
+/// Maximum distance of the middle of an edge from a surface on which it counts as lying, relative to the size
+/// of the solid. With a larger value, faces that continue each other at a shallow angle count as one
+/// surface; with a smaller one, inexact parts of one surface count as two.
+const ONE_SURFACE: f64 = 1e-5;
 
 /// Returns the entity ids of those of `faces` (entity ids) that fold back on a neighbour, that is lie
 /// back to back with it at some edge, and do not continue a neighbour smoothly at any edge.

@@ -391,6 +391,10 @@ fn finish(
             return Some(Built::Wrong(repair::Wrong { guesses, ..Default::default() }));
         }
     }
+    let folded = evidence::folded_back(draft, &hosts, &uses, tol);
+    if report.problems.is_empty() && !folded.is_empty() {
+        return Some(Built::Wrong(repair::Wrong { folded, ..Default::default() }));
+    }
     let bounds = bounds(draft, &domains);
     let shells = shell_masses(draft, &domains, &bounds, tol, options);
     // A sheet has no volume, so it cannot be inside out.

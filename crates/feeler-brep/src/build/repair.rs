@@ -853,6 +853,9 @@ pub(super) struct Wrong {
     /// Entity ids of faces with the wrong outward normal, each with a text of further evidence (possibly
     /// empty).
     pub(super) faces: Vec<(u64, String)>,
+    /// Entity ids of faces whose outward normal contradicts their tangent neighbours, each with the entity id
+    /// of an edge at which the face folds back on one.
+    pub(super) folded: Vec<(u64, u64)>,
     /// Entity ids of seam edges that take the wrong way around their circles.
     pub(super) arcs: Vec<u64>,
     /// Results of testing the guessed outward normals of faces, for those faces for which there is
@@ -935,8 +938,17 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
             format!("face #{f}: its loops enclose the other side of its surface, which was taken{evidence}"),
         );
     }
+    for (f, edge) in &wrong.folded {
+        report.warn(
+            *f,
+            format!(
+                "face #{f}: with the stated sense, it would fold back on its tangent neighbour at edge #{edge}; \
+                the other side of its surface was taken"
+            ),
+        );
+    }
     for f in &mut out.faces {
-        if wrong.faces.iter().any(|w| w.0 == f.id) {
+        if wrong.faces.iter().any(|w| w.0 == f.id) || wrong.folded.iter().any(|w| w.0 == f.id) {
             f.outward = !f.outward;
             f.either_way = false;
         }

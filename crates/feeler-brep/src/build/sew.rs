@@ -32,6 +32,32 @@ pub(super) fn root(merged: &[u32], mut v: u32) -> u32 {
     v
 }
 
+/// Merges the vertices at the joints of loops: the end of an edge and the start of the next one, if they are
+/// different vertices at one point (within `tol`, mm). Solids that touch themselves at a point or along
+/// an edge have such vertices. Enters in `merged`, for each removed vertex, the vertex that replaces it.
+/// Returns the number of removed vertices.
+pub(super) fn join_loops(source: &SolidSource, merged: &mut [u32], tol: f64) -> usize {
+    let mut gone = 0;
+    for l in source.faces.iter().flat_map(|f| &f.loops) {
+        let LoopSource::Edges(walk) = l else { continue };
+        let ends = |(e, forward): (u32, bool)| {
+            let e = &source.edges[e as usize];
+            if forward { [e.start, e.end] } else { [e.end, e.start] }
+        };
+        for (k, here) in walk.iter().enumerate() {
+            let next = walk[(k + 1) % walk.len()];
+            let (v, w) = (ends(*here)[1], ends(next)[0]);
+            let (a, b) = (root(merged, v), root(merged, w));
+            let [p, q] = [v, w].map(|v| source.vertices[v as usize].point);
+            if a != b && (p - q).norm() <= tol {
+                merged[a.max(b) as usize] = a.min(b);
+                gone += 1;
+            }
+        }
+    }
+    gone
+}
+
 /// Merges vertices within the sewing distance of each other, among the ends of edges that only one face
 /// uses. Enters in `merged`, for each removed vertex, the vertex that replaces it (see [`root`]).
 /// Returns the number of removed vertices.

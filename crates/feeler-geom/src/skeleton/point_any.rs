@@ -44,6 +44,12 @@ pub(super) fn solve(job: &mut Job<'_>, center: &P3, sigma: f64, other: &Primitiv
                 }
             } else if vertex_edge {
                 job.add(&Pair { s: 0.0, t: foot, n: complete_basis(&dir).0 });
+            } else if slope != 0.0 && b.sigma.abs() <= job.tol {
+                // At the apex the circle of footpoints is a point, which the samples of the family omit.
+                let (x, y) = complete_basis(&dir);
+                for across in [x, -x, y, -y] {
+                    job.add(&Pair { s: 0.0, t: foot, n: across * cos_phi + dir * slope });
+                }
             }
         }
         Primitive::Circle { frame, radius, sigma: sigma_b } => {
@@ -65,6 +71,15 @@ pub(super) fn solve(job: &mut Job<'_>, center: &P3, sigma: f64, other: &Primitiv
                 job.add_family(Family::One, mid - to_circle, mid + to_circle);
             }
             if rho <= job.noise {
+                // Where the tube passes through the axis, the circle of footpoints is a point.
+                if sigma == 0.0 && to_circle > job.noise && (to_circle - sigma_b.abs()).abs() <= job.tol {
+                    for quarter in [0.0, 0.5, 1.0, 1.5] {
+                        let theta = quarter * std::f64::consts::PI;
+                        let (sin, cos) = math::sin_cos(theta);
+                        let w = (frame.x * cos + frame.y * sin) * radius - frame.z * height;
+                        job.add_both(&Pair { s: 0.0, t: theta * radius, n: w / w.norm() });
+                    }
+                }
                 return;
             }
             let e_r = x_across / rho;

@@ -314,6 +314,42 @@ fn nearly_degenerate_poses_list_each_pair_once() {
     }
 }
 
+/// Where the circle of footpoints of a vertex is one point, at the apex of a cone and where the tube of a torus
+/// passes through its axis, isolated pairs replace it. Beside them, there is a family.
+#[test]
+fn a_vertex_at_an_apex_has_isolated_pairs() {
+    let (z, o) = ([0.0, 0.0, 1.0], [0.0; 3]);
+    let mut rng = SmallRng::seed_from_u64(12);
+    for slope in [0.6, -0.6, 0.1, -0.9] {
+        for shift in [0.0, 1e-12, -1e-12, 1e-17] {
+            let world = random_pose(&mut rng, 3.0);
+            let (vertex, hollow) = (ball([0.0, 0.0, shift], 0.0), cone(o, z, slope));
+            let axis = world * V3::z();
+            for swapped in [false, true] {
+                let [a, b] = if swapped { [hollow, vertex] } else { [vertex, hollow] };
+                let got = critical_pairs(&a.transformed(&world), &b.transformed(&world), 1.0, TOL, EXTENT);
+                assert!(!got.isolated.is_empty(), "{slope} {shift:e}: {got:#?}");
+                for c in &got.isolated {
+                    let outward = if swapped { -c.n } else { c.n };
+                    assert!(c.distance.abs() <= 1e-11, "{slope} {shift:e}: {c:#?}");
+                    assert!((outward.dot(&axis) - slope).abs() < 1e-12, "{slope} {shift:e}: {c:#?}");
+                }
+            }
+        }
+        let got =
+            critical_pairs(&ball([0.0, 0.0, slope.signum()], 0.0), &cone(o, z, slope), 5.0, TOL, EXTENT);
+        assert!(got.isolated.is_empty() && got.family == Some(Family::One), "{slope}: {got:#?}");
+    }
+    for sigma in [3.0, -3.0, 5.0, -5.0] {
+        let height = (sigma * sigma - 9.0f64).sqrt();
+        let world = random_pose(&mut rng, 3.0);
+        let (vertex, tube) = (ball([0.0, 0.0, height], 0.0), ring(o, z, 3.0, sigma));
+        let got = critical_pairs(&vertex.transformed(&world), &tube.transformed(&world), 1.0, TOL, EXTENT);
+        let touching = got.isolated.iter().filter(|c| c.distance.abs() <= 1e-14 * 50.0).count();
+        assert!(touching >= 4, "{sigma}: {got:#?}");
+    }
+}
+
 #[test]
 fn signed_distances_match_feet_and_differences() {
     let mut rng = SmallRng::seed_from_u64(3);
