@@ -372,8 +372,8 @@ pub struct TessellateArgs {
     /// label 0 marks voxels outside all grains
     #[arg(value_name = "IMAGE")]
     pub image: PathBuf,
-    /// File of the cells to write: .vtu (VTK) or .stl; can be given several times
-    #[arg(short, long, value_name = "FILE.vtu or FILE.stl")]
+    /// File of the cells to write: .vtu (VTK), .stl or .geo (gmsh); can be given several times
+    #[arg(short, long, value_name = "FILE.vtu, FILE.stl or FILE.geo")]
     pub output: Vec<PathBuf>,
     /// Number of voxels along each axis of a raw file, the fastest axis first
     #[arg(long, value_name = "NX,NY,NZ", value_parser = voxel_size)]
@@ -406,6 +406,9 @@ pub struct TessellateArgs {
     /// Merge edges shorter than this, in the unit of the image, before the cells are written
     #[arg(long, value_name = "LENGTH", value_parser = positive_number)]
     pub min_edge: Option<f64>,
+    /// Page to look at: cells that can be picked and moved apart, short edges before and after --min-edge
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
     /// Save the state of the fit in this file after each iteration, and continue from it if it exists
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,

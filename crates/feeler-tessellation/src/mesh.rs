@@ -37,6 +37,17 @@ pub struct MeshFace {
     offset: f64,
 }
 
+impl MeshFace {
+    fn edges(&self) -> impl Iterator<Item = MeshEdge> {
+        let next = self.vertices.iter().cycle().skip(1);
+        self.vertices.iter().zip(next).map(|((u, s), (v, t))| {
+            let forward = (*u, *v, minus(*t, *s));
+            let backward = (*v, *u, minus(*s, *t));
+            forward.min(backward)
+        })
+    }
+}
+
 /// Cells as a mesh of polygons without gaps.
 #[derive(Clone, Debug)]
 pub struct CellMesh {
@@ -181,13 +192,7 @@ impl CellMesh {
     /// Returns the triangles of a polygon around its middle if it has more than three vertices.
     #[must_use]
     pub fn triangles(&self, polygon: &[ShiftedVertex]) -> Vec<[P3; 3]> {
-        let points: Vec<P3> = polygon.iter().map(|v| self.position(*v)).collect();
-        if let [a, b, c] = points[..] {
-            return vec![[a, b, c]];
-        }
-        let middle = middle(&points);
-        let next = points.iter().cycle().skip(1);
-        points.iter().zip(next).map(|(a, b)| [*a, *b, middle]).collect()
+        triangles(&polygon.iter().map(|v| self.position(*v)).collect::<Vec<_>>())
     }
 
     /// Returns the volume and the centre of mass of a cell.
@@ -205,16 +210,29 @@ impl CellMesh {
     /// Returns all edges.
     #[must_use]
     pub fn edges(&self) -> BTreeSet<MeshEdge> {
-        let mut out = BTreeSet::new();
+        self.faces.iter().flat_map(MeshFace::edges).collect()
+    }
+
+    /// Returns all edges, each with the cells that meet there, in ascending order.
+    #[must_use]
+    pub fn edges_with_cells(&self) -> BTreeMap<MeshEdge, BTreeSet<u32>> {
+        let mut out: BTreeMap<MeshEdge, BTreeSet<u32>> = BTreeMap::new();
         for face in &self.faces {
-            let next = face.vertices.iter().cycle().skip(1);
-            for ((u, s), (v, t)) in face.vertices.iter().zip(next) {
-                let forward = (*u, *v, minus(*t, *s));
-                let backward = (*v, *u, minus(*s, *t));
-                out.insert(forward.min(backward));
+            for edge in face.edges() {
+                let cells = out.entry(edge).or_default();
+                cells.insert(face.cell);
+                if let Neighbour::Cell { index, .. } = face.neighbour {
+                    cells.insert(index);
+                }
             }
         }
         out
+    }
+
+    /// Returns the end points of an edge.
+    #[must_use]
+    pub fn ends(&self, (u, v, shift): MeshEdge) -> [P3; 2] {
+        [self.positions[u as usize], self.position((v, shift))]
     }
 
     fn edge_length(&self, (u, v, shift): MeshEdge) -> f64 {
@@ -283,6 +301,16 @@ impl CellMesh {
             n.dot(&normal) >= limit * n.norm()
         })
     }
+}
+
+/// Returns the triangles of a polygon around its middle if it has more than three vertices.
+pub(crate) fn triangles(points: &[P3]) -> Vec<[P3; 3]> {
+    if let [a, b, c] = points[..] {
+        return vec![[a, b, c]];
+    }
+    let middle = middle(points);
+    let next = points.iter().cycle().skip(1);
+    points.iter().zip(next).map(|(a, b)| [*a, *b, middle]).collect()
 }
 
 fn middle(points: &[P3]) -> P3 {
