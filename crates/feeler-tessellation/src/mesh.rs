@@ -84,6 +84,11 @@ pub struct Regularisation {
 /// planar.
 pub const MAX_FACE_ANGLE: f64 = 20.0;
 
+/// Maximum angle (degrees) as [`MAX_FACE_ANGLE`] for triangles of short edges, which are merged later. With a
+/// larger value, a face may fold; with a smaller one, one of two adjacent short edges prevents the merge of the
+/// other one, because its triangle turns the most.
+const MAX_SHORT_ANGLE: f64 = 60.0;
+
 /// Weight of a wall's plane relative to that of a face in the least squares for a vertex.
 const WALL_WEIGHT: f64 = 1e8;
 
@@ -272,7 +277,7 @@ impl CellMesh {
             for (_, edge) in &short {
                 // Edges around a merged vertex have other lengths now; the next pass has them.
                 let is_current = !touched.contains(&edge.0) && !touched.contains(&edge.1);
-                if is_current && merger.merge(*edge) {
+                if is_current && merger.merge(*edge, min_edge) {
                     touched.extend([edge.0, edge.1]);
                     report.merged += 1;
                 }
@@ -291,14 +296,16 @@ impl CellMesh {
         report
     }
 
-    /// Returns whether the triangles of a face deviate from its plane by at most [`MAX_FACE_ANGLE`].
-    fn is_even(&self, face: &[ShiftedVertex]) -> bool {
+    /// Returns whether the triangles of a face deviate from its plane by at most [`MAX_FACE_ANGLE`], or by
+    /// [`MAX_SHORT_ANGLE`] at edges shorter than `min_edge`.
+    fn is_even(&self, face: &[ShiftedVertex], min_edge: f64) -> bool {
         let points: Vec<P3> = face.iter().map(|v| self.position(*v)).collect();
         let normal = area_vector(&points);
-        let limit = math::cos(MAX_FACE_ANGLE.to_radians()) * normal.norm();
-        self.triangles(face).iter().all(|t| {
+        let [long, short] = [MAX_FACE_ANGLE, MAX_SHORT_ANGLE].map(|a| math::cos(a.to_radians()));
+        triangles(&points).iter().all(|t| {
             let n = area_vector(t);
-            n.dot(&normal) >= limit * n.norm()
+            let limit = if (t[1] - t[0]).norm() < min_edge { short } else { long };
+            n.dot(&normal) >= limit * normal.norm() * n.norm()
         })
     }
 }
@@ -313,7 +320,7 @@ pub(crate) fn triangles(points: &[P3]) -> Vec<[P3; 3]> {
     points.iter().zip(next).map(|(a, b)| [*a, *b, middle]).collect()
 }
 
-fn middle(points: &[P3]) -> P3 {
+pub(crate) fn middle(points: &[P3]) -> P3 {
     P3::from(points.iter().fold(V3::zeros(), |s, p| s + p.coords) / as_float(points.len().max(1)))
 }
 
@@ -342,7 +349,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges the second vertex of an edge into the first one, unless the result would not be a valid mesh.
-    fn merge(&mut self, (u, v, shift): MeshEdge) -> bool {
+    fn merge(&mut self, (u, v, shift): MeshEdge, min_edge: f64) -> bool {
         if u == v {
             return false;
         }
@@ -368,11 +375,19 @@ impl<'a> Merger<'a> {
             .copied()
             .chain(self.planes_at[vi].iter().map(|(f, t)| (*f, minus(*t, shift))))
             .collect();
-        let mean = self.mesh.positions[ui] + (self.mesh.position((v, shift)) - self.mesh.positions[ui]) * 0.5;
-        let position = self.least_squares(&planes, &mean);
-        let old_position = std::mem::replace(&mut self.mesh.positions[ui], position);
-        if !loops.values().all(|l| l.is_empty() || self.mesh.is_even(l)) {
-            self.mesh.positions[ui] = old_position;
+        let ends = [self.mesh.positions[ui], self.mesh.position((v, shift))];
+        let mean = nalgebra::center(&ends[0], &ends[1]);
+        // The minimum of (6.6) is the best position. If it makes a face too uneven, the others are tried.
+        let mut others = [mean, ends[0], ends[1]].map(|p| self.on_walls(&planes, p));
+        others.sort_by(|a, b| self.square_sum(&planes, a).total_cmp(&self.square_sum(&planes, b)));
+        let best = self.least_squares(&planes, &mean);
+        let is_even = |mesh: &mut CellMesh, position: &P3| {
+            mesh.positions[ui] = *position;
+            loops.values().all(|l| l.is_empty() || mesh.is_even(l, min_edge))
+        };
+        let found = std::iter::once(best).chain(others).any(|p| is_even(self.mesh, &p));
+        if !found {
+            self.mesh.positions[ui] = ends[0];
             return false;
         }
         for (f, new) in loops {
@@ -439,24 +454,38 @@ impl<'a> Merger<'a> {
     /// the walls.
     fn least_squares(&self, planes: &BTreeSet<(u32, [i32; 3])>, mean: &P3) -> P3 {
         let (mut matrix, mut right) = (Matrix3::identity() * MEAN_WEIGHT, V3::zeros());
-        let mut walls = Vec::new();
         for (f, shift) in planes {
             let face = &self.mesh.faces[*f as usize];
             let at = mean + self.mesh.shifted(*shift);
             let gap = face.offset - face.normal.dot(&at.coords);
             let mut weight = 1.0;
-            if let Neighbour::Wall { axis, upper } = face.neighbour {
-                walls.push((usize::from(axis), upper));
+            if let Neighbour::Wall { .. } = face.neighbour {
                 weight = WALL_WEIGHT;
             }
             matrix += face.normal * face.normal.transpose() * weight;
             right += face.normal * (gap * weight);
         }
         let step = matrix.cholesky().map_or_else(V3::zeros, |c| c.solve(&right));
-        let mut out = mean + step;
-        for (axis, upper) in walls {
-            out[axis] = if upper { self.mesh.domain.lengths[axis] } else { 0.0 };
+        self.on_walls(planes, mean + step)
+    }
+
+    /// Moves a point onto the walls among the planes.
+    fn on_walls(&self, planes: &BTreeSet<(u32, [i32; 3])>, mut point: P3) -> P3 {
+        for (f, _) in planes {
+            if let Neighbour::Wall { axis, upper } = self.mesh.faces[*f as usize].neighbour {
+                let axis = usize::from(axis);
+                point[axis] = if upper { self.mesh.domain.lengths[axis] } else { 0.0 };
+            }
         }
-        out
+        point
+    }
+
+    /// Computes the sum of squared distances of a point to planes.
+    fn square_sum(&self, planes: &BTreeSet<(u32, [i32; 3])>, point: &P3) -> f64 {
+        let gaps = planes.iter().map(|(f, shift)| {
+            let face = &self.mesh.faces[*f as usize];
+            face.offset - face.normal.dot(&(point + self.mesh.shifted(*shift)).coords)
+        });
+        gaps.map(|gap| gap * gap).sum()
     }
 }

@@ -1,9 +1,10 @@
 //! Cells as polyhedra with common vertices, and their files: VTK (unstructured grid of polyhedra), STL
 //! (triangles) and gmsh (surfaces and volumes to be meshed).
 
-use crate::mesh::{CellMesh, ShiftedVertex, triangles};
-use crate::tessellation::{Neighbour, volume_and_centroid};
-use feeler_geom::{P3, V3};
+use crate::image::as_float;
+use crate::mesh::{CellMesh, ShiftedVertex, middle as middle_of, triangles};
+use crate::tessellation::{Neighbour, area_vector, volume_and_centroid};
+use feeler_geom::{P3, V3, math};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -47,13 +48,13 @@ const VTK_POLYHEDRON: u32 = 42;
 /// size. A larger number gives finer meshes.
 const ELEMENTS_PER_DIAMETER: f64 = 5.0;
 
+/// Maximum distance of the vertices of a plane face from its plane, relative to its size. With a larger value,
+/// gmsh places points of uneven faces on planes that may intersect other faces; with a smaller one, rounding
+/// divides faces into triangles.
+const PLANAR: f64 = 1e-9;
+
 /// Names of the walls in files of gmsh: axis, then lower or upper end.
 const WALL_NAMES: [&str; 6] = ["x0", "x1", "y0", "y1", "z0", "z1"];
-
-/// Returns the number of a wall, from 0 to 5: twice the axis, plus 1 at the upper end.
-const fn wall_number(axis: u8, upper: bool) -> usize {
-    2 * axis as usize + upper as usize
-}
 
 impl CellMesh {
     /// Returns the cells as polyhedra. `origin` is added to all positions.
@@ -189,59 +190,38 @@ impl Polyhedra {
     /// Returns the cells as a geometry of gmsh (`.geo`): surfaces and volumes that meshes of adjacent cells
     /// share. Volumes have the names `grain_LABEL` and their labels as physical groups, walls the names `x0`,
     /// `x1`, … `z1`. The size of the elements is a fifth of the mean diameter of the cells, or that of
-    /// `gmsh -setnumber size LENGTH`.
-    ///
-    /// Surfaces are plane; gmsh places the inner points of an uneven face on its mean plane.
+    /// `gmsh -setnumber size LENGTH`. Uneven faces are triangles around their middle.
     #[must_use]
     pub fn to_geo(&self, labels: &[u32]) -> String {
-        let mut out = String::from("SetFactory(\"Built-in\");\n");
         let cells: Vec<(usize, &Range<usize>)> =
             self.cells.iter().enumerate().filter(|(_, c)| !c.is_empty()).collect();
-        let diameter = |k: usize| feeler_geom::math::powf(self.volume_and_centroid(k).0.max(0.0), 1.0 / 3.0);
-        let mean =
-            cells.iter().map(|(k, _)| diameter(*k)).sum::<f64>() / crate::image::as_float(cells.len().max(1));
-        // Writing to a string does not fail.
-        let _ = writeln!(out, "DefineConstant[ size = {} ];", mean / ELEMENTS_PER_DIAMETER);
-        out += "Mesh.MeshSizeMax = size;\n";
-        // Numbers start at 1, because a negative number stands for the opposite direction.
-        for (k, p) in (1..).zip(&self.points) {
-            let _ = writeln!(out, "Point({k}) = {{{}, {}, {}}};", p.x, p.y, p.z);
-        }
-        let mut lines: HashMap<(u32, u32), usize> = HashMap::new();
-        let mut surfaces: HashMap<Vec<u32>, usize> = HashMap::new();
-        let mut walls: [Vec<String>; 6] = Default::default();
+        let diameter = |k: usize| math::powf(self.volume_and_centroid(k).0.max(0.0), 1.0 / 3.0);
+        let sum: f64 = cells.iter().map(|(k, _)| diameter(*k)).sum();
+        let mean = sum / as_float(cells.len().max(1));
+        let mut out = Geometry::default();
+        self.points.iter().for_each(|p| out.add_point(*p));
+        // Surfaces of a face, by its vertices in ascending order.
+        let mut known: HashMap<Vec<u32>, Range<usize>> = HashMap::new();
+        let mut walls: [Vec<usize>; 6] = Default::default();
         let mut volumes = String::new();
+        // Numbers start at 1, because a negative number stands for the opposite direction.
         for (number, (k, cell)) in (1..).zip(cells) {
             let mut shell = Vec::new();
             for face in &self.faces[cell.clone()] {
                 let mut key = face.vertices.clone();
                 key.sort_unstable();
-                if let Some(surface) = surfaces.get(&key) {
-                    shell.push(format!("-{surface}"));
+                if let Some(surfaces) = known.get(&key) {
+                    shell.extend(surfaces.clone().map(|s| format!("-{s}")));
                     continue;
                 }
-                let mut sides = Vec::new();
-                let next = face.vertices.iter().cycle().skip(1);
-                for (a, b) in face.vertices.iter().zip(next) {
-                    let line = lines.len() + 1;
-                    let known = *lines.entry((*a.min(b), *a.max(b))).or_insert(line);
-                    if known == line {
-                        let _ = writeln!(out, "Line({line}) = {{{}, {}}};", a.min(b) + 1, a.max(b) + 1);
-                    }
-                    sides.push(if a < b { known.to_string() } else { format!("-{known}") });
-                }
-                let surface = surfaces.len() + 1;
-                let _ = writeln!(
-                    out,
-                    "Curve Loop({surface}) = {{{}}}; Plane Surface({surface}) = {{{surface}}};",
-                    sides.join(", ")
-                );
-                surfaces.insert(key, surface);
-                shell.push(surface.to_string());
+                let surfaces = out.add_face(face, &self.polygon(face));
+                shell.extend(surfaces.clone().map(|s| s.to_string()));
                 if let Neighbour::Wall { axis, upper } = face.neighbour {
-                    walls[wall_number(axis, upper)].push(surface.to_string());
+                    walls[2 * usize::from(axis) + usize::from(upper)].extend(surfaces.clone());
                 }
+                known.insert(key, surfaces);
             }
+            // Writing to a string does not fail.
             let _ = writeln!(
                 volumes,
                 "Surface Loop({number}) = {{{}}}; Volume({number}) = {{{number}}}; \
@@ -250,10 +230,72 @@ impl Polyhedra {
                 labels[k]
             );
         }
-        out += &volumes;
         for (k, (name, wall)) in (1..).zip(WALL_NAMES.iter().zip(&walls)).filter(|(_, w)| !w.1.is_empty()) {
-            let _ = writeln!(out, "Physical Surface(\"{name}\", {k}) = {{{}}};", wall.join(", "));
+            let list: Vec<String> = wall.iter().map(usize::to_string).collect();
+            let _ = writeln!(volumes, "Physical Surface(\"{name}\", {k}) = {{{}}};", list.join(", "));
         }
-        out
+        format!(
+            "SetFactory(\"Built-in\");\nDefineConstant[ size = {} ];\nMesh.MeshSizeMax = size;\n\
+             // Raises the quality of the worst elements.\nMesh.OptimizeNetgen = 1;\n{}{volumes}",
+            mean / ELEMENTS_PER_DIAMETER,
+            out.text
+        )
     }
+}
+
+/// Points, lines and surfaces of a file of gmsh.
+#[derive(Default)]
+struct Geometry {
+    text: String,
+    point_count: u32,
+    lines: HashMap<(u32, u32), usize>,
+    surface_count: usize,
+}
+
+impl Geometry {
+    fn add_point(&mut self, p: P3) {
+        self.point_count += 1;
+        // Writing to a string does not fail.
+        let _ = writeln!(self.text, "Point({}) = {{{}, {}, {}}};", self.point_count, p.x, p.y, p.z);
+    }
+
+    /// Adds the surfaces of a face: one, or triangles around the middle. Returns their numbers.
+    fn add_face(&mut self, face: &PolyhedronFace, polygon: &[P3]) -> Range<usize> {
+        let start = self.surface_count + 1;
+        if is_planar(polygon) {
+            self.add_surface(&face.vertices);
+        } else {
+            let middle = self.point_count;
+            self.add_point(middle_of(polygon));
+            let next = face.vertices.iter().cycle().skip(1);
+            for (a, b) in face.vertices.iter().zip(next) {
+                self.add_surface(&[*a, *b, middle]);
+            }
+        }
+        start..self.surface_count + 1
+    }
+
+    fn add_surface(&mut self, vertices: &[u32]) {
+        let mut sides = Vec::new();
+        for (a, b) in vertices.iter().zip(vertices.iter().cycle().skip(1)) {
+            let (low, high) = (*a.min(b), *a.max(b));
+            let next = self.lines.len() + 1;
+            let line = *self.lines.entry((low, high)).or_insert(next);
+            if line == next {
+                let _ = writeln!(self.text, "Line({line}) = {{{}, {}}};", low + 1, high + 1);
+            }
+            sides.push(if a < b { line.to_string() } else { format!("-{line}") });
+        }
+        self.surface_count += 1;
+        let (k, list) = (self.surface_count, sides.join(", "));
+        let _ = writeln!(self.text, "Curve Loop({k}) = {{{list}}}; Plane Surface({k}) = {{{k}}};");
+    }
+}
+
+/// Returns whether the vertices of a polygon lie in a plane.
+fn is_planar(polygon: &[P3]) -> bool {
+    let middle = middle_of(polygon);
+    let Some(normal) = area_vector(polygon).try_normalize(0.0) else { return true };
+    let size = polygon.iter().map(|p| (p - middle).norm()).fold(0.0, f64::max);
+    polygon.len() == 3 || polygon.iter().all(|p| normal.dot(&(p - middle)).abs() <= PLANAR * size)
 }
