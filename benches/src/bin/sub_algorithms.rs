@@ -4,14 +4,14 @@
 //! `sub_algorithms [--pairs N] [--out FOLDER]` prints the time of a call for each region of a simplex; then, for
 //! polygonal balls of 24 to 1,000 vertices, the time of all calls of a query (Algorithm 5 of DIST), and the
 //! time of the query by tolerance and number of vertices, both with and without hill climbing. FOLDER receives
-//! the values as CSV and the figures as SVG.
+//! the values as CSV and the figures as SVG. Times are those of the processor.
 
 #![allow(clippy::print_stdout, reason = "a program that prints tables")]
 
 use clap::Parser;
 use feeler_benches::bars::{self, Group};
 use feeler_benches::plot::{self, Axis, Chart, ColorMap, Series};
-use feeler_benches::{Fallible, exit_code};
+use feeler_benches::{Fallible, cpu_seconds, exit_code};
 use feeler_convex::reference::cases::CaseRandom;
 use feeler_convex::reference::{Backup, Johnson, JohnsonWithBackup, Voronoi, algorithm_5};
 use feeler_convex::{
@@ -23,7 +23,6 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Times of sub-algorithms of GJK.
 #[derive(Debug, Parser)]
@@ -49,16 +48,15 @@ const TOLERANCES: [f64; 7] = [1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14];
 /// Number of repetitions of a measurement, of which the shortest counts.
 const ROUNDS: usize = 5;
 
-#[expect(clippy::cast_precision_loss, reason = "a time")]
 fn nanoseconds(n: u32, mut call: impl FnMut()) -> f64 {
-    let round = |call: &mut dyn FnMut()| {
-        let start = Instant::now();
+    let mut round = || {
+        let start = cpu_seconds();
         for _ in 0..n {
             call();
         }
-        start.elapsed().as_nanos() as f64 / f64::from(n)
+        1e9 * (cpu_seconds() - start) / f64::from(n)
     };
-    (0..ROUNDS).map(|_| round(&mut call)).fold(f64::INFINITY, f64::min)
+    (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min)
 }
 
 /// Simplices whose nearest face has `kept` vertices, including the newest one, as in a search.
@@ -82,7 +80,7 @@ fn simplices(rng: &mut CaseRandom, n: usize, kept: usize) -> Vec<Vec<V3>> {
 }
 
 fn time<S: SubAlgorithm>(sub_algorithm: &S, simplices: &[Vec<V3>]) -> f64 {
-    let all = nanoseconds(200, || {
+    let all = nanoseconds(40, || {
         for s in simplices {
             black_box(sub_algorithm.nearest(black_box(s)));
         }

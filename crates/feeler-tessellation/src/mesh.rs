@@ -8,6 +8,7 @@
 //! - A merged vertex that lies on walls of the domain stays on them; (6.6) is minimised along the walls.
 //! - If the faces leave a direction undetermined, the vertex is placed near the mean of those that it
 //!   replaces.
+//! - If the minimum of (6.6) makes a face too uneven, the vertex is placed at the middle or an end of the edge.
 
 use crate::domain::Domain;
 use crate::image::as_float;
@@ -254,7 +255,7 @@ impl CellMesh {
 
     /// Merges the end points of edges shorter than `min_edge`, the shortest edges first, until no more edges
     /// can be merged. The new vertex minimises the sum of squared distances to the original planes of its
-    /// faces (6.6).
+    /// faces (6.6), or lies at the middle or an end of the edge.
     pub fn regularise(&mut self, min_edge: f64) -> Regularisation {
         let n = self.cells.len();
         let volumes: Vec<f64> = (0..n).map(|k| self.volume_and_centroid(k).0).collect();

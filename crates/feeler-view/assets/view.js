@@ -1162,6 +1162,7 @@
       clearMarks();
       pairBox.replaceChildren();
       restyle();
+      if (state.scene.are_cells) tell.textContent = (show.parts ?? []).map(name).join(', ');
       if (show.parts) look(boxOf(show.parts.map(i => state.parts[i])));
       else {
         if (state.scene.marks.length) markAll();

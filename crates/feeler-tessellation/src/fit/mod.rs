@@ -61,7 +61,8 @@ pub struct FitOptions {
     /// the centres of mass and sizes of the grains.
     pub interfaces_first: bool,
     /// Decrease of the objective in one iteration, in mean grain diameters, below which the fit has converged
-    /// (DIST §6.5.2: 10⁻⁵ and 10⁻⁶). A larger value ends earlier, with a larger objective.
+    /// (DIST §6.5.2: 10⁻⁵ and 10⁻⁶), if it is also less than 5 % of the objective. A larger value ends earlier,
+    /// with a larger objective.
     pub tolerance: f64,
     /// Maximum number of iterations of all stages.
     pub max_iterations: u64,
@@ -134,6 +135,11 @@ const MIN_DAMPING: f64 = 1e-9;
 /// Damping up to which a small decrease means that the fit has converged. With a larger value, directions that
 /// the image determines weakly are not fitted; a smaller one takes more iterations.
 const NEGLIGIBLE_DAMPING: f64 = 1e-7;
+
+/// Decrease of an iteration of the gradient method relative to the objective from which on the fit has not
+/// converged, also if the decrease is below the tolerance: images without noise have far smaller objectives. A
+/// larger value ends earlier.
+const SLOW_ITERATION: f64 = 0.05;
 
 /// Decrease of a sweep relative to the objective below which the simplexes are made smaller.
 const SLOW_SWEEP: f64 = 0.05;
@@ -320,7 +326,8 @@ impl<'a, D: CellDistance> Fit<'a, D> {
             self.state.history.push(self.state.objective);
         }
         let decrease = before - self.state.objective;
-        let is_slow = progress == Iteration::Full && decrease < self.options.tolerance;
+        let limit = self.options.tolerance.min(SLOW_ITERATION * before);
+        let is_slow = progress == Iteration::Full && decrease < limit;
         let is_zero = self.state.objective <= 0.0;
         if progress == Iteration::Converged || is_slow || is_zero {
             match stage {
