@@ -182,12 +182,12 @@ fn build<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyAny>> {
         .set("volumes", PyArray1::from_iter(py, values.iter().map(|(v, _)| *v)))?
         .set("centroids", rows(py, &centroids)?)?
         .set("vertices", rows(py, &points)?)?
-        .set("cell_offsets", offsets(&mut polyhedra.cells.iter().map(|c| c.end))?)?
+        .set("cell_offsets", offsets(&mut polyhedra.cells.iter().map(|c| c.end)))?
         .set(
             "face_neighbours",
             PyArray1::from_iter(py, polyhedra.faces.iter().map(|f| neighbour_number(f.neighbour))),
         )?
-        .set("face_offsets", offsets(&mut face_ends)?)?
+        .set("face_offsets", offsets(&mut face_ends))?
         .set(
             "face_vertices",
             PyArray1::from_iter(py, polyhedra.faces.iter().flat_map(|f| &f.vertices).copied()),

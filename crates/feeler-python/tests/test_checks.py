@@ -475,7 +475,7 @@ def test_invalid_images():
         feeler.tessellate(np.zeros((3, 3, 3), int))
     with pytest.raises(feeler.QueryError, match="spacing is 0"):
         feeler.tessellate(np.ones((3, 3, 3), int), spacing=0)
-    with pytest.raises(feeler.QueryError, match="min_edge is nan"):
+    with pytest.raises(feeler.QueryError, match="min_edge is NaN"):
         feeler.tessellate(np.ones((3, 3, 3), int), min_edge=float("nan"))
     with pytest.raises(feeler.FileError, match="nowhere.nrrd: cannot be read"):
         feeler.tessellate("nowhere.nrrd")

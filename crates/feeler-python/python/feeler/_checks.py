@@ -322,7 +322,7 @@ def tessellate(
     voronoi: whether to fit ordinary Voronoi cells, without weights.
     min_edge: length below which edges are merged into vertices.
     tolerance: the fit ends when an iteration decreases the root mean square distance by less than this, in mean grain
-    diameters, and by less than 5 %.
+    diameters, and by less than 5 % unless it is below this value.
     max_iterations: maximum number of iterations; the result then has is_converged = False.
     derivative_free: whether to fit site by site without derivatives, which is slower.
     threads, progress: as of clearance, for iterations; the total is max_iterations.
@@ -331,7 +331,7 @@ def tessellate(
 
     >>> x, y, z = np.indices((12, 12, 12))
     >>> cells = feeler.tessellate(np.where(x + y < 12, 1, 2), spacing=0.5)
-    >>> cells.volumes.round(1).tolist(), cells.is_converged
+    >>> cells.volumes.round().tolist(), cells.is_converged
     ([117.0, 99.0], True)
     """
     edges = None if spacing is None else np.broadcast_to(np.asarray(spacing, dtype=float), 3).tolist()

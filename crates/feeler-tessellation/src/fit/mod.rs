@@ -61,8 +61,8 @@ pub struct FitOptions {
     /// the centres of mass and sizes of the grains.
     pub interfaces_first: bool,
     /// Decrease of the objective in one iteration, in mean grain diameters, below which the fit has converged
-    /// (DIST §6.5.2: 10⁻⁵ and 10⁻⁶), if it is also less than 5 % of the objective. A larger value ends earlier,
-    /// with a larger objective.
+    /// (DIST §6.5.2: 10⁻⁵ and 10⁻⁶). An objective above this value must also decrease by less than 5 %. A
+    /// larger value ends earlier, with a larger objective.
     pub tolerance: f64,
     /// Maximum number of iterations of all stages.
     pub max_iterations: u64,
@@ -137,8 +137,8 @@ const MIN_DAMPING: f64 = 1e-9;
 const NEGLIGIBLE_DAMPING: f64 = 1e-7;
 
 /// Decrease of an iteration of the gradient method relative to the objective from which on the fit has not
-/// converged, also if the decrease is below the tolerance: images without noise have far smaller objectives. A
-/// larger value ends earlier.
+/// converged, although the decrease is below the tolerance: objectives of images without noise are hardly larger
+/// than the tolerance. A larger value ends earlier.
 const SLOW_ITERATION: f64 = 0.05;
 
 /// Decrease of a sweep relative to the objective below which the simplexes are made smaller.
@@ -326,8 +326,9 @@ impl<'a, D: CellDistance> Fit<'a, D> {
             self.state.history.push(self.state.objective);
         }
         let decrease = before - self.state.objective;
-        let limit = self.options.tolerance.min(SLOW_ITERATION * before);
-        let is_slow = progress == Iteration::Full && decrease < limit;
+        let tolerance = self.options.tolerance;
+        let is_small = decrease < tolerance && (before <= tolerance || decrease < SLOW_ITERATION * before);
+        let is_slow = progress == Iteration::Full && is_small;
         let is_zero = self.state.objective <= 0.0;
         if progress == Iteration::Converged || is_slow || is_zero {
             match stage {
