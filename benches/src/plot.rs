@@ -105,9 +105,9 @@ fn grid(
     let width = GAP + float(columns.min(count)) * cell[0];
     let height = top + float(count.div_ceil(columns)) * cell[1];
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \
-         {height}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{width}\" height=\"{height}\" \
-         fill=\"white\"/>\n<text x=\"{GAP}\" y=\"18\" font-weight=\"bold\" font-size=\"14\">{}</text>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n<text x=\"{GAP}\" y=\"18\" font-weight=\"bold\" font-size=\"14\">{}</text>\n",
         escape(title)
     );
     // Writing to a string does not fail.
@@ -209,8 +209,8 @@ fn draw_chart(svg: &mut String, chart: &Chart, [left, top]: [f64; 2]) {
     let _ = writeln!(
         svg,
         "<rect x=\"{left}\" y=\"{top}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"none\" stroke=\"#888\"/>\
-         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text><text transform=\"translate({:.1} {:.1}) \
-         rotate(-90)\" text-anchor=\"middle\">{}</text>",
+         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+         <text transform=\"translate({:.1} {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
         left + 0.5 * WIDTH,
         top + HEIGHT + 32.0,
         escape(chart.x.label),
@@ -267,8 +267,8 @@ fn draw_color_map(svg: &mut String, map: &ColorMap, (low, high): (f64, f64), [le
             let part = if high > low { (value - low) / (high - low) } else { 0.0 };
             let _ = writeln!(
                 svg,
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" fill=\"hsl({:.0} 70% 60%)\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value:.0}</text>",
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" \
+                 fill=\"hsl({:.0} 70% 60%)\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value:.0}</text>",
                 220.0 * (1.0 - part),
                 x + 0.5 * w,
                 y + 0.5 * h + 4.0

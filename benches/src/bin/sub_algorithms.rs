@@ -1,10 +1,10 @@
-//! Signed Volumes against Johnson's sub-algorithm, its backup procedure and the Voronoi search: DIST §4.8.1 and
-//! §4.8.2, Figures 4.28 to 4.32.
+//! Signed Volumes against Johnson's sub-algorithm, its backup procedure and the Voronoi search: DIST §4.8.1
+//! and §4.8.2, Figures 4.28 to 4.32.
 //!
-//! `sub_algorithms [--pairs N] [--out FOLDER]` prints the time of a call for each region of a simplex; then, for
-//! polygonal balls of 24 to 1,000 vertices, the time of all calls of a query (Algorithm 5 of DIST), and the
-//! time of the query by tolerance and number of vertices, both with and without hill climbing. FOLDER receives
-//! the values as CSV and the figures as SVG. Times are those of the processor.
+//! `sub_algorithms [--pairs N] [--out FOLDER]` prints the time of a call for each region of a simplex;
+//! then, for polygonal balls of 24 to 1,000 vertices, the time of all calls of a query (Algorithm 5 of
+//! DIST), and the time of the query by tolerance and number of vertices, both with and without hill
+//! climbing. FOLDER receives the values as CSV and the figures as SVG. Times are those of the processor.
 
 #![allow(clippy::print_stdout, reason = "a program that prints tables")]
 
@@ -42,7 +42,8 @@ const ADAPTIVE: SignedVolumes = SignedVolumes { signs: Signs::Adaptive };
 const CONFIGURATIONS: [(&str, f64); 3] = [("distant", 1.0), ("close", 1e-4), ("overlapping", -0.3)];
 /// Numbers of vertices of a ball. Hulls of fewer than 24 vertices have no hill climbing.
 const VERTICES: [usize; 6] = [24, 50, 100, 200, 500, 1000];
-/// Tolerances of Algorithm 5: relative decrease of the squared distance, and distance relative to the simplex.
+/// Tolerances of Algorithm 5: relative decrease of the squared distance, and distance relative to the
+/// simplex.
 const TOLERANCES: [f64; 7] = [1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14];
 
 /// Number of repetitions of a measurement, of which the shortest counts.
@@ -92,9 +93,7 @@ fn primitives(out: Option<&Path>) -> Fallible<()> {
     println!(
         "Time of one call (ns), by vertices of the simplex and of the face that contains the nearest point:\n"
     );
-    println!(
-        "| simplex, face | Signed Volumes | with adaptive signs | Johnson | Johnson and backup | backup | Voronoi |"
-    );
+    println!("| simplex, face | Signed Volumes | adaptive signs | Johnson | and backup | backup | Voronoi |");
     println!("|---|---|---|---|---|---|---|");
     let mut rng = CaseRandom(3);
     let mut csv =
@@ -282,7 +281,8 @@ fn queries(kinds: &[Kind], out: Option<&Path>) -> Fallible<()> {
     println!("\nTime of a query (ns), tolerances 1e-8 and 1e-14, Johnson with backup and Signed Volumes:\n");
     println!("| balls | vertices | JB 1e-8 | SV 1e-8 | JB 1e-14 | SV 1e-14 |\n|---|---|---|---|---|---|");
     let mut csv = String::from(
-        "configuration,hill_climbing,vertices,tolerance,sub_algorithm,calls_ns,query_ns,iterations,failures\n",
+        "configuration,hill_climbing,vertices,tolerance,sub_algorithm,calls_ns,query_ns,\
+         iterations,failures\n",
     );
     for kind in kinds {
         for (tolerance, means) in TOLERANCES.iter().zip(&kind.means) {

@@ -205,7 +205,9 @@ fn build<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyAny>> {
 
 /// Writes the cells of a result to a file; the extension of the name selects the format.
 #[pyfunction]
-#[pyo3(signature = (path, labels, weights, vertices, cell_offsets, face_neighbours, face_offsets, face_vertices))]
+#[pyo3(signature = (
+    path, labels, weights, vertices, cell_offsets, face_neighbours, face_offsets, face_vertices
+))]
 #[expect(clippy::too_many_arguments, reason = "arrays of a result")]
 pub(crate) fn write_cells(
     py: Python<'_>,

@@ -8,7 +8,8 @@
 //! - A merged vertex that lies on walls of the domain stays on them; (6.6) is minimised along the walls.
 //! - If the faces leave a direction undetermined, the vertex is placed near the mean of those that it
 //!   replaces.
-//! - If the minimum of (6.6) makes a face too uneven, the vertex is placed at the middle or an end of the edge.
+//! - If the minimum of (6.6) makes a face too uneven, the vertex is placed at the middle or an end of the
+//!   edge.
 
 use crate::domain::Domain;
 use crate::image::as_float;
@@ -86,8 +87,8 @@ pub struct Regularisation {
 pub const MAX_FACE_ANGLE: f64 = 20.0;
 
 /// Maximum angle (degrees) as [`MAX_FACE_ANGLE`] for triangles of short edges, which are merged later. With a
-/// larger value, a face may fold; with a smaller one, one of two adjacent short edges prevents the merge of the
-/// other one, because its triangle turns the most.
+/// larger value, a face may fold; with a smaller one, one of two adjacent short edges prevents the merge of
+/// the other one, because its triangle turns the most.
 const MAX_SHORT_ANGLE: f64 = 60.0;
 
 /// Weight of a wall's plane relative to that of a face in the least squares for a vertex.

@@ -48,9 +48,9 @@ const VTK_POLYHEDRON: u32 = 42;
 /// size. A larger number gives finer meshes.
 const ELEMENTS_PER_DIAMETER: f64 = 5.0;
 
-/// Maximum distance of the vertices of a plane face from its plane, relative to its size. With a larger value,
-/// gmsh places points of uneven faces on planes that may intersect other faces; with a smaller one, rounding
-/// divides faces into triangles.
+/// Maximum distance of the vertices of a plane face from its plane, relative to its size. With a larger
+/// value, gmsh places points of uneven faces on planes that may intersect other faces; with a smaller one,
+/// rounding divides faces into triangles.
 const PLANAR: f64 = 1e-9;
 
 /// Names of the walls in files of gmsh: axis, then lower or upper end.

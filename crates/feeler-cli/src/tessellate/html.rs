@@ -88,8 +88,8 @@ fn summary(content: &Content<'_>) -> String {
     );
     if let (Some(r), Some(length)) = (&outcome.regularisation, content.min_edge) {
         out += &format!(
-            " Regularisation merged {} edges shorter than {length}; {} remain. The shortest edge was {:.4}, and \
-             is {:.4}. The volume of a cell changed by at most {:.2} %.",
+            " Regularisation merged {} edges shorter than {length}; {} remain. The shortest edge was {:.4}, \
+             and is {:.4}. The volume of a cell changed by at most {:.2} %.",
             r.merged,
             r.remaining,
             r.min_edge_before,

@@ -132,13 +132,13 @@ const MAX_DAMPING: f64 = 1e12;
 /// are; a smaller value moves sites along these directions.
 const MIN_DAMPING: f64 = 1e-9;
 
-/// Damping up to which a small decrease means that the fit has converged. With a larger value, directions that
-/// the image determines weakly are not fitted; a smaller one takes more iterations.
+/// Damping up to which a small decrease means that the fit has converged. With a larger value, directions
+/// that the image determines weakly are not fitted; a smaller one takes more iterations.
 const NEGLIGIBLE_DAMPING: f64 = 1e-7;
 
 /// Decrease of an iteration of the gradient method relative to the objective from which on the fit has not
-/// converged, although the decrease is below the tolerance: objectives of images without noise are hardly larger
-/// than the tolerance. A larger value ends earlier.
+/// converged, although the decrease is below the tolerance: objectives of images without noise are hardly
+/// larger than the tolerance. A larger value ends earlier.
 const SLOW_ITERATION: f64 = 0.05;
 
 /// Decrease of a sweep relative to the objective below which the simplexes are made smaller.
