@@ -107,7 +107,8 @@ fn grid(
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n<text x=\"{GAP}\" y=\"18\" font-weight=\"bold\" font-size=\"14\">{}</text>\n",
+         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n<text x=\"{GAP}\" y=\"18\" \
+         font-weight=\"bold\" font-size=\"14\">{}</text>\n",
         escape(title)
     );
     // Writing to a string does not fail.
@@ -268,7 +269,8 @@ fn draw_color_map(svg: &mut String, map: &ColorMap, (low, high): (f64, f64), [le
             let _ = writeln!(
                 svg,
                 "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" \
-                 fill=\"hsl({:.0} 70% 60%)\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value:.0}</text>",
+                 fill=\"hsl({:.0} 70% 60%)\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+                 text-anchor=\"middle\">{value:.0}</text>",
                 220.0 * (1.0 - part),
                 x + 0.5 * w,
                 y + 0.5 * h + 4.0
