@@ -10,6 +10,7 @@ pub mod endure;
 pub mod inserted;
 pub mod lines;
 pub mod near_contact;
+pub mod plot;
 pub mod record;
 pub mod span;
 pub mod timed;

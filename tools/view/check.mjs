@@ -256,6 +256,39 @@ await use('import.html', async page => {
   await shot(page, 'import.png');
 });
 
+// ---- tessellate: cells are picked and moved apart; short edges are marked in both scenes
+const labels = [...Array(16 ** 3).keys()].map(i => [i % 16, (i >> 4) % 16, i >> 8]).map(voxel => {
+  const seeds = [[3, 4, 3], [12, 4, 5], [4, 12, 3], [13, 11, 4], [4, 4, 12], [11, 3, 13], [3, 13, 12], [12, 12, 11], [8, 8, 8]];
+  const squares = seeds.map(s => s.reduce((sum, x, k) => sum + (voxel[k] + 0.5 - x) ** 2, 0));
+  return 7 * (1 + squares.indexOf(Math.min(...squares)));
+});
+writeFileSync(file('grains.nrrd'), `NRRD0004\ntype: uint8\ndimension: 3\nsizes: 16 16 16\nencoding: text\n\n${labels.join('\n')}\n`);
+run('tessellate', '-q', file('grains.nrrd'), '--min-edge', '2', '--html', file('cells.html'));
+await use('cells.html', async page => {
+  const found = await parts(page);
+  check('cells: one for each label', found.join() === [...Array(9).keys()].map(k => `grain ${7 * (k + 1)}`).join(), found);
+  const marks = () => page.evaluate(() => feelerView.state.scene.marks.length);
+  const after = await marks();
+  await page.getByLabel('model', { exact: true }).selectOption('1');
+  check('cells: short edges before', await marks() > after, [await marks(), after]);
+  check('cells: marks are listed', await page.getByText(/^edge of length/).count() === await marks());
+  const colors = () => page.evaluate(() => feelerView.state.parts.map(p => p.color.getHexString()).join());
+  const before = await colors();
+  await page.getByLabel('model', { exact: true }).selectOption('0');
+  check('cells: equal colours in both scenes', before === await colors());
+  const place = () => page.evaluate(() => feelerView.state.parts[0].group.matrixWorld.elements.slice(12, 15));
+  const together = await place();
+  await page.getByLabel('distance between cells').fill('1');
+  check('cells: moved apart', together.every(x => x === 0) && (await place()).every(x => x < -1), await place());
+  await page.evaluate(() => feelerView.pick(feelerView.state.parts[4], 0));
+  const text = await page.locator('#panel').textContent();
+  check('cells: facts', /grain 35volume \d+/.test(text) && /neighbours: \d+/.test(text), text.slice(0, 200));
+  check('cells: no unit', !text.includes(' mm'), text);
+  await shot(page, 'cells.png');
+  await page.locator('[data-show]').nth(2).click();
+  check('cells: a row shows its cell', await page.evaluate(() => feelerView.state.only.join()) === '2');
+});
+
 // ---- Live: the minima equal those of the program, also after dragging a part
 const byPlace = minima => minima
   .map(m => [...(m.points ?? [m.point_a, m.point_b]).flat(), m.distance])

@@ -21,7 +21,12 @@ trap 'rm -rf "$place"' EXIT
 "$feeler" diff -q data/pin.step data/pin-short.step --html "$place/diff.html" >"$place/out" || [ $? = 1 ]
 "$feeler" preprocess -q data/plug.step -o "$place/plug.feeler" --html "$place/import.html" >"$place/out"
 "$feeler" pour -q data/pour/grains.toml -o "$place/grains" --html "$place/pour.html" >"$place/out"
-for page in view sweep mechanism clearance diff import pour; do
+{
+  printf 'NRRD0004\ntype: uint8\ndimension: 3\nsizes: 8 8 8\nencoding: text\n\n'
+  awk 'BEGIN { for (k = 0; k < 512; k++) print 1 + (k % 8 > 3) + 2 * (k > 200 + 20 * (k % 8)) }'
+} >"$place/grains.nrrd"
+"$feeler" tessellate -q "$place/grains.nrrd" --min-edge 1 --html "$place/cells.html" >"$place/out"
+for page in view sweep mechanism clearance diff import pour cells; do
   chromium --headless --no-sandbox --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader \
     --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
     --user-data-dir="$place/profile" --virtual-time-budget=20000 --dump-dom "file://$place/$page.html" \
@@ -32,4 +37,4 @@ for page in view sweep mechanism clearance diff import pour; do
     exit 1
   }
 done
-echo "seven pages open"
+echo "eight pages open"

@@ -8,6 +8,8 @@
 //! `tessellation methods` compares the times of both methods to the same objective.
 //! `tessellation distances [--pairs N] [--checked N]` compares distances with rational arithmetic; *fails*.
 //! `tessellation edges` regularises the cells of fits (DIST Figure 6.11).
+//! `tessellation figures --out FOLDER [--sizes N…]` writes Figures 6.4 to 6.11 of DIST as CSV and SVG.
+//! `tessellation write --out FOLDER [--cells N] [--size N]` writes a synthetic image as NRRD.
 
 #![allow(
     clippy::print_stdout,
@@ -18,7 +20,9 @@
 )]
 
 use clap::{Parser, Subcommand};
-use feeler_convex::reference::{Johnson, Voronoi, algorithm_5};
+use feeler_benches::plot::{self, Axis, Chart, LabelMap, Series};
+use feeler_benches::{Fallible, exit_code};
+use feeler_convex::reference::{Johnson, JohnsonWithBackup, Voronoi, algorithm_5};
 use feeler_convex::{
     DistanceOutcome, DistanceRequest, Hull, PointSet, SignedVolumes, SubAlgorithm, distance_with,
 };
@@ -29,6 +33,8 @@ use feeler_tessellation::{
 };
 use num_rational::BigRational;
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -52,7 +58,7 @@ enum Command {
         sizes: Vec<usize>,
         #[arg(long, default_value_t = 0.0)]
         noise: f64,
-        #[arg(long, default_value_t = 1e-7)]
+        #[arg(long, default_value_t = FitOptions::default().tolerance)]
         tolerance: f64,
     },
     /// Sub-algorithms of the distance.
@@ -71,6 +77,22 @@ enum Command {
     },
     /// Lengths of edges before and after regularisation.
     Edges,
+    /// Figures of DIST chapter 6.
+    Figures {
+        #[arg(long)]
+        out: PathBuf,
+        #[arg(long, num_args = 1.., default_values_t = [24, 64, 160])]
+        sizes: Vec<usize>,
+    },
+    /// Synthetic image.
+    Write {
+        #[arg(long)]
+        out: PathBuf,
+        #[arg(long, default_value_t = 100)]
+        cells: usize,
+        #[arg(long, default_value_t = 160)]
+        size: usize,
+    },
 }
 
 fn main() -> ExitCode {
@@ -80,7 +102,7 @@ fn main() -> ExitCode {
             let mut is_good = true;
             for kind in [CellKind::Voronoi, CellKind::Laguerre] {
                 for n in &cells {
-                    for size in sizes.iter().filter(|s| *s * *s * *s > 60 * n) {
+                    for size in &sizes {
                         is_good &= recovery(kind, *n, *size, noise, tolerance);
                     }
                 }
@@ -91,6 +113,8 @@ fn main() -> ExitCode {
         Command::Methods => methods(),
         Command::Distances { pairs, checked } => distances(pairs, checked),
         Command::Edges => edges(),
+        Command::Figures { out, sizes } => return exit_code(figures(&out, &sizes)),
+        Command::Write { out, cells, size } => return exit_code(write_image(&out, cells, size)),
     };
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -487,4 +511,176 @@ fn edges() -> bool {
     }
     print("Voronoi search", &fit.state().sites());
     true
+}
+
+fn write_file(folder: &Path, name: &str, text: &str) -> Fallible<()> {
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: cannot be created: {e}", folder.display()))?;
+    let path = folder.join(name);
+    std::fs::write(&path, text).map_err(|e| format!("{}: cannot be written: {e}", path.display()))
+}
+
+fn write_image(folder: &Path, cells: usize, size: usize) -> Fallible<bool> {
+    let known = known(CellKind::Laguerre, cells, size, 0.0);
+    let name = format!("cells-{cells}-{size}.nrrd");
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: cannot be created: {e}", folder.display()))?;
+    known.image.save_nrrd(&folder.join(name)).map_err(|e| e.to_string())?;
+    Ok(true)
+}
+
+/// Course of one fit.
+struct Trace {
+    name: &'static str,
+    /// Seconds and objective after each iteration.
+    steps: Vec<[f64; 2]>,
+    sites: Vec<Site>,
+}
+
+fn trace<D: CellDistance>(name: &'static str, grains: &Grains, options: FitOptions, distance: D) -> Trace {
+    let mut fit = Fit::with_distance(grains, options, distance).expect("a fit");
+    let mut steps = vec![[0.0, fit.state().objective]];
+    let clock = Instant::now();
+    while !fit.is_finished() {
+        fit.advance().expect("an iteration");
+        steps.push([clock.elapsed().as_secs_f64(), fit.state().objective]);
+    }
+    Trace { name, steps, sites: fit.state().sites() }
+}
+
+/// Fits with three sub-algorithms under Algorithm 5 as printed and under GJK of feeler-convex.
+fn traces(grains: &Grains, options: FitOptions) -> Vec<Trace> {
+    let failures = || AtomicU64::new(0);
+    let voronoi = Printed { sub_algorithm: Voronoi, failures: failures() };
+    let johnson = Printed { sub_algorithm: JohnsonWithBackup, failures: failures() };
+    let volumes = Printed { sub_algorithm: SignedVolumes::default(), failures: failures() };
+    vec![
+        trace("Algorithm 5, Voronoi search", grains, options, voronoi),
+        trace("Algorithm 5, Johnson with backup", grains, options, johnson),
+        trace("Algorithm 5, Signed Volumes", grains, options, volumes),
+        trace("GJK, Voronoi search", grains, options, Gjk(Voronoi)),
+        trace("GJK, Johnson with backup", grains, options, Gjk(JohnsonWithBackup)),
+        trace("GJK, Signed Volumes", grains, options, Gjk(SignedVolumes::default())),
+    ]
+}
+
+/// Three panels of one resolution: time and objective over iterations, objective over time.
+fn panels(title: &str, traces: &[Trace]) -> [Chart; 3] {
+    let iterations = Axis { label: "iterations", is_log: false };
+    let time = Axis { label: "time (s)", is_log: false };
+    let objective = Axis { label: "objective", is_log: true };
+    let of = |x: Axis, y: Axis, point: &dyn Fn(usize, &[f64; 2]) -> [f64; 2]| {
+        let series = traces.iter().map(|t| Series {
+            label: t.name.to_owned(),
+            points: t.steps.iter().enumerate().map(|(k, s)| point(k, s)).collect(),
+        });
+        Chart { title: title.to_owned(), x, y, series: series.collect() }
+    };
+    [
+        of(iterations, time, &|k, s| [k as f64, s[0]]),
+        of(iterations, objective, &|k, s| [k as f64, s[1]]),
+        of(time, objective, &|_, s| *s),
+    ]
+}
+
+/// Middle slice of the image of a tessellation.
+fn slice(title: &str, image: &VoxelImage) -> LabelMap {
+    let [x, y, z] = image.size;
+    let start = image.position([0, 0, z / 2]);
+    LabelMap { title: title.to_owned(), width: x, labels: image.labels[start..start + x * y].to_vec() }
+}
+
+fn figures(folder: &Path, sizes: &[usize]) -> Fallible<bool> {
+    let mut csv = String::from("method,cells,size,distance,iteration,seconds,objective\n");
+    let mut charts = Vec::new();
+    let mut runs: Vec<(FitMethod, usize, usize)> =
+        sizes.iter().map(|size| (FitMethod::Gradient, 100, *size)).collect();
+    runs.push((FitMethod::Simplex, 20, 24));
+    for (method, cells, size) in runs {
+        let known = known(CellKind::Laguerre, cells, size, 0.1);
+        let tolerance = if size < 32 { 1e-5 } else { 1e-6 };
+        let options = FitOptions { method, tolerance, interfaces_first: false, ..FitOptions::default() };
+        let traces = traces(&known.grains, options);
+        for t in &traces {
+            for (k, [seconds, objective]) in t.steps.iter().enumerate() {
+                let _ = writeln!(
+                    csv,
+                    "{method:?},{cells},{size},{},{k},{seconds:.4},{objective:e}",
+                    t.name.replace(", ", " ")
+                );
+            }
+            let [seconds, objective] = t.steps[t.steps.len() - 1];
+            println!(
+                "{method:?}, {cells} cells, {size}³, {}: {objective:.4e}, {} iterations, {seconds:.2} s",
+                t.name,
+                t.steps.len() - 1
+            );
+        }
+        let name = if method == FitMethod::Gradient { "gradient" } else { "derivative-free" };
+        charts.extend(panels(&format!("{size}³, {cells} cells, {name}"), &traces));
+        if method == FitMethod::Gradient && Some(&size) == sizes.last() {
+            slices(folder, &known, &traces)?;
+            edge_figure(folder, &known, &traces)?;
+        }
+    }
+    write_file(folder, "tessellation-fits.csv", &csv)?;
+    let title = "Fits with three sub-algorithms (DIST Figures 6.4 to 6.8 and 6.10)";
+    write_file(folder, "tessellation-fits.svg", &plot::charts(title, &charts, 3))?;
+    Ok(true)
+}
+
+/// Figure 6.9: the target, the first cells, and the results of two sub-algorithms.
+fn slices(folder: &Path, known: &Known, traces: &[Trace]) -> Fallible<()> {
+    let start = Fit::new(&known.grains, FitOptions::default()).expect("a fit").state().sites();
+    let of = |title: &str, sites: &[Site]| {
+        let index = SiteIndex::new(&known.domain, sites).expect("sites");
+        let mut image = VoxelImage::of_tessellation(&index, known.image.size);
+        // Labels of cells are their numbers, plus 1; those of the target may have gaps.
+        image.labels.iter_mut().for_each(|l| *l = known.grains.labels[*l as usize - 1]);
+        slice(title, &image)
+    };
+    let maps = [
+        slice("target", &known.image),
+        of("initial guess", &start),
+        of(traces[0].name, &traces[0].sites),
+        of(traces[2].name, &traces[2].sites),
+    ];
+    for map in &maps[1..] {
+        let pairs = map.labels.iter().zip(&maps[0].labels);
+        let share = pairs.filter(|(a, b)| a != b).count() as f64 / map.labels.len() as f64;
+        println!("slice, {}: {:.2} % of the labels differ from the target", map.title, 100.0 * share);
+    }
+    let size = known.image.size[0];
+    let title = format!("Slice of {size}³ voxels with 10 % noise (DIST Figure 6.9)");
+    write_file(folder, "tessellation-slices.svg", &plot::label_maps(&title, &maps, 2))
+}
+
+/// Figure 6.11: share of edges up to a length, before and after regularisation.
+fn edge_figure(folder: &Path, known: &Known, traces: &[Trace]) -> Fallible<()> {
+    let min_edge = 3.0 * known.image.size[0] as f64 / 160.0;
+    let mut csv = String::from("distance,regularised,length\n");
+    let charts = [false, true].map(|is_regular| {
+        let series = [0, 2].map(|k| {
+            let mut mesh = CellMesh::new(&tessellate(&known.domain, &traces[k].sites).expect("cells"));
+            if is_regular {
+                mesh.regularise(min_edge);
+            }
+            let lengths = mesh.edge_lengths();
+            let n = lengths.len() as f64;
+            for length in &lengths {
+                let _ = writeln!(csv, "{},{is_regular},{length}", traces[k].name.replace(", ", " "));
+            }
+            let small = lengths.iter().enumerate().take_while(|(_, l)| **l < 4.0 * min_edge);
+            let points = small.map(|(k, l)| [*l, (k + 1) as f64 / n]).collect();
+            Series { label: traces[k].name.to_owned(), points }
+        });
+        let name = if is_regular { "after" } else { "before" };
+        Chart {
+            title: format!("{name} regularisation (minimum {min_edge:.1} voxels)"),
+            x: Axis { label: "length (voxels)", is_log: false },
+            y: Axis { label: "share of edges up to the length", is_log: false },
+            series: series.to_vec(),
+        }
+    });
+    write_file(folder, "tessellation-edges.csv", &csv)?;
+    let title = "Edges of the cells of fits (DIST Figure 6.11)";
+    write_file(folder, "tessellation-edges.svg", &plot::charts(title, &charts, 2))
 }

@@ -247,6 +247,7 @@ impl Languages {
             "feeler-assembly",
             "feeler-mechanism",
             "feeler-pour",
+            "feeler-tessellation",
             "feeler-view",
         ];
         let (c, c_functions) = c_names(&read("crates/feeler-capi/include/feeler.h"));

@@ -372,8 +372,8 @@ pub struct TessellateArgs {
     /// label 0 marks voxels outside all grains
     #[arg(value_name = "IMAGE")]
     pub image: PathBuf,
-    /// File of the cells to write: .vtu (VTK) or .stl; can be given several times
-    #[arg(short, long, value_name = "FILE.vtu or FILE.stl")]
+    /// File of the cells to write: .vtu (VTK), .stl or .geo (gmsh); can be given several times
+    #[arg(short, long, value_name = "FILE.vtu, FILE.stl or FILE.geo")]
     pub output: Vec<PathBuf>,
     /// Number of voxels along each axis of a raw file, the fastest axis first
     #[arg(long, value_name = "NX,NY,NZ", value_parser = voxel_size)]
@@ -397,7 +397,7 @@ pub struct TessellateArgs {
     #[arg(long)]
     pub derivative_free: bool,
     /// End the fit when an iteration decreases the root mean square distance by less than this, in mean grain
-    /// diameters
+    /// diameters, and by less than 5 % unless it is below this value
     #[arg(long, value_name = "X", default_value_t = 1e-6, value_parser = positive_number)]
     pub tolerance: f64,
     /// Maximum number of iterations; if it is reached, the exit status is 1
@@ -406,6 +406,9 @@ pub struct TessellateArgs {
     /// Merge edges shorter than this, in the unit of the image, before the cells are written
     #[arg(long, value_name = "LENGTH", value_parser = positive_number)]
     pub min_edge: Option<f64>,
+    /// Page to look at: cells that can be picked and moved apart, short edges before and after --min-edge
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
     /// Save the state of the fit in this file after each iteration, and continue from it if it exists
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,

@@ -101,6 +101,7 @@ impl Drawing {
                 pose: instance.pose(),
                 track: None,
                 tint,
+                facts: Vec::new(),
             }
         };
         model.instances.iter().enumerate().map(part).collect()
@@ -153,7 +154,7 @@ pub(crate) fn minimum(l: &Contact) -> PictureMinimum {
 
 /// Creates a part of a picture that does not move, from its path, the index of its shape and its pose.
 pub(crate) fn still(path: &str, shape: usize, pose: Pose) -> PicturePart {
-    PicturePart { path: path.to_owned(), shape, pose, track: None, tint: Tint::Own }
+    PicturePart { path: path.to_owned(), shape, pose, track: None, tint: Tint::Own, facts: Vec::new() }
 }
 
 /// Returns the indices of the parts that a difference with this `subject` is about. Such a subject

@@ -1,13 +1,16 @@
 //! `feeler tessellate`: cells fitted to the grains of a voxel image.
 
+mod html;
+
 use crate::args::TessellateArgs as Arguments;
-use crate::{CommandOutcome, interrupt, table, thread_pool};
+use crate::{CommandOutcome, interrupt, page, table, thread_pool};
 use anyhow::{Context as _, anyhow};
 use feeler_geom::V3;
 use feeler_hierarchy::whole::write_whole;
 use feeler_tessellation::{
     ByteOrder, CellKind, CellMesh, CellValues, Fit, FitMethod, FitOptions, FitStage, FitState, Grains,
-    Neighbour, RawLayout, Regularisation, SiteIndex, Tessellation, VoxelImage, rand_index, tessellate,
+    Neighbour, Polyhedra, RawLayout, Regularisation, SiteIndex, Tessellation, VoxelImage, rand_index,
+    tessellate,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
@@ -24,6 +27,7 @@ const SCHEMA: u32 = 1;
 enum Format {
     Vtu,
     Stl,
+    Geo,
 }
 
 /// Result of a fit.
@@ -42,6 +46,7 @@ pub(crate) fn run(
     err: &mut dyn Write,
 ) -> anyhow::Result<CommandOutcome> {
     let formats: Vec<Format> = args.output.iter().map(|p| format_of(p)).collect::<anyhow::Result<_>>()?;
+    page::check_folders([&args.html])?;
     let pool = thread_pool(args.threads.threads)?;
     let order = if args.big_endian { ByteOrder::Big } else { ByteOrder::Little };
     let layout = args.size.map(|size| RawLayout { size, voxel_type: args.voxel_type, order });
@@ -69,14 +74,30 @@ pub(crate) fn run(
     }
     let mut outcome = pool.install(|| evaluate(&image, &grains, state)).with_context(named)?;
     let mut mesh = CellMesh::new(&outcome.cells);
+    let before = args.min_edge.filter(|_| args.html.is_some()).map(|_| mesh.clone());
     outcome.regularisation = args.min_edge.map(|length| mesh.regularise(length));
+    let polyhedra = mesh.polyhedra(&image.origin.coords);
     for (path, format) in args.output.iter().zip(formats) {
         let text = match format {
-            Format::Vtu => mesh.to_vtu(&image.origin.coords, &values(&grains, &outcome.cells, &mesh)),
-            Format::Stl => mesh.to_stl(&image.origin.coords, &grains.labels),
+            Format::Vtu => polyhedra.to_vtu(&values(&grains, &outcome.cells, &polyhedra)),
+            Format::Stl => polyhedra.to_stl(&grains.labels),
+            Format::Geo => polyhedra.to_geo(&grains.labels),
         };
         let written = write_whole(path, text.as_bytes());
         written.with_context(|| format!("{}: the cells cannot be written", path.display()))?;
+    }
+    if let Some(path) = &args.html {
+        let content = html::Content {
+            title: &args.image.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
+            grains: &grains,
+            outcome: &outcome,
+            origin: image.origin.coords,
+            before: before.as_ref(),
+            mesh: &mesh,
+            min_edge: args.min_edge,
+        };
+        let written = write_whole(path, html::page(&content)?.as_bytes());
+        written.with_context(|| format!("{}: the page cannot be written", path.display()))?;
     }
     outcome.seconds = clock.elapsed().as_secs_f64();
     let empty = outcome.cells.cells.iter().filter(|c| c.is_none()).count();
@@ -107,9 +128,11 @@ fn format_of(path: &Path) -> anyhow::Result<Format> {
     match extension.as_str() {
         "vtu" => Ok(Format::Vtu),
         "stl" => Ok(Format::Stl),
-        _ => {
-            Err(anyhow!("{}: the format is not known; give a name that ends in .vtu or .stl", path.display()))
-        }
+        "geo" => Ok(Format::Geo),
+        _ => Err(anyhow!(
+            "{}: the format is not known; give a name that ends in .vtu, .stl or .geo",
+            path.display()
+        )),
     }
 }
 
@@ -164,12 +187,12 @@ fn evaluate(image: &VoxelImage, grains: &Grains, state: FitState) -> anyhow::Res
     Ok(Outcome { state, cells, rand_index, regularisation: None, seconds: 0.0 })
 }
 
-fn values(grains: &Grains, cells: &Tessellation, mesh: &CellMesh) -> Vec<CellValues> {
+fn values(grains: &Grains, cells: &Tessellation, polyhedra: &Polyhedra) -> Vec<CellValues> {
     let each = grains.labels.iter().zip(&cells.sites).enumerate();
     each.map(|(k, (label, site))| CellValues {
         label: *label,
         weight: site.weight,
-        volume: mesh.volume_and_centroid(k).0,
+        volume: polyhedra.volume_and_centroid(k).0,
     })
     .collect()
 }

@@ -44,9 +44,10 @@ fn cells_of_an_image_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(folder.path());
     let image = image.to_str().unwrap();
-    let files = ["cells.vtu", "cells.stl"].map(|n| folder.path().join(n));
-    let [vtu, stl] = files.each_ref().map(|f| f.to_str().unwrap());
-    let output = tessellate(&[image, "-o", vtu, "-o", stl, "--min-edge", "1", "--json"]);
+    let files = ["cells.vtu", "cells.stl", "cells.geo", "cells.html"].map(|n| folder.path().join(n));
+    let [vtu, stl, geo, html] = files.each_ref().map(|f| f.to_str().unwrap());
+    let output =
+        tessellate(&[image, "-o", vtu, "-o", stl, "-o", geo, "--html", html, "--min-edge", "1", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&document["schema"], &document["converged"]), (&1.into(), &true.into()));
@@ -62,6 +63,10 @@ fn cells_of_an_image_are_written() {
     }
     assert!(std::fs::read_to_string(vtu).unwrap().contains("NumberOfCells=\"8\""));
     assert_eq!(std::fs::read_to_string(stl).unwrap().matches("endsolid grain_").count(), 8);
+    assert_eq!(std::fs::read_to_string(geo).unwrap().matches("Physical Volume(").count(), 8);
+    let page = std::fs::read_to_string(html).unwrap();
+    assert!(page.contains("<h1>grains.nrrd</h1>") && page.contains("merged"), "the page has a summary");
+    assert_eq!(page.matches("<tr data-show=").count(), 8, "a row for each cell");
     // The table and other threads.
     let table = tessellate(&[image, "--threads", "1"]);
     assert!(String::from_utf8_lossy(&table.stdout).contains("Rand index"), "{}", stderr(&table));
@@ -114,6 +119,7 @@ fn messages_name_the_file_and_the_option() {
         (vec![raw, "--size", "2,2,2", "-o", "cells.obj"], "cells.obj: the format is not known"),
         (vec![raw, "--size", "2,2,2", "--periodic", "xw"], "'w' is not an axis"),
         (vec!["none.nrrd"], "none.nrrd: cannot be read"),
+        (vec![raw, "--size", "2,2,2", "--html", "nowhere/cells.html"], "the folder does not exist"),
     ] {
         let output = tessellate(&args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -60,6 +60,7 @@ fn walls(scene: &PourScene, frames: &[u64]) -> (Vec<PicturePart>, Vec<Shape>, Ve
             pose: if track.is_some() { Pose::identity() } else { *wall.wall.pose() },
             track,
             tint: Tint::Glass,
+            facts: Vec::new(),
         });
         shapes.push(flat_shape(wall));
     }

@@ -125,6 +125,26 @@ pub(crate) fn corners(values: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
     }
 }
 
+/// Reads the labels of a voxel image, which is an array of three axes. Returns its shape, and the labels with
+/// the first index running fastest.
+pub(crate) fn labels(values: &Bound<'_, PyAny>) -> PyResult<([usize; 3], Vec<u32>)> {
+    let refused = || wrong(values, "labels", "(nx, ny, nz)", "int64");
+    let array = as_array(values)?;
+    let shape: [usize; 3] = array.shape().try_into().map_err(|_| refused())?;
+    if !matches!(array.dtype().kind(), b'i' | b'u') {
+        return Err(refused());
+    }
+    let made = array.call_method1("astype", ("int64",))?.cast_into::<PyArrayDyn<i64>>()?.readonly();
+    let made = made.as_array();
+    let mut out = Vec::with_capacity(made.len());
+    for k in made.t() {
+        out.push(u32::try_from(*k).map_err(|_| {
+            PyValueError::new_err(format!("labels: {k} is not a label; labels are 0 to 4294967295"))
+        })?);
+    }
+    Ok((shape, out))
+}
+
 /// Converts offsets into an array of records to an array of indices.
 pub(crate) fn offsets(py: Python<'_>, offsets: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
     PyArray1::from_iter(py, offsets.into_iter().map(|k| i64::try_from(k).unwrap_or(i64::MAX)))

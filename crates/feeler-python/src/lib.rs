@@ -23,6 +23,7 @@ mod program;
 mod record;
 mod scene;
 mod source;
+mod tessellation;
 mod tracker;
 mod wait;
 mod wall_forces;
@@ -89,6 +90,8 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(compare::regress, m)?)?;
     m.add_class::<pour::Scene>()?;
     m.add_function(wrap_pyfunction!(pour::pour, m)?)?;
+    m.add_function(wrap_pyfunction!(tessellation::tessellate, m)?)?;
+    m.add_function(wrap_pyfunction!(tessellation::write_cells, m)?)?;
     m.add_function(wrap_pyfunction!(program::run_program, m)?)?;
     m.add_function(wrap_pyfunction!(program::run, m)?)
 }

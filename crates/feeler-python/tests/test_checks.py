@@ -403,6 +403,84 @@ def test_pour(tmp_path):
         feeler.pour(feeler.PourScene(FLOOR.format(end=0.2, rows=0.01)), tmp_path / "run")
 
 
+# Tessellations.
+
+
+def balls(n=20, cells=9, seed=3):
+    """Labels of an image of Voronoi cells, and their seeds."""
+    seeds = np.random.default_rng(seed).uniform(0, n, (cells, 3))
+    centers = np.stack(np.meshgrid(*[np.arange(n) + 0.5] * 3, indexing="ij"), axis=-1)
+    return 10 * (1 + np.argmin(((centers[..., None, :] - seeds) ** 2).sum(-1), axis=-1)), seeds
+
+
+def test_tessellate(tmp_path):
+    labels, seeds = balls()
+    calls = []
+    cells = feeler.tessellate(labels, voronoi=True, progress=lambda *counts: calls.append(counts))
+    assert cells.is_converged and calls[-1] == (1000, 1000)
+    assert cells.labels.tolist() == np.unique(labels).tolist() and cells.labels.dtype == np.uint32
+    # Axes are not exchanged.
+    assert np.abs(cells.sites - seeds).max() < 1 and not cells.weights.any()
+    assert cells.rand_index > 0.995 and cells.rms_distance < 0.05
+    assert np.isclose(cells.volumes.sum(), 20**3) and cells.voxel_counts.sum() == 20**3
+    assert cells.regularisation is None and cells.history.shape[0] > 1
+    walls, count = set(), 0
+    for k in range(len(cells.labels)):
+        polygons = cells.polygons(k)
+        # The divergence theorem with fans of triangles.
+        volume = sum(np.linalg.det([p[0], p[i], p[i + 1]]) for p in polygons for i in range(1, len(p) - 1)) / 6
+        assert np.isclose(volume, cells.volumes[k])
+        walls |= {w for w in cells.face_neighbours[cells.cell_offsets[k] : cells.cell_offsets[k + 1]] if w < 0}
+        assert all(k in cells.neighbours(other) for other in cells.neighbours(k))
+        count += len(polygons)
+    assert walls == {-1, -2, -3, -4, -5, -6} and count == len(cells.face_neighbours)
+    # The same in another unit, elsewhere, on one thread.
+    moved = feeler.tessellate(labels, voronoi=True, spacing=0.25, origin=[1, 2, 3], threads=1)
+    assert np.allclose(moved.vertices, cells.vertices / 4 + [1, 2, 3]) and np.isclose(moved.volumes.sum(), 5**3)
+    again = feeler.tessellate(labels.astype(np.uint8), voronoi=True, threads=2)
+    assert again == cells
+    table = cells.to_pandas()
+    assert list(table["label"]) == cells.labels.tolist() and (table["neighbour_count"] > 0).all()
+    for name in ("cells.vtu", "cells.stl", "cells.geo"):
+        pickle.loads(pickle.dumps(cells)).save(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000
+    with pytest.raises(feeler.FileError, match="give a name that ends in .vtu, .stl or .geo"):
+        cells.save(tmp_path / "cells.txt")
+
+
+def test_short_edges_are_merged():
+    labels, _ = balls(24, 30)
+    cells = feeler.tessellate(labels, min_edge=1.0)
+    report = cells.regularisation
+    assert report.merged_count > 0 and report.min_edge_before < 1
+    lengths = [np.linalg.norm(p - np.roll(p, 1, axis=0), axis=1).min() for k in range(30) for p in cells.polygons(k)]
+    assert np.isclose(min(lengths), report.min_edge_after) and np.isclose(cells.volumes.sum(), 24**3)
+
+
+def test_periodic_cells_are_in_one_piece():
+    labels, _ = balls(20, 12)
+    cells = feeler.tessellate(labels, periodic=[True, False, False], max_iterations=3)
+    assert not cells.is_converged and np.isclose(cells.volumes.sum(), 20**3)
+    assert set(cells.face_neighbours[cells.face_neighbours < 0]) == {-3, -4, -5, -6}
+
+
+def test_invalid_images():
+    with pytest.raises(ValueError, match=r"labels: expected shape \(nx, ny, nz\) and dtype int64, got shape \(2, 2\)"):
+        feeler.tessellate([[1, 1], [2, 2]])
+    with pytest.raises(ValueError, match="float64"):
+        feeler.tessellate(np.ones((3, 3, 3)))
+    with pytest.raises(ValueError, match="-1 is not a label"):
+        feeler.tessellate(np.full((3, 3, 3), -1))
+    with pytest.raises(feeler.QueryError, match="no label is above 0"):
+        feeler.tessellate(np.zeros((3, 3, 3), int))
+    with pytest.raises(feeler.QueryError, match="spacing is 0"):
+        feeler.tessellate(np.ones((3, 3, 3), int), spacing=0)
+    with pytest.raises(feeler.QueryError, match="min_edge is NaN"):
+        feeler.tessellate(np.ones((3, 3, 3), int), min_edge=float("nan"))
+    with pytest.raises(feeler.FileError, match="nowhere.nrrd: cannot be read"):
+        feeler.tessellate("nowhere.nrrd")
+
+
 # Interrupts.
 
 
@@ -432,6 +510,12 @@ def test_interrupt_of_a_mechanism():
     arm = feeler.Mechanism.read(DATA / "arm" / "arm.toml")
     with Interrupted():
         arm.check(steps=100_000, neighbours=True)
+
+
+def test_interrupt_of_a_fit():
+    labels, _ = balls(40, 60)
+    with Interrupted():
+        feeler.tessellate(labels, derivative_free=True)
 
 
 def test_interrupted_run_continues(tmp_path):
@@ -545,6 +629,7 @@ def reports(tmp_path):
     yield feeler.diff(DATA / "pin.step", DATA / "pin-short.step")
     yield feeler.regress(DATA / "suite.toml", only=["bore*"])
     yield feeler.pour(feeler.PourScene(FLOOR.format(end=0.02, rows=0.01)), tmp_path)
+    yield feeler.tessellate(balls()[0], min_edge=0.5)
 
 
 def test_results_are_data(tmp_path):

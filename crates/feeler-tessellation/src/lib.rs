@@ -55,7 +55,7 @@ pub use image::{
     ByteOrder, Grains, ImageError, ImageProblem, InterfacePoint, MAX_VOXELS, RawLayout, VoxelImage, VoxelType,
 };
 pub use mesh::{CellMesh, MAX_FACE_ANGLE, MeshEdge, MeshFace, Regularisation, ShiftedVertex};
-pub use output::CellValues;
+pub use output::{CellValues, Polyhedra, PolyhedronFace};
 pub use tessellation::{
     Cell, CellScratch, Face, Neighbour, SharedVertices, SiteIndex, Tessellation, TessellationError,
     tessellate,

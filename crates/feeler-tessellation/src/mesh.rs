@@ -8,6 +8,8 @@
 //! - A merged vertex that lies on walls of the domain stays on them; (6.6) is minimised along the walls.
 //! - If the faces leave a direction undetermined, the vertex is placed near the mean of those that it
 //!   replaces.
+//! - If the minimum of (6.6) makes a face too uneven, the vertex is placed at the middle or an end of the
+//!   edge.
 
 use crate::domain::Domain;
 use crate::image::as_float;
@@ -35,6 +37,17 @@ pub struct MeshFace {
     normal: V3,
     /// Signed distance of that plane from the origin.
     offset: f64,
+}
+
+impl MeshFace {
+    fn edges(&self) -> impl Iterator<Item = MeshEdge> {
+        let next = self.vertices.iter().cycle().skip(1);
+        self.vertices.iter().zip(next).map(|((u, s), (v, t))| {
+            let forward = (*u, *v, minus(*t, *s));
+            let backward = (*v, *u, minus(*s, *t));
+            forward.min(backward)
+        })
+    }
 }
 
 /// Cells as a mesh of polygons without gaps.
@@ -72,6 +85,11 @@ pub struct Regularisation {
 /// face's middle. With a larger value, more short edges can be merged; with a smaller one, faces stay nearly
 /// planar.
 pub const MAX_FACE_ANGLE: f64 = 20.0;
+
+/// Maximum angle (degrees) as [`MAX_FACE_ANGLE`] for triangles of short edges, which are merged later. With a
+/// larger value, a face may fold; with a smaller one, one of two adjacent short edges prevents the merge of
+/// the other one, because its triangle turns the most.
+const MAX_SHORT_ANGLE: f64 = 60.0;
 
 /// Weight of a wall's plane relative to that of a face in the least squares for a vertex.
 const WALL_WEIGHT: f64 = 1e8;
@@ -181,13 +199,7 @@ impl CellMesh {
     /// Returns the triangles of a polygon around its middle if it has more than three vertices.
     #[must_use]
     pub fn triangles(&self, polygon: &[ShiftedVertex]) -> Vec<[P3; 3]> {
-        let points: Vec<P3> = polygon.iter().map(|v| self.position(*v)).collect();
-        if let [a, b, c] = points[..] {
-            return vec![[a, b, c]];
-        }
-        let middle = middle(&points);
-        let next = points.iter().cycle().skip(1);
-        points.iter().zip(next).map(|(a, b)| [*a, *b, middle]).collect()
+        triangles(&polygon.iter().map(|v| self.position(*v)).collect::<Vec<_>>())
     }
 
     /// Returns the volume and the centre of mass of a cell.
@@ -205,16 +217,29 @@ impl CellMesh {
     /// Returns all edges.
     #[must_use]
     pub fn edges(&self) -> BTreeSet<MeshEdge> {
-        let mut out = BTreeSet::new();
+        self.faces.iter().flat_map(MeshFace::edges).collect()
+    }
+
+    /// Returns all edges, each with the cells that meet there, in ascending order.
+    #[must_use]
+    pub fn edges_with_cells(&self) -> BTreeMap<MeshEdge, BTreeSet<u32>> {
+        let mut out: BTreeMap<MeshEdge, BTreeSet<u32>> = BTreeMap::new();
         for face in &self.faces {
-            let next = face.vertices.iter().cycle().skip(1);
-            for ((u, s), (v, t)) in face.vertices.iter().zip(next) {
-                let forward = (*u, *v, minus(*t, *s));
-                let backward = (*v, *u, minus(*s, *t));
-                out.insert(forward.min(backward));
+            for edge in face.edges() {
+                let cells = out.entry(edge).or_default();
+                cells.insert(face.cell);
+                if let Neighbour::Cell { index, .. } = face.neighbour {
+                    cells.insert(index);
+                }
             }
         }
         out
+    }
+
+    /// Returns the end points of an edge.
+    #[must_use]
+    pub fn ends(&self, (u, v, shift): MeshEdge) -> [P3; 2] {
+        [self.positions[u as usize], self.position((v, shift))]
     }
 
     fn edge_length(&self, (u, v, shift): MeshEdge) -> f64 {
@@ -231,7 +256,7 @@ impl CellMesh {
 
     /// Merges the end points of edges shorter than `min_edge`, the shortest edges first, until no more edges
     /// can be merged. The new vertex minimises the sum of squared distances to the original planes of its
-    /// faces (6.6).
+    /// faces (6.6), or lies at the middle or an end of the edge.
     pub fn regularise(&mut self, min_edge: f64) -> Regularisation {
         let n = self.cells.len();
         let volumes: Vec<f64> = (0..n).map(|k| self.volume_and_centroid(k).0).collect();
@@ -254,7 +279,7 @@ impl CellMesh {
             for (_, edge) in &short {
                 // Edges around a merged vertex have other lengths now; the next pass has them.
                 let is_current = !touched.contains(&edge.0) && !touched.contains(&edge.1);
-                if is_current && merger.merge(*edge) {
+                if is_current && merger.merge(*edge, min_edge) {
                     touched.extend([edge.0, edge.1]);
                     report.merged += 1;
                 }
@@ -273,19 +298,31 @@ impl CellMesh {
         report
     }
 
-    /// Returns whether the triangles of a face deviate from its plane by at most [`MAX_FACE_ANGLE`].
-    fn is_even(&self, face: &[ShiftedVertex]) -> bool {
+    /// Returns whether the triangles of a face deviate from its plane by at most [`MAX_FACE_ANGLE`], or by
+    /// [`MAX_SHORT_ANGLE`] at edges shorter than `min_edge`.
+    fn is_even(&self, face: &[ShiftedVertex], min_edge: f64) -> bool {
         let points: Vec<P3> = face.iter().map(|v| self.position(*v)).collect();
         let normal = area_vector(&points);
-        let limit = math::cos(MAX_FACE_ANGLE.to_radians()) * normal.norm();
-        self.triangles(face).iter().all(|t| {
+        let [long, short] = [MAX_FACE_ANGLE, MAX_SHORT_ANGLE].map(|a| math::cos(a.to_radians()));
+        triangles(&points).iter().all(|t| {
             let n = area_vector(t);
-            n.dot(&normal) >= limit * n.norm()
+            let limit = if (t[1] - t[0]).norm() < min_edge { short } else { long };
+            n.dot(&normal) >= limit * normal.norm() * n.norm()
         })
     }
 }
 
-fn middle(points: &[P3]) -> P3 {
+/// Returns the triangles of a polygon around its middle if it has more than three vertices.
+pub(crate) fn triangles(points: &[P3]) -> Vec<[P3; 3]> {
+    if let [a, b, c] = points[..] {
+        return vec![[a, b, c]];
+    }
+    let middle = middle(points);
+    let next = points.iter().cycle().skip(1);
+    points.iter().zip(next).map(|(a, b)| [*a, *b, middle]).collect()
+}
+
+pub(crate) fn middle(points: &[P3]) -> P3 {
     P3::from(points.iter().fold(V3::zeros(), |s, p| s + p.coords) / as_float(points.len().max(1)))
 }
 
@@ -314,7 +351,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges the second vertex of an edge into the first one, unless the result would not be a valid mesh.
-    fn merge(&mut self, (u, v, shift): MeshEdge) -> bool {
+    fn merge(&mut self, (u, v, shift): MeshEdge, min_edge: f64) -> bool {
         if u == v {
             return false;
         }
@@ -340,11 +377,19 @@ impl<'a> Merger<'a> {
             .copied()
             .chain(self.planes_at[vi].iter().map(|(f, t)| (*f, minus(*t, shift))))
             .collect();
-        let mean = self.mesh.positions[ui] + (self.mesh.position((v, shift)) - self.mesh.positions[ui]) * 0.5;
-        let position = self.least_squares(&planes, &mean);
-        let old_position = std::mem::replace(&mut self.mesh.positions[ui], position);
-        if !loops.values().all(|l| l.is_empty() || self.mesh.is_even(l)) {
-            self.mesh.positions[ui] = old_position;
+        let ends = [self.mesh.positions[ui], self.mesh.position((v, shift))];
+        let mean = nalgebra::center(&ends[0], &ends[1]);
+        // The minimum of (6.6) is the best position. If it makes a face too uneven, the others are tried.
+        let mut others = [mean, ends[0], ends[1]].map(|p| self.on_walls(&planes, p));
+        others.sort_by(|a, b| self.square_sum(&planes, a).total_cmp(&self.square_sum(&planes, b)));
+        let best = self.least_squares(&planes, &mean);
+        let is_even = |mesh: &mut CellMesh, position: &P3| {
+            mesh.positions[ui] = *position;
+            loops.values().all(|l| l.is_empty() || mesh.is_even(l, min_edge))
+        };
+        let found = std::iter::once(best).chain(others).any(|p| is_even(self.mesh, &p));
+        if !found {
+            self.mesh.positions[ui] = ends[0];
             return false;
         }
         for (f, new) in loops {
@@ -411,24 +456,38 @@ impl<'a> Merger<'a> {
     /// the walls.
     fn least_squares(&self, planes: &BTreeSet<(u32, [i32; 3])>, mean: &P3) -> P3 {
         let (mut matrix, mut right) = (Matrix3::identity() * MEAN_WEIGHT, V3::zeros());
-        let mut walls = Vec::new();
         for (f, shift) in planes {
             let face = &self.mesh.faces[*f as usize];
             let at = mean + self.mesh.shifted(*shift);
             let gap = face.offset - face.normal.dot(&at.coords);
             let mut weight = 1.0;
-            if let Neighbour::Wall { axis, upper } = face.neighbour {
-                walls.push((usize::from(axis), upper));
+            if let Neighbour::Wall { .. } = face.neighbour {
                 weight = WALL_WEIGHT;
             }
             matrix += face.normal * face.normal.transpose() * weight;
             right += face.normal * (gap * weight);
         }
         let step = matrix.cholesky().map_or_else(V3::zeros, |c| c.solve(&right));
-        let mut out = mean + step;
-        for (axis, upper) in walls {
-            out[axis] = if upper { self.mesh.domain.lengths[axis] } else { 0.0 };
+        self.on_walls(planes, mean + step)
+    }
+
+    /// Moves a point onto the walls among the planes.
+    fn on_walls(&self, planes: &BTreeSet<(u32, [i32; 3])>, mut point: P3) -> P3 {
+        for (f, _) in planes {
+            if let Neighbour::Wall { axis, upper } = self.mesh.faces[*f as usize].neighbour {
+                let axis = usize::from(axis);
+                point[axis] = if upper { self.mesh.domain.lengths[axis] } else { 0.0 };
+            }
         }
-        out
+        point
+    }
+
+    /// Computes the sum of squared distances of a point to planes.
+    fn square_sum(&self, planes: &BTreeSet<(u32, [i32; 3])>, point: &P3) -> f64 {
+        let gaps = planes.iter().map(|(f, shift)| {
+            let face = &self.mesh.faces[*f as usize];
+            face.offset - face.normal.dot(&(point + self.mesh.shifted(*shift)).coords)
+        });
+        gaps.map(|gap| gap * gap).sum()
     }
 }

@@ -86,9 +86,10 @@ fn laguerre_facets_are_recovered_to_a_tenth_of_a_voxel() {
     let values: Vec<CellValues> = (0..60)
         .map(|k| CellValues { label: grains.labels[k], weight: found.sites[k].weight, volume: 1.0 })
         .collect();
-    let vtu = mesh.to_vtu(&V3::zeros(), &values);
+    let polyhedra = mesh.polyhedra(&V3::zeros());
+    let vtu = polyhedra.to_vtu(&values);
     assert!(vtu.contains("NumberOfCells=\"60\"") && !vtu.contains("NaN"));
-    let stl = mesh.to_stl(&V3::zeros(), &grains.labels);
+    let stl = polyhedra.to_stl(&grains.labels);
     assert_eq!(stl.matches("\nendsolid grain_").count(), 60);
 }
 

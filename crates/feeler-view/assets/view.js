@@ -173,6 +173,8 @@
   const state = {
     scene: null, parts: [], pair: null, step: 0, picked: [], marked: null,
     layers: { edges: true, groups: false, areas: false, boxes: false, cones: false, minima: true }, level: 2,
+    // Distance of cells from each other, relative to their distance from the middle.
+    apart: 0,
     section: { axis: '', at: 0, flip: false },
   };
   const root = new T.Group(), marks = new T.Group();
@@ -190,7 +192,8 @@
     const scene = data.scenes[index];
     Object.assign(state, { scene, index, pair: null, step: 0, picked: [], first: null });
     state.parts = scene.parts.map((p, i) => {
-      const shape = shapes[p.shape], color = tints[p.tint] ?? hue(p.shape, 0.42, 0.62);
+      const shape = shapes[p.shape], isNumber = typeof p.tint === 'number';
+      const color = tints[p.tint] ?? hue(isNumber ? p.tint : p.shape, 0.42, 0.62);
       const mesh = new T.Mesh(geometry(shape), material(color));
       const edges = new T.LineSegments(shape.edge_lines, lines.edges);
       const inner = new T.Group();
@@ -211,7 +214,7 @@
     buildPairs();
     buildMarks();
     const off = Math.max(0, ...state.parts.map(p => p.shape.deviation));
-    closeness.textContent = `Drawn within ${off.toExponential(1)} mm`
+    closeness.textContent = scene.are_cells ? '' : `Drawn within ${off.toExponential(1)} mm`
       + (scene.balls ? '.' : '; distances are those of the exact surfaces.');
     placeParts();
     refreshLayers();
@@ -284,16 +287,23 @@
   };
   const placeParts = () => {
     placeBalls();
+    const isApart = state.scene.are_cells && state.apart > 0;
+    const middles = isApart ? state.parts.map(p => new T.Vector3(...p.shape.middle)) : [];
+    const center = new T.Box3().setFromPoints(middles).getCenter(new T.Vector3());
     for (const part of state.parts) {
       if (part.shape.frames && state.scene.motion) deform(part.shape);
       const m = part.moved ? part.moved.clone() : part.own.clone();
       if (part.track !== null) m.premultiply(trackPose(part.track, state.step));
+      if (isApart) m.setPosition(middles[part.i].clone().sub(center).multiplyScalar(state.apart));
       part.group.matrix.copy(m);
       part.group.matrixWorldNeedsUpdate = true;
     }
+    marks.visible = areMarksShown();
     root.updateMatrixWorld(true);
     draw();
   };
+  // Marks are at the places of cells that touch each other.
+  const areMarksShown = () => state.layers.minima && !(state.scene?.are_cells && state.apart > 0);
   const boxOf = parts => {
     root.updateMatrixWorld(true);
     const box = new T.Box3();
@@ -367,7 +377,7 @@
       layer('boxes', state.level, () => boxLines(shape, state.level));
       layer('cones', 0, () => coneLines(shape));
     }
-    marks.visible = on.minima;
+    marks.visible = areMarksShown();
     restyle();
   };
 
@@ -379,7 +389,8 @@
       const isGhost = Boolean(chosen) && place < 0 && !(state.picked.length && !state.pair);
       const m = part.mesh.material;
       const color = state.layers.groups ? new T.Color(0xffffff) : part.color;
-      const hasAccent = place >= 0 && chosen.length <= 2 && !state.layers.groups && part.tint === null;
+      const hasOwn = part.tint === null || typeof part.tint === 'number';
+      const hasAccent = place >= 0 && chosen.length <= 2 && !state.layers.groups && hasOwn;
       m.color.copy(hasAccent ? accents[place % 2] : color);
       // A marked place may be inside.
       const isGlass = isGhost || part.tint === 'old' || part.tint === 'glass' || state.marked !== null;
@@ -492,7 +503,7 @@
     const { clientWidth: w, clientHeight: h } = sight;
     for (const f of flags) {
       const p = f.point.clone().project(camera);
-      const isSeen = state.layers.minima && Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1 && p.z < 1;
+      const isSeen = areMarksShown() && Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1 && p.z < 1;
       f.element.style.display = isSeen ? '' : 'none';
       f.at = isSeen ? [((p.x + 1) * w) / 2, ((1 - p.y) * h) / 2] : null;
       f.element.style.transform = `translate(${((p.x + 1) * w) / 2 + 6}px,${((1 - p.y) * h) / 2 - 22}px)`;
@@ -502,7 +513,7 @@
   const middle = ([a, b]) => a.map((x, k) => (x + b[k]) / 2);
   const mm = (d, digits = 9) => {
     const size = Math.abs(d);
-    return `${size < 1e-9 ? '0' : size < 1e-4 ? d.toExponential(3) : Number(d.toPrecision(digits))} mm`;
+    return `${size < 1e-9 ? '0' : size < 1e-4 ? d.toExponential(3) : Number(d.toPrecision(digits))}${state.scene.are_cells ? '' : ' mm'}`;
   };
   const markMinima = minima => {
     clearMarks();
@@ -624,6 +635,8 @@
   };
   const markAll = () => {
     clearMarks();
+    // Short edges are drawn, not only their places.
+    if (state.scene.are_cells) addLines(state.scene.marks.flatMap(m => m.lines), markColor());
     state.scene.marks.forEach(addMark);
     draw();
   };
@@ -758,13 +771,16 @@
 
   const pick = (part, face) => {
     const last = state.picked.at(-1);
-    const other = last && last.part !== part.i ? last : null;
+    const areCells = state.scene.are_cells;
+    const other = last && last.part !== part.i && !areCells ? last : null;
     state.picked = other ? [other, { part: part.i, face }] : [{ part: part.i, face }];
     state.pair = null;
     const size = part.shape.size.toPrecision(6);
     const [surface, source] = face === null ? [] : part.shape.faces[face];
-    const what = face === null ? '' : ` · face ${face}, ${surface}${source ? `, #${source}` : ''}`;
-    tell.textContent = `${part.path}${what} · ${size} mm across · drawn within ${part.shape.deviation.toExponential(1)} mm`;
+    const what = face === null ? '' : areCells ? ` · face to ${surface}${source ? ` ${source}` : ''}`
+      : ` · face ${face}, ${surface}${source ? `, #${source}` : ''}`;
+    tell.textContent = areCells ? part.path + what
+      : `${part.path}${what} · ${size} mm across · drawn within ${part.shape.deviation.toExponential(1)} mm`;
     const hide = make('button', { textContent: 'hide' });
     hide.onclick = () => { setVisible(part, false); state.picked = []; restyle(); };
     const alone = make('button', { textContent: 'alone' });
@@ -776,9 +792,12 @@
     };
     const all = make('button', { textContent: 'all parts' });
     all.onclick = () => showAll();
-    pairBox.replaceChildren(heading('Part'), make('div', { textContent: part.path }),
-      make('div', { className: 'line' }, hide, alone, all),
-      make('p', { className: 'small', textContent: other ? '' : 'Pick a second part for what is between them.' }));
+    pairBox.replaceChildren(heading(areCells ? 'Cell' : 'Part'), make('div', { textContent: part.path }),
+      ...part.facts.map(textContent => make('div', { className: 'small', textContent })),
+      make('div', { className: 'line' }, hide, alone, all));
+    if (!other && !areCells) {
+      pairBox.append(make('p', { className: 'small', textContent: 'Pick a second part for what is between them.' }));
+    }
     if (state.scene.marks.length) markAll();
     else clearMarks();
     restyle();
@@ -1102,8 +1121,21 @@
   };
   const closeness = make('p', { className: 'small' }), legend = make('p', { className: 'small' });
   const hasLayers = shapes.some(s => s.levels[2] > 0);
-  panel.append(pairBox, allMarks, heading('Parts'), search, tree, allPairs, heading('Show'),
-    toggle('edges', 'edges'), toggle('groups', 'supermaximal faces'), toggle('minima', 'minima'));
+  const areCells = data.scenes.some(s => s.are_cells);
+  panel.append(pairBox, allMarks, heading(areCells ? 'Cells' : 'Parts'), search, tree, allPairs, heading('Show'),
+    toggle('edges', 'edges'), toggle('groups', areCells ? 'faces by colour' : 'supermaximal faces'),
+    toggle('minima', areCells ? 'short edges' : 'minima'));
+  if (areCells) {
+    const apart = make('input', { type: 'range', min: 0, max: 2, step: 0.02, value: 0 });
+    apart.setAttribute('aria-label', 'distance between cells');
+    apart.oninput = () => {
+      state.apart = Number(apart.value);
+      placeParts();
+      if (state.section.axis) applySection();
+      if (!isTouched) fit();
+    };
+    panel.append(make('div', { className: 'line' }, 'apart', apart));
+  }
   if (hasLayers) {
     panel.append(toggle('areas', 'leaf areas'), toggle('cones', 'cones of normals'), toggle('boxes', 'boxes'),
       make('div', { className: 'line' }, level, levelValue));
@@ -1130,6 +1162,7 @@
       clearMarks();
       pairBox.replaceChildren();
       restyle();
+      if (state.scene.are_cells) tell.textContent = (show.parts ?? []).map(name).join(', ');
       if (show.parts) look(boxOf(show.parts.map(i => state.parts[i])));
       else {
         if (state.scene.marks.length) markAll();

@@ -140,9 +140,11 @@ fn scene(scene: &PictureScene, arrays: &mut Arrays) -> Value {
             Tint::Old => "old".into(),
             Tint::New => "new".into(),
             Tint::Glass => "glass".into(),
+            Tint::Number(n) => n.into(),
         };
         json!({
             "path": p.path, "shape": p.shape, "pose": to_values(&p.pose), "track": p.track, "tint": tint,
+            "facts": p.facts,
         })
     };
     json!({
@@ -152,6 +154,7 @@ fn scene(scene: &PictureScene, arrays: &mut Arrays) -> Value {
         "marks": scene.marks.iter().map(mark).collect::<Vec<_>>(),
         "motion": scene.motion.as_ref().map(|m| motion(m, arrays)),
         "balls": scene.balls.as_ref().map(|b| balls(b, arrays)),
+        "are_cells": scene.are_cells,
     })
 }
 

@@ -35,6 +35,9 @@ pub struct PictureScene {
     pub motion: Option<PictureMotion>,
     /// Moving balls in addition to the parts; `None` without balls.
     pub balls: Option<Balls>,
+    /// Whether the parts are cells of a tessellation. A slider moves them apart, lengths have no unit, and
+    /// pairs of parts are not measured.
+    pub are_cells: bool,
 }
 
 /// Placed solid of a scene.
@@ -51,6 +54,8 @@ pub struct PicturePart {
     pub track: Option<usize>,
     /// Colour of the part.
     pub tint: Tint,
+    /// Lines of text that are displayed when the part is picked.
+    pub facts: Vec<String>,
 }
 
 /// Colour of a part.
@@ -65,6 +70,8 @@ pub enum Tint {
     New,
     /// Like `Own`, but transparent.
     Glass,
+    /// Colour of a number: parts of several scenes with the same number have the same colour.
+    Number(u32),
 }
 
 /// A marked place of a scene with a text, such as a repair of the import.

@@ -12,5 +12,5 @@ mod voronoi;
 
 pub use algorithm_5::{Plain, algorithm_5};
 pub use drop::Drop;
-pub use johnson::Johnson;
+pub use johnson::{Backup, Johnson, JohnsonWithBackup};
 pub use voronoi::Voronoi;

@@ -20,6 +20,7 @@ from ._checks import (
     pour,
     regress,
     sweep,
+    tessellate,
     time_of_contact,
 )
 from ._feeler import (
@@ -84,7 +85,9 @@ from ._results import (
     Passage,
     PourReport,
     RegressReport,
+    Regularisation,
     SweepReport,
+    Tessellation,
 )
 from ._types import StepBound
 
@@ -126,11 +129,13 @@ __all__ = [
     "PourScene",
     "QueryError",
     "RegressReport",
+    "Regularisation",
     "Rules",
     "Scene",
     "SceneError",
     "StepBound",
     "SweepReport",
+    "Tessellation",
     "Verdict",
     "WallForces",
     "__version__",
@@ -153,6 +158,7 @@ __all__ = [
     "scene_contact_dtype",
     "step_contact_dtype",
     "sweep",
+    "tessellate",
     "tight_bend_dtype",
     "time_of_contact",
     "tracked_pair_dtype",

@@ -38,6 +38,7 @@ from ._checks import joint_poses as joint_poses
 from ._checks import pour as pour
 from ._checks import regress as regress
 from ._checks import sweep as sweep
+from ._checks import tessellate as tessellate
 from ._checks import time_of_contact as time_of_contact
 from ._results import ClearancePair as ClearancePair
 from ._results import ClearanceReport as ClearanceReport
@@ -55,7 +56,9 @@ from ._results import Part as Part
 from ._results import Passage as Passage
 from ._results import PourReport as PourReport
 from ._results import RegressReport as RegressReport
+from ._results import Regularisation as Regularisation
 from ._results import SweepReport as SweepReport
+from ._results import Tessellation as Tessellation
 
 __version__: str
 

@@ -20,6 +20,7 @@ from ._results import (
     PourReport,
     RegressReport,
     SweepReport,
+    Tessellation,
 )
 
 if TYPE_CHECKING:
@@ -295,3 +296,49 @@ def pour(
     if isinstance(scene, (str, os.PathLike)):
         scene = _feeler.PourScene.read(scene)
     return _feeler.pour(scene, _FilePath(folder), fresh, threads, _callback(progress))
+
+
+def tessellate(
+    labels: ArrayLike | str | os.PathLike[str],
+    *,
+    spacing: float | Sequence[float] | None = None,
+    origin: Sequence[float] | None = None,
+    periodic: bool | Sequence[bool] = False,
+    voronoi: bool = False,
+    min_edge: float | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 1000,
+    derivative_free: bool = False,
+    threads: int | None = None,
+    progress: _Progress = None,
+) -> Tessellation:
+    """Fits convex cells to the grains of a voxel image, as the command `feeler tessellate` does (docs/TESSELLATIONS.md).
+
+    labels: array of integers, shape (nx, ny, nz): labels[i, j, k] is the grain of a voxel, 0 a voxel outside of all
+    grains. Stacks of slices usually have the shape (nz, ny, nx): pass stack.T. Or the path of an image file.
+    spacing: edge lengths of a voxel; default: those of the file, otherwise 1.
+    origin: position of the lower corner of the image; default: that of the file, otherwise 0.
+    periodic: whether the image repeats along each axis.
+    voronoi: whether to fit ordinary Voronoi cells, without weights.
+    min_edge: length below which edges are merged into vertices.
+    tolerance: the fit ends when an iteration decreases the root mean square distance by less than this, in mean grain
+    diameters, and by less than 5 % unless it is below this value.
+    max_iterations: maximum number of iterations; the result then has is_converged = False.
+    derivative_free: whether to fit site by site without derivatives, which is slower.
+    threads, progress: as of clearance, for iterations; the total is max_iterations.
+
+    Raises ValueError, FileError and QueryError. Ctrl-C interrupts the fit after the current iteration.
+
+    >>> x, y, z = np.indices((12, 12, 12))
+    >>> cells = feeler.tessellate(np.where(x + y < 12, 1, 2), spacing=0.5)
+    >>> cells.volumes.round().tolist(), cells.is_converged
+    ([117.0, 99.0], True)
+    """
+    edges = None if spacing is None else np.broadcast_to(np.asarray(spacing, dtype=float), 3).tolist()
+    axes = np.broadcast_to(np.asarray(periodic, dtype=bool), 3).tolist()
+    corner = None if origin is None else np.asarray(origin, dtype=float).tolist()
+    image = _FilePath(labels) if isinstance(labels, (str, os.PathLike)) else np.asarray(labels)
+    return _feeler.tessellate(
+        image, edges, corner, axes, voronoi, derivative_free, tolerance, max_iterations, min_edge, threads,
+        _callback(progress),
+    )  # fmt: skip

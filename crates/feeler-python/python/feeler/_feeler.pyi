@@ -9,7 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 import numpy as np
 
 from . import Body as Body
-from . import ClearanceReport, ContactMotion, ModelComparison, Passage, PourReport, RegressReport, SweepReport
+from . import (
+    ClearanceReport,
+    ContactMotion,
+    ModelComparison,
+    Passage,
+    PourReport,
+    RegressReport,
+    SweepReport,
+    Tessellation,
+)
 from . import Model as Model
 from . import PourScene as PourScene
 from . import Rules as Rules
@@ -126,3 +135,30 @@ def pour(
     progress: Callable[[int, int], object] | None,
 ) -> PourReport:
     """Simulation of a scene, as feeler.pour."""
+
+def tessellate(
+    image: FilePath | NDArray[Any],
+    spacing: list[float] | None,
+    origin: list[float] | None,
+    periodic: list[bool],
+    voronoi: bool,
+    derivative_free: bool,
+    tolerance: float,
+    max_iterations: int,
+    min_edge: float | None,
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> Tessellation:
+    """Cells of a voxel image, as feeler.tessellate."""
+
+def write_cells(
+    path: FilePath,
+    labels: NDArray[np.uint32],
+    weights: NDArray[np.float64],
+    vertices: NDArray[np.float64],
+    cell_offsets: NDArray[np.int64],
+    face_neighbours: NDArray[np.int64],
+    face_offsets: NDArray[np.int64],
+    face_vertices: NDArray[np.uint32],
+) -> None:
+    """Writes the cells of a Tessellation to a file; the extension of the name selects the format."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _show
+from . import _feeler, _show
 
 _Array = NDArray[np.float64]
 _StatusName = Literal["separated", "touching", "interfering", "undecided"]
@@ -744,3 +744,120 @@ class PourReport(_Table):
 
     def __repr__(self) -> str:
         return f"<PourReport: {self._summary()}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Regularisation(_Result):
+    """Result of the removal of short edges from the cells of a Tessellation.
+
+    >>> labels = np.ones((8, 8, 8), int)
+    >>> labels[4:] = 2
+    >>> feeler.tessellate(labels, min_edge=2).regularisation.merged_count
+    0
+    """
+
+    min_edge_before: float
+    """Length of the shortest edge before."""
+    min_edge_after: float
+    """Length of the shortest edge afterwards."""
+    merged_count: int
+    """Number of edges that were merged into vertices."""
+    remaining_count: int
+    """Number of shorter edges that remain, because merging them would make a face too uneven or remove a cell."""
+    vanished_face_count: int
+    max_volume_change: float
+    """Largest change of a cell's volume, relative to the volume."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tessellation(_Table):
+    """Result of tessellate(): a polyhedron for each grain of an image. Lengths are in the unit of the spacing.
+
+    Faces cell_offsets[k] to cell_offsets[k + 1] belong to cell k, and vertices
+    face_vertices[face_offsets[f]:face_offsets[f + 1]] to face f, counter-clockwise seen from outside. The faces of two
+    adjacent cells have the same vertices in opposite order.
+
+    >>> labels = np.ones((8, 8, 8), int)
+    >>> labels[5:] = 7
+    >>> cells = feeler.tessellate(labels)
+    >>> cells.labels.tolist(), cells.volumes.round().tolist(), cells.neighbours(0).tolist()
+    ([1, 7], [320.0, 192.0], [1])
+    >>> [len(polygon) for polygon in cells.polygons(0)]
+    [4, 4, 4, 4, 4, 4]
+    """
+
+    labels: NDArray[np.uint32]
+    """Label of each cell, ascending."""
+    sites: _Array
+    """Positions of the sites, shape (n, 3)."""
+    weights: _Array
+    """Weights of the sites (squared lengths): a cell contains the points x whose |x - site|^2 - weight is smaller than
+    for all other sites."""
+    voxel_counts: NDArray[np.int64]
+    """Number of voxels of each grain."""
+    volumes: _Array
+    """Volume of each cell; 0 for a cell without points."""
+    centroids: _Array
+    """Centre of mass of each cell, shape (n, 3)."""
+    vertices: _Array
+    """Positions of the vertices of all cells, shape (m, 3)."""
+    cell_offsets: NDArray[np.int64]
+    """Index of the first face of each cell, and the number of all faces."""
+    face_neighbours: NDArray[np.int64]
+    """Index of the cell on the other side of each face; -1 to -6 for the walls at the lower and the upper end of x, y
+    and z."""
+    face_offsets: NDArray[np.int64]
+    """Index of the first vertex of each face in face_vertices, and the length of face_vertices."""
+    face_vertices: NDArray[np.uint32]
+    """Indices of vertices."""
+    voxel_edge: float
+    """Smallest edge length of a voxel."""
+    is_converged: bool
+    """Whether the fit ended before the maximum number of iterations."""
+    iteration_count: int
+    objective: float
+    """Root mean square of the distances of the boundary voxels of the grains to their cells, in mean grain diameters."""
+    rms_distance: float
+    """The same as a length."""
+    history: _Array
+    """Objective after each iteration."""
+    rand_index: float
+    """Fraction of pairs of voxels that the cells join or separate as the image does. It and the distances belong to the
+    cells before short edges are merged."""
+    regularisation: Regularisation | None
+    """Result of the merging of short edges; None without min_edge."""
+
+    def neighbours(self, cell: int) -> NDArray[np.int64]:
+        """Indices of the cells at the faces of a cell, ascending."""
+        faces = self.face_neighbours[self.cell_offsets[cell] : self.cell_offsets[cell + 1]]
+        return np.unique(faces[faces >= 0])
+
+    def polygons(self, cell: int) -> list[_Array]:
+        """Positions of the vertices of each face of a cell."""
+        faces = range(self.cell_offsets[cell], self.cell_offsets[cell + 1])
+        return [self.vertices[self.face_vertices[self.face_offsets[f] : self.face_offsets[f + 1]]] for f in faces]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the cells for ParaView (.vtu), as triangles (.stl) or for the mesh generator gmsh (.geo). Raises
+        FileError."""
+        _feeler.write_cells(
+            Path(path), self.labels, self.weights, self.vertices, self.cell_offsets, self.face_neighbours,
+            self.face_offsets, self.face_vertices,
+        )  # fmt: skip
+
+    def _columns(self) -> dict[str, Any]:
+        neighbour_counts = np.array([len(self.neighbours(k)) for k in range(len(self.labels))], dtype=np.int64)
+        return {
+            "label": self.labels, **_points("site", list(self.sites)), "weight": self.weights,
+            "voxel_count": self.voxel_counts, "volume": self.volumes, **_points("centroid", list(self.centroids)),
+            "neighbour_count": neighbour_counts,
+        }  # fmt: skip
+
+    def _summary(self) -> str:
+        return (
+            f"{len(self.labels)} cells, boundary voxels within {self.rms_distance / self.voxel_edge:.3g} voxels (rms), "
+            f"Rand index {self.rand_index:.6f}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Tessellation: {self._summary()}>"

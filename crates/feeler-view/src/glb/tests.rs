@@ -16,6 +16,7 @@ fn another_reader_finds_the_same_meshes() {
         pose,
         track: None,
         tint: Tint::Own,
+        facts: Vec::new(),
     };
     let scene = PictureScene {
         name: "two plugs".into(),

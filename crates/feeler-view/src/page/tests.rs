@@ -20,6 +20,7 @@ fn picture() -> Picture {
         pose: Pose::translation(x, 0.0, 0.0),
         track: None,
         tint: Tint::Own,
+        facts: Vec::new(),
     };
     let scene =
         PictureScene { name: EVIL.to_owned(), parts: vec![part(0.0), part(40.0)], ..PictureScene::default() };
