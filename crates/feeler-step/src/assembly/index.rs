@@ -250,8 +250,9 @@ impl<'a> Index<'a> {
         let source = map.reference(1, "mapped_representation")?;
         let origin = map.reference(0, "mapping_origin")?;
         let target = item.reference(2, "mapping_target")?;
-        let from = transform::placed(self.entities, origin, map_id, self.units(source)?)?;
-        let to = transform::placed(self.entities, target, mapped, self.units(rep)?)?;
+        let (units_from, units_to) = (self.units(source)?, self.units(rep)?);
+        let from = transform::placed(self.entities, origin, map_id, units_from, units_from)?;
+        let to = transform::placed(self.entities, target, mapped, units_to, units_from)?;
         Ok((source, to * from.inverse()))
     }
 
@@ -269,11 +270,11 @@ impl<'a> Index<'a> {
             if crossed && !straight {
                 (item_1, item_2) = (item_2, item_1);
             }
-            let from = transform::placed(self.entities, item_1, id, units_1)?;
-            let to = transform::placed(self.entities, item_2, id, units_2)?;
+            let from = transform::placed(self.entities, item_1, id, units_1, units_1)?;
+            let to = transform::placed(self.entities, item_2, id, units_2, units_1)?;
             to * from.inverse()
         } else if r.name.starts_with("CARTESIAN_TRANSFORMATION_OPERATOR") {
-            transform::placed(self.entities, id, relation.id, units_2)?
+            transform::placed(self.entities, id, relation.id, units_2, units_1)?
         } else {
             return bad(id, format!("is a {}, which is not supported as a transformation", r.label()));
         };
