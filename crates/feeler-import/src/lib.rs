@@ -147,8 +147,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         if refused.is_empty() {
             bail!("{file}: the file contains no solids");
         }
-        let why: Vec<String> = refused.iter().map(Remark::about).collect();
-        bail!("{file}: no solid could be prepared: {}", why.join("; "));
+        bail!("{file}: no solid could be prepared: {}", reasons(&refused));
     }
     let mut components = Vec::with_capacity(import.components.len());
     for c in &import.components {
@@ -172,6 +171,9 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         let (translation, rotation) = numbers(&i.pose);
         instances.push(Instance { solid, name: i.name.clone(), path: i.path.clone(), translation, rotation });
     }
+    if instances.is_empty() {
+        bail!("{file}: none of its solids that could be prepared is placed: {}", reasons(&refused));
+    }
     remarks.extend(refused);
     let origin = Origin { program: program(reading.reading), references: references.into_inner() };
     let model = Model {
@@ -185,6 +187,12 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         origin,
     };
     Ok(model)
+}
+
+/// Joins remarks on what is left out to one line of text.
+fn reasons(refused: &[Remark]) -> String {
+    let reasons: Vec<String> = refused.iter().map(Remark::about).collect();
+    reasons.join("; ")
 }
 
 /// Instance of the solid with the index `solid`, in the coordinates of the solid.

@@ -1,6 +1,6 @@
 //! Content of one STEP file, and the options for reading it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use feeler_brep::{Severity, SolidSource};
 use feeler_geom::Pose;
@@ -267,10 +267,15 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
     }
     let beside = listed(&counts[..N_SHAPES]);
     let beside = (!beside.is_empty()).then(|| {
-        warning(
-            None,
-            format!("the file also contains {beside}; only B-rep solids are read, the rest is skipped"),
-        )
+        let remedy = if counts[FIRST_SOLID..N_SHAPES].iter().any(|n| *n > 0) {
+            "; export the other solids as B-rep to include them"
+        } else {
+            ""
+        };
+        let message = format!(
+            "the file also contains {beside}; only B-rep solids are read, the rest is skipped{remedy}"
+        );
+        warning(None, message)
     });
     let count = |kinds: &[&str]| entities.iter().filter(|r| kinds.contains(&r.name)).count();
     Content {
@@ -315,13 +320,43 @@ fn because(id: u64, name: &str, all: &[Bad]) -> String {
 /// Entities of shapes that are not B-rep solids, each with its name in messages, which list what a file
 /// contains besides solids. [`SURFACE_MODELS`] and [`TESSELLATED_SHELLS`] are read if
 /// [`Reading::open_shells`] is set. The last entry is for references to other files.
-const KINDS: [(&str, &str); 15] = [
+///
+/// # Source
+/// Subtypes of `solid_model` and members of `csg_primitive` in ISO 10303-42, with the solids of ISO
+/// 10303-111 that extend them.
+const KINDS: [(&str, &str); 41] = [
     ("SHELL_BASED_SURFACE_MODEL", "surface model"),
     ("FACE_BASED_SURFACE_MODEL", "surface model"),
     ("CSG_SOLID", "CSG solid"),
+    ("BOOLEAN_RESULT", "Boolean combination of solids"),
+    ("BLOCK", "CSG block"),
+    ("RIGHT_ANGULAR_WEDGE", "CSG wedge"),
+    ("RECTANGULAR_PYRAMID", "CSG pyramid"),
+    ("TETRAHEDRON", "CSG tetrahedron"),
+    ("CONVEX_HEXAHEDRON", "CSG hexahedron"),
+    ("FACETED_PRIMITIVE", "CSG polyhedron"),
+    ("SPHERE", "CSG sphere"),
+    ("ELLIPSOID", "CSG ellipsoid"),
+    ("RIGHT_CIRCULAR_CYLINDER", "CSG cylinder"),
+    ("RIGHT_CIRCULAR_CONE", "CSG cone"),
+    ("ECCENTRIC_CONE", "CSG cone"),
+    ("TORUS", "CSG torus"),
+    ("CYCLIDE_SEGMENT_SOLID", "CSG cyclide"),
+    ("HALF_SPACE_SOLID", "half space"),
+    ("BOXED_HALF_SPACE", "half space"),
     ("EXTRUDED_AREA_SOLID", "swept solid"),
     ("REVOLVED_AREA_SOLID", "swept solid"),
     ("SURFACE_CURVE_SWEPT_AREA_SOLID", "swept solid"),
+    ("EXTRUDED_FACE_SOLID", "swept solid"),
+    ("EXTRUDED_FACE_SOLID_WITH_DRAFT_ANGLE", "swept solid"),
+    ("EXTRUDED_FACE_SOLID_WITH_MULTIPLE_DRAFT_ANGLES", "swept solid"),
+    ("EXTRUDED_FACE_SOLID_WITH_TRIM_CONDITIONS", "swept solid"),
+    ("REVOLVED_FACE_SOLID", "swept solid"),
+    ("REVOLVED_FACE_SOLID_WITH_TRIM_CONDITIONS", "swept solid"),
+    ("SURFACE_CURVE_SWEPT_FACE_SOLID", "swept solid"),
+    ("SWEPT_DISK_SOLID", "swept disk"),
+    ("THICKENED_FACE_SOLID", "thickened face"),
+    ("SCULPTURED_SOLID", "sculptured solid"),
     ("SOLID_REPLICA", "copy of a solid"),
     // The kinds from here on are components of the kinds above, or often occur beside solids.
     ("OPEN_SHELL", "open shell"),
@@ -335,17 +370,23 @@ const KINDS: [(&str, &str); 15] = [
 ];
 /// Index in [`KINDS`] of the surface models that [`Reading::open_shells`] reads.
 const SURFACE_MODELS: usize = 0;
-/// Index in [`KINDS`] of the tessellated shells that [`Reading::open_shells`] reads.
-const TESSELLATED_SHELLS: usize = 9;
+/// Index in [`KINDS`] of the first kind that describes a solid; the solids end at [`N_SHAPES`].
+const FIRST_SOLID: usize = 2;
 /// Number of entries at the beginning of [`KINDS`] that are shapes of their own; the others are
 /// components of shapes, or often occur beside solids.
-const N_SHAPES: usize = 7;
+const N_SHAPES: usize = 33;
+/// Index in [`KINDS`] of the tessellated shells that [`Reading::open_shells`] reads.
+const TESSELLATED_SHELLS: usize = N_SHAPES + 2;
 
-/// Counts the entities of each of [`KINDS`]; `external` is the number of references to other files.
+/// Counts the entities of each of [`KINDS`], except those that are operands of other solids. `external`
+/// is the number of references to other files.
 fn counts_of(entities: &Entities, external: usize) -> [usize; KINDS.len()] {
     let mut counts = [0_usize; KINDS.len()];
-    for kind in entities.iter().flat_map(|r| r.kinds()) {
-        if let Some(i) = KINDS.iter().position(|k| k.0 == kind) {
+    let operands = operands(entities);
+    for r in entities.iter().filter(|r| !operands.contains(&r.id)) {
+        // A complex instance lists a solid's supertypes as well, so only its last kind is counted.
+        let kinds = r.kinds().filter_map(|kind| KINDS.iter().position(|k| k.0 == kind));
+        if let Some(i) = kinds.max() {
             counts[i] += 1;
         }
     }
@@ -353,12 +394,31 @@ fn counts_of(entities: &Entities, external: usize) -> [usize; KINDS.len()] {
     counts
 }
 
+/// Returns the entity ids of the operands of CSG solids, Boolean combinations and copies.
+fn operands(entities: &Entities) -> BTreeSet<u64> {
+    const OPERATIONS: [&str; 3] = ["CSG_SOLID", "BOOLEAN_RESULT", "SOLID_REPLICA"];
+    let operations = entities.iter().filter(|r| OPERATIONS.iter().any(|kind| r.is(kind)));
+    operations
+        .flat_map(|r| {
+            let flat = r.flattened();
+            (0..flat.n_attrs()).filter_map(|i| flat.maybe_reference(i)).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Lists the kinds with their numbers; `counts` are those of the first entries of [`KINDS`]. Kinds of the
+/// same name are counted together.
 fn listed(counts: &[usize]) -> String {
-    let found: Vec<String> = KINDS
-        .iter()
-        .zip(counts)
-        .filter(|(_, n)| **n > 0)
-        .map(|((_, what), n)| if *n == 1 { format!("1 {what}") } else { format!("{n} × {what}") })
+    let mut found: Vec<(&str, usize)> = Vec::new();
+    for ((_, what), n) in KINDS.iter().zip(counts).filter(|(_, n)| **n > 0) {
+        match found.iter_mut().find(|(name, _)| name == what) {
+            Some((_, sum)) => *sum += n,
+            None => found.push((what, *n)),
+        }
+    }
+    let found: Vec<String> = found
+        .into_iter()
+        .map(|(what, n)| if n == 1 { format!("1 {what}") } else { format!("{n} × {what}") })
         .collect();
     found.join(", ")
 }
@@ -374,6 +434,8 @@ fn describe_content(entities: &Entities, external: usize) -> String {
         )
     } else if counts[KINDS.len() - 1] > 0 {
         format!("only {found}; provide the referenced files, or export the assembly as one file")
+    } else if counts[FIRST_SOLID..N_SHAPES].iter().any(|n| *n > 0) {
+        format!("only {found}; export the solids as B-rep")
     } else {
         let sheets = if counts[SURFACE_MODELS] + counts[TESSELLATED_SHELLS] > 0 {
             ", or read the surfaces as sheets (`--open-shells`)"
@@ -383,3 +445,6 @@ fn describe_content(entities: &Entities, external: usize) -> String {
         format!("only {found}; close the surfaces to form a solid and export it{sheets}")
     }
 }
+
+#[cfg(test)]
+mod tests;

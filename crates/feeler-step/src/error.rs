@@ -64,6 +64,16 @@ pub enum StepError {
         /// One problem for each solid.
         problems: Vec<Problem>,
     },
+    /// The file contains usable solids, but none of them has a usable placement.
+    #[error("{name}: none of its {solids} solids can be placed: {}", join(.problems))]
+    NonePlaced {
+        /// Name of the input.
+        name: String,
+        /// Number of solids.
+        solids: usize,
+        /// Problems because of which components and solids are left out.
+        problems: Vec<Problem>,
+    },
 }
 
 /// Message about one entity or about the whole file.

@@ -280,6 +280,11 @@ impl Assembly<'_> {
         }
         let mut problems = of_all(|c| &c.problems);
         problems.extend(refused);
+        if self.instances.is_empty() {
+            problems.append(&mut self.problems);
+            problems.retain(|p| p.severity == Severity::Error);
+            return Err(StepError::NonePlaced { name: name.to_owned(), solids: solids.len(), problems });
+        }
         problems.extend(of_all(|c| c.beside.as_slice()));
         problems.append(&mut self.problems);
         let pose = |m: &Motion| (m.pose, m.mirrored);

@@ -63,6 +63,9 @@ pub(super) struct Usage {
     pub(super) placements: Vec<Relation>,
     /// Entity ids of representations that show the component in the assembly.
     pub(super) reps: Vec<u64>,
+    /// Entity ids that identify this usage in the file: its own, and those of its context-dependent shape
+    /// representations, of their relations and of the parent's representations in them.
+    pub(super) route: Vec<u64>,
 }
 
 /// Assembly structure of a file, indexed by entity ids.
@@ -121,21 +124,24 @@ impl<'a> Index<'a> {
             }
         }
         let mut usage_placements: BTreeMap<u64, Vec<Relation>> = BTreeMap::new();
-        for (relation_id, shape) in placements {
+        let mut usage_routes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for (id, relation_id, shape) in placements {
             let Some(relation) = relations.get_mut(&relation_id) else { continue };
             relation.placed_by_usage = true;
             if let Some(usage) = shape_of.get(&shape) {
                 usage_placements.entry(*usage).or_default().push(relation.clone());
+                usage_routes.entry(*usage).or_default().extend([id, relation_id]);
             }
         }
         let mut usages: BTreeMap<u64, Vec<Usage>> = BTreeMap::new();
         for (id, relating, related) in raw_usages {
-            usages.entry(relating).or_default().push(Usage {
-                id,
-                part: related,
-                placements: usage_placements.remove(&id).unwrap_or_default(),
-                reps: usage_reps.remove(&id).unwrap_or_default(),
-            });
+            let placements = usage_placements.remove(&id).unwrap_or_default();
+            let mut route = usage_routes.remove(&id).unwrap_or_default();
+            let is_of_parent = |r: &u64| reps.get(r).is_some_and(|r| r.part == Some(relating));
+            route.extend(placements.iter().flat_map(|p| [p.rep_1, p.rep_2]).filter(is_of_parent));
+            route.push(id);
+            let reps = usage_reps.remove(&id).unwrap_or_default();
+            usages.entry(relating).or_default().push(Usage { id, part: related, placements, reps, route });
         }
         let mut by_rep: BTreeMap<u64, Vec<Relation>> = BTreeMap::new();
         for relation in relations.into_values() {
@@ -168,6 +174,11 @@ impl<'a> Index<'a> {
     fn units_of(&self, context: u64, by: u64) -> Res<Units> {
         let mut cache = self.units.borrow_mut();
         cache.entry(context).or_insert_with(|| units_of_context(self.entities, context, by)).clone()
+    }
+
+    /// Returns the largest uncertainty (mm) of the contexts of representations.
+    pub(super) fn uncertainty(&self, reps: &[u64]) -> f64 {
+        reps.iter().filter_map(|rep| self.units(*rep).ok()).fold(0.0, |u, units| u.max(units.uncertainty))
     }
 
     /// Returns the units of the first representation context of the file, or those of [`Units::of_file`]
@@ -250,8 +261,9 @@ impl<'a> Index<'a> {
         let source = map.reference(1, "mapped_representation")?;
         let origin = map.reference(0, "mapping_origin")?;
         let target = item.reference(2, "mapping_target")?;
-        let from = transform::placed(self.entities, origin, map_id, self.units(source)?)?;
-        let to = transform::placed(self.entities, target, mapped, self.units(rep)?)?;
+        let (units_from, units_to) = (self.units(source)?, self.units(rep)?);
+        let from = transform::placed(self.entities, origin, map_id, units_from, units_from)?;
+        let to = transform::placed(self.entities, target, mapped, units_to, units_from)?;
         Ok((source, to * from.inverse()))
     }
 
@@ -269,11 +281,11 @@ impl<'a> Index<'a> {
             if crossed && !straight {
                 (item_1, item_2) = (item_2, item_1);
             }
-            let from = transform::placed(self.entities, item_1, id, units_1)?;
-            let to = transform::placed(self.entities, item_2, id, units_2)?;
+            let from = transform::placed(self.entities, item_1, id, units_1, units_1)?;
+            let to = transform::placed(self.entities, item_2, id, units_2, units_1)?;
             to * from.inverse()
         } else if r.name.starts_with("CARTESIAN_TRANSFORMATION_OPERATOR") {
-            transform::placed(self.entities, id, relation.id, units_2)?
+            transform::placed(self.entities, id, relation.id, units_2, units_1)?
         } else {
             return bad(id, format!("is a {}, which is not supported as a transformation", r.label()));
         };
@@ -297,9 +309,9 @@ struct Scan {
     parts: BTreeMap<u64, Part>,
     raw_usages: Vec<(u64, u64, u64)>,
     relations: BTreeMap<u64, Relation>,
-    /// Relation and product definition shape (entity ids) of every context-dependent shape
-    /// representation.
-    placements: Vec<(u64, u64)>,
+    /// Every context-dependent shape representation with its relation and its product definition shape
+    /// (entity ids).
+    placements: Vec<(u64, u64, u64)>,
     /// Entity id of the owner of each product definition shape.
     shape_of: BTreeMap<u64, u64>,
     /// Product definition shape and representation (entity ids) of every shape definition
@@ -416,7 +428,7 @@ impl Scan {
             }
             "CONTEXT_DEPENDENT_SHAPE_REPRESENTATION" => {
                 if let (Some(relation), Some(shape)) = (r.maybe_reference(0), r.maybe_reference(1)) {
-                    self.placements.push((relation, shape));
+                    self.placements.push((r.id, relation, shape));
                 }
                 return;
             }

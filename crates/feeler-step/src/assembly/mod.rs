@@ -7,8 +7,11 @@
 //! # Source
 //! ISO 10303-41, -43, -44; the implementor forum's recommended practice for assemblies.
 
+mod hidden;
 mod index;
 mod motion;
+#[cfg(test)]
+mod tests;
 mod transform;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +21,7 @@ use crate::error::Problem;
 use crate::topology::{exact_counterpart, is_tessellated};
 use crate::units::Units;
 use feeler_brep::Severity;
+use hidden::{Hidden, HiddenInstances, Treatment};
 use index::{Index, Relation, Usage};
 pub(crate) use motion::{Motion, mirrored};
 
@@ -32,6 +36,17 @@ const MAX_LEVELS: usize = 64;
 /// because a few entities can describe any number of steps. A larger value takes more time for such
 /// files.
 const MAX_STEPS: usize = 1_000_000;
+
+/// Maximum difference of two equal poses that different entities define: the distance of the positions
+/// relative to their distance from the origin, and the angle (rad) of the rotations. Writers round both.
+/// A larger value drops instances beside others; a smaller one places a component twice.
+const SAME_POSE: f64 = 1e-6;
+/// Minimum of the tolerance (mm) for equal positions, for positions near the origin. The reasons against
+/// larger and smaller values are those of [`SAME_POSE`].
+const MIN_SAME_POSITION: f64 = 1e-9;
+/// Maximum of the tolerance (mm) for equal positions, for positions far from the origin and files with a
+/// large uncertainty. The reasons against larger and smaller values are those of [`SAME_POSE`].
+const MAX_SAME_POSITION: f64 = 1e-3;
 
 /// One instance of a solid.
 #[derive(Debug)]
@@ -88,25 +103,20 @@ pub(crate) struct Layout {
 pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout {
     let mut index = Index::new(entities);
     leave_out_display_meshes(&mut index, problems);
-    hidden_solids(&mut index, problems);
+    let mut hidden = Hidden::new(entities);
+    hidden.leave_out_items(&mut index, problems);
     let mut solids = solid_units(&index, problems);
     leave_out_aspects(&index, &mut solids, problems);
-    let mut walk = Walk {
-        index: &index,
-        problems: Vec::new(),
-        instances: Vec::new(),
-        components: Vec::new(),
-        externals: Vec::new(),
-        here: None,
-        refused: BTreeSet::new(),
-        overflow: false,
-        steps: 0,
-        stack: Vec::new(),
-        placed_parts: BTreeSet::new(),
-        already: BTreeSet::new(),
-    };
+    let treatment = if entities.skip_hidden() { Treatment::LeaveOut } else { Treatment::Read };
+    let mut walk = Walk::new(&index, &hidden, treatment);
     walk.all(&solids);
+    if walk.hides_everything() {
+        walk = Walk::new(&index, &hidden, Treatment::ReadAll);
+        walk.all(&solids);
+    }
     problems.append(&mut walk.problems);
+    let placed: BTreeSet<u64> = walk.instances.iter().map(|i| i.solid).collect();
+    solids.retain(|s, _| placed.contains(s) || !walk.left_out.contains(s));
     Layout { solids, instances: walk.instances, components: walk.components, externals: walk.externals }
 }
 
@@ -166,69 +176,6 @@ fn leave_out_display_meshes(index: &mut Index<'_>, problems: &mut Vec<Problem>) 
         if message.contains("taken for") { Severity::Warning } else { Severity::Note }
     };
     problems.extend(dropped.into_iter().map(|(id, text)| Problem::new(Some(id), severity(&text), text)));
-}
-
-/// Returns the solids and mapped items that the file hides: directly, through a styled item, on a hidden
-/// layer, or in a hidden representation.
-fn hidden_items(entities: &Entities) -> BTreeSet<u64> {
-    let mut out = BTreeSet::new();
-    let mut left: Vec<u64> = entities
-        .iter()
-        .filter(|r| r.is("INVISIBILITY"))
-        .flat_map(|r| r.any_references(0).collect::<Vec<_>>())
-        .collect();
-    let mut seen = BTreeSet::new();
-    while let Some(id) = left.pop() {
-        let Some(r) = entities.find(id).filter(|_| seen.insert(id)) else { continue };
-        if r.is("STYLED_ITEM") || r.is("OVER_RIDING_STYLED_ITEM") {
-            let own = r.own("STYLED_ITEM", 1).or_else(|| r.own("OVER_RIDING_STYLED_ITEM", 1));
-            left.extend(own.and_then(|o| o.maybe_reference(1)));
-        } else if r.is("PRESENTATION_LAYER_ASSIGNMENT") {
-            left.extend(r.any_references(2));
-        } else if r.name.ends_with("REPRESENTATION") && !r.name.contains("PRESENTATION_") {
-            left.extend(r.any_references(1));
-        } else {
-            out.insert(id);
-        }
-    }
-    out
-}
-
-/// Removes the solids that the file hides if the user requests it; otherwise reports their number.
-fn hidden_solids(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
-    let hidden = hidden_items(index.entities);
-    if hidden.is_empty() {
-        return;
-    }
-    let n_mapped = index.reps.values().flat_map(|r| &r.mapped).filter(|m| hidden.contains(m)).count();
-    let solids: Vec<u64> = index.solids.iter().copied().filter(|s| hidden.contains(s)).collect();
-    let Some(first) = solids.first().copied().or_else(|| hidden.first().copied()) else { return };
-    let n = solids.len() + n_mapped;
-    if n == 0 {
-        return;
-    }
-    let (plural, verb) = if n == 1 { ("", "is") } else { ("s", "are") };
-    let all = solids.len() == index.solids.len();
-    let (severity, message) = if !index.entities.skip_hidden() {
-        let message = format!(
-            "is one of {n} solid{plural} that {verb} hidden in the file (INVISIBILITY) and {verb} read; \
-            `--skip-hidden` leaves hidden solids out"
-        );
-        (Severity::Note, message)
-    } else if all {
-        (
-            Severity::Warning,
-            "is hidden in the file, as all its solids are; they are read nevertheless".to_owned(),
-        )
-    } else {
-        index.solids.retain(|s| !hidden.contains(s));
-        for rep in index.reps.values_mut() {
-            rep.solids.retain(|s| !hidden.contains(s));
-            rep.mapped.retain(|m| !hidden.contains(m));
-        }
-        (Severity::Note, format!("is one of {n} solid{plural} that {verb} hidden in the file; left out"))
-    };
-    problems.push(Problem::new(Some(first), severity, message));
 }
 
 /// Removes solids that are only shapes of shape aspects, because a form feature (the plug of a hole) is
@@ -310,6 +257,8 @@ fn same_size(a: &Units, b: &Units) -> bool {
 /// State and results of the traversal of the product tree.
 struct Walk<'a> {
     index: &'a Index<'a>,
+    hidden: &'a Hidden,
+    treatment: Treatment,
     problems: Vec<Problem>,
     instances: Vec<Placed>,
     components: Vec<Component>,
@@ -322,6 +271,11 @@ struct Walk<'a> {
     steps: usize,
     /// Product definitions from the root to the current one.
     stack: Vec<u64>,
+    /// Entities from the root to the current one that [`Hidden`] mentions.
+    route: Vec<u64>,
+    hidden_instances: HiddenInstances,
+    /// Solids of which at least one hidden instance was left out.
+    left_out: BTreeSet<u64>,
     /// Product definitions that have been placed so far.
     placed_parts: BTreeSet<u64>,
     /// Product definitions that have been placed when the products are finished. The representations
@@ -329,19 +283,14 @@ struct Walk<'a> {
     already: BTreeSet<u64>,
 }
 
-/// Items that the usages of a product place; the product's own content must not place them again.
+/// Items that the usages of a product place, with poses in the coordinates of the product; the product's
+/// own content must not place them again.
 #[derive(Debug, Default)]
-struct Elsewhere {
-    /// Product definitions that usages place by transformations.
-    parts: BTreeSet<u64>,
-    /// Items of the representations of usages, with poses in the coordinates of the product.
-    items: Vec<(Item, Motion)>,
-}
+struct Elsewhere(Vec<(Item, Motion)>);
 
 impl Elsewhere {
-    fn has(&self, item: Item, pose: &Motion) -> bool {
-        matches!(item, Item::Part(p) if self.parts.contains(&p))
-            || self.items.iter().any(|(i, m)| *i == item && same_pose(m, pose))
+    fn has(&self, item: Item, pose: &Motion, uncertainty: f64) -> bool {
+        self.0.iter().any(|(i, m)| *i == item && same_pose(m, pose, uncertainty))
     }
 }
 
@@ -352,7 +301,84 @@ enum Item {
     Part(u64),
 }
 
-impl Walk<'_> {
+/// An item in the content of a representation.
+#[derive(Debug)]
+struct Found {
+    item: Item,
+    pose: Motion,
+    /// Entities from the representation to the item that [`Hidden`] mentions.
+    route: Vec<u64>,
+}
+
+/// Content of representations.
+#[derive(Debug)]
+struct Contents<'a> {
+    hidden: &'a Hidden,
+    found: Vec<Found>,
+    /// Entities to the current representation that `hidden` mentions.
+    route: Vec<u64>,
+}
+
+impl Contents<'_> {
+    /// Adds an entity to the route and returns the previous length of the route.
+    fn enter(&mut self, id: u64) -> usize {
+        let before = self.route.len();
+        if self.hidden.mentions(id) {
+            self.route.push(id);
+        }
+        before
+    }
+
+    fn push(&mut self, item: Item, pose: Motion) {
+        self.found.push(Found { item, pose, route: self.route.clone() });
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn new(index: &'a Index<'a>, hidden: &'a Hidden, treatment: Treatment) -> Self {
+        Self {
+            index,
+            hidden,
+            treatment,
+            problems: Vec::new(),
+            instances: Vec::new(),
+            components: Vec::new(),
+            externals: Vec::new(),
+            here: None,
+            refused: BTreeSet::new(),
+            overflow: false,
+            steps: 0,
+            stack: Vec::new(),
+            route: Vec::new(),
+            hidden_instances: HiddenInstances::default(),
+            left_out: BTreeSet::new(),
+            placed_parts: BTreeSet::new(),
+            already: BTreeSet::new(),
+        }
+    }
+
+    /// Returns whether no instance is left because hidden ones are left out.
+    fn hides_everything(&self) -> bool {
+        !self.left_out.is_empty() && self.instances.is_empty() && self.externals.is_empty()
+    }
+
+    /// Counts an instance that consists of the entities `ends` if it is hidden. Returns whether it must
+    /// be left out.
+    fn leaves_out(&mut self, ends: &[u64]) -> bool {
+        let Some(by) = self.hidden.hides(&self.route, ends) else { return false };
+        self.hidden_instances.count(by);
+        self.treatment == Treatment::LeaveOut
+    }
+
+    /// Runs `f` with the entities `ids` on the route.
+    fn along(&mut self, ids: &[u64], f: impl FnOnce(&mut Self)) {
+        let before = self.route.len();
+        let hidden = self.hidden;
+        self.route.extend(ids.iter().copied().filter(|id| hidden.mentions(*id)));
+        f(self);
+        self.route.truncate(before);
+    }
+
     fn problem(&mut self, id: u64, severity: Severity, message: impl Into<String>) {
         let problem = Problem::new(Some(id), severity, message);
         if !self.problems.contains(&problem) {
@@ -408,6 +434,7 @@ impl Walk<'_> {
             );
             self.push(*id, Motion::identity(), self.index.solid_name(*id), self.index.solid_name(*id));
         }
+        self.problems.extend(self.hidden_instances.report(self.treatment));
         if self.overflow {
             let message =
                 format!("the assembly has more than {MAX_INSTANCES} instances; the rest is left out");
@@ -415,7 +442,13 @@ impl Walk<'_> {
         }
     }
 
+    /// Adds an instance of a solid, unless it is hidden and left out.
     fn push(&mut self, solid: u64, pose: Motion, name: String, path: String) {
+        if self.leaves_out(&[solid]) {
+            self.refused.insert(solid);
+            self.left_out.insert(solid);
+            return;
+        }
         if self.instances.len() >= MAX_INSTANCES {
             self.overflow = true;
             return;
@@ -454,21 +487,22 @@ impl Walk<'_> {
         let index = self.index;
         let no_usages = Vec::new();
         let usages = index.usages.get(&id).unwrap_or(&no_usages);
-        // A component that a usage places is not placed again by a mapped item.
-        let parts: BTreeSet<u64> =
-            usages.iter().filter(|u| !u.placements.is_empty()).map(|u| u.part).collect();
-        // An item that a representation of a usage shows is not placed again, either.
-        let mut items = Vec::new();
-        for usage in usages.iter().filter(|u| u.placements.is_empty()) {
-            let mut seen = BTreeSet::new();
-            for rep in &usage.reps {
-                self.content(*rep, &Motion::identity(), 0, &mut seen, &mut items);
+        // A mapped item does not place a component again at the pose at which a usage places it, nor an
+        // item that a representation of a usage shows. Errors in the poses of usages are reported below.
+        let mut placed = Elsewhere::default();
+        for usage in usages {
+            if let Some(relation) = usage.placements.first() {
+                let pose = index.component_pose(relation, id, usage.part).ok();
+                placed.0.extend(pose.map(|pose| (Item::Part(usage.part), pose)));
+                continue;
             }
+            placed.0.extend(self.contents(&usage.reps).into_iter().map(|f| (f.item, f.pose)));
         }
-        let placed = Elsewhere { parts, items };
         let own = &index.parts[&id];
         // If a part has its shape in this file, documents about it are not read as its shape.
-        if let (false, false, Some(component)) = (own.files.is_empty(), index.has_shape(id), self.here) {
+        if let (false, false, Some(component)) = (own.files.is_empty(), index.has_shape(id), self.here)
+            && !self.leaves_out(&own.reps)
+        {
             self.externals.push(External {
                 files: own.files.clone(),
                 id,
@@ -490,7 +524,7 @@ impl Walk<'_> {
             *k += 1;
             let step = if same_name > 1 { format!("{name}:{k}") } else { name.to_owned() };
             let path = joined(path, &step);
-            self.usage(usage, id, &pose, (&path, &step), &mapped);
+            self.along(&usage.route, |walk| walk.usage(usage, id, &pose, (&path, &step), &mapped));
         }
         self.stack.pop();
     }
@@ -546,13 +580,8 @@ impl Walk<'_> {
         if level > MAX_LEVELS || !self.step() {
             return;
         }
-        let mut found = Vec::new();
-        let mut seen = BTreeSet::new();
-        for rep in index.parts.get(&part).map_or(&[][..], |p| &p.reps) {
-            self.content(*rep, &Motion::identity(), 0, &mut seen, &mut found);
-        }
-        for (item, _) in found {
-            match item {
+        for found in self.contents(index.parts.get(&part).map_or(&[][..], |p| &p.reps)) {
+            match found.item {
                 Item::Solid(s) => {
                     self.refused.insert(s);
                 }
@@ -576,36 +605,33 @@ impl Walk<'_> {
         placed_otherwise: &Elsewhere,
         skip: Option<&BTreeSet<u64>>,
     ) -> BTreeSet<u64> {
-        let mut found = Vec::new();
-        let mut seen = BTreeSet::new();
-        for rep in reps {
-            self.content(*rep, &Motion::identity(), 0, &mut seen, &mut found);
-        }
         // Some writers list the same solid or component in two representations of one part.
+        let uncertainty = self.index.uncertainty(reps);
         let mut mapped = BTreeSet::new();
-        let mut unique: Vec<(Item, Motion)> = Vec::new();
+        let mut unique: Vec<Found> = Vec::new();
         let mut poses_of: BTreeMap<Item, Vec<Motion>> = BTreeMap::new();
-        for (item, local) in found {
+        for found in self.contents(reps) {
+            let (item, local) = (found.item, found.pose);
             if let Item::Part(p) = item {
                 mapped.insert(p);
             }
             let poses = poses_of.entry(item).or_default();
-            let again = poses.iter().any(|p| same_pose(p, &local));
-            if again || placed_otherwise.has(item, &local) {
+            let again = poses.iter().any(|p| same_pose(p, &local, uncertainty));
+            if again || placed_otherwise.has(item, &local, uncertainty) {
                 continue;
             }
             poses.push(local);
-            unique.push((item, local));
+            unique.push(found);
         }
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
-        for (item, _) in &unique {
-            if let Item::Solid(s) = item {
-                *names.entry(self.index.solid_name(*s)).or_default() += 1;
+        for found in &unique {
+            if let Item::Solid(s) = found.item {
+                *names.entry(self.index.solid_name(s)).or_default() += 1;
             }
         }
         let alone = names.values().sum::<usize>() == 1;
         let mut count: BTreeMap<String, usize> = BTreeMap::new();
-        for (item, local) in unique {
+        for Found { item, pose: local, route } in unique {
             match item {
                 Item::Solid(s) => {
                     if skip.is_some_and(|skip| skip.contains(&s)) {
@@ -622,13 +648,15 @@ impl Walk<'_> {
                     };
                     let path = joined(path, &step);
                     let name = if own.is_empty() { part_name.to_owned() } else { own };
-                    self.push(s, *pose * local, name, path);
+                    self.along(&route, |walk| walk.push(s, *pose * local, name, path));
                 }
                 Item::Part(p) => {
                     if !self.already.contains(&p) {
                         let name = &self.index.parts[&p].name;
                         let path = joined(path, name);
-                        self.within(name, p, local, |walk| walk.part(p, *pose * local, &path));
+                        self.along(&route, |walk| {
+                            walk.within(name, p, local, |walk| walk.part(p, *pose * local, &path));
+                        });
                     }
                 }
             }
@@ -636,7 +664,18 @@ impl Walk<'_> {
         mapped
     }
 
-    /// Appends the items of the representation `rep_id` and of its related representations to `found`,
+    /// Returns the items of the representations `reps`, which have the same coordinates, and of their
+    /// related representations.
+    fn contents(&mut self, reps: &[u64]) -> Vec<Found> {
+        let mut out = Contents { hidden: self.hidden, found: Vec::new(), route: Vec::new() };
+        let mut seen = BTreeSet::new();
+        for rep in reps {
+            self.content(*rep, &Motion::identity(), 0, &mut seen, &mut out);
+        }
+        out.found
+    }
+
+    /// Appends the items of the representation `rep_id` and of its related representations to `out`,
     /// each with its pose; `pose` is that of the coordinates of `rep_id`. Representations in `seen` are
     /// skipped, and visited ones are added to it. `depth` is the number of mapped items and relations
     /// that led here.
@@ -646,7 +685,7 @@ impl Walk<'_> {
         pose: &Motion,
         depth: usize,
         seen: &mut BTreeSet<u64>,
-        found: &mut Vec<(Item, Motion)>,
+        out: &mut Contents<'_>,
     ) {
         if !self.step() || !seen.insert(rep_id) {
             return;
@@ -657,20 +696,24 @@ impl Walk<'_> {
         }
         let index = self.index;
         let Some(rep) = index.reps.get(&rep_id) else { return };
-        found.extend(rep.solids.iter().map(|s| (Item::Solid(*s), *pose)));
+        let outside = out.enter(rep_id);
+        for solid in &rep.solids {
+            out.push(Item::Solid(*solid), *pose);
+        }
         for mapped in &rep.mapped {
+            let inside = out.enter(*mapped);
             match index.mapping(*mapped, rep_id) {
                 Ok((source, local)) => {
                     let pose = *pose * local;
                     let owner = index.reps.get(&source).and_then(|r| r.part);
                     match owner {
-                        Some(part) if !self.stack.contains(&part) => found.push((Item::Part(part), pose)),
+                        Some(part) if !self.stack.contains(&part) => out.push(Item::Part(part), pose),
                         Some(_) => {}
                         None => {
                             // A representation may be mapped many times, so only cycles are excluded
                             // here.
                             let mut below = seen.clone();
-                            self.content(source, &pose, depth + 1, &mut below, found);
+                            self.content(source, &pose, depth + 1, &mut below, out);
                         }
                     }
                 }
@@ -683,21 +726,31 @@ impl Walk<'_> {
                     self.refuse_mapped(*mapped);
                 }
             }
+            out.route.truncate(inside);
         }
         for relation in index.relations.get(&rep_id).map_or(&[][..], Vec::as_slice) {
             let other = relation.other(rep_id);
+            let owner = index.reps.get(&other).and_then(|r| r.part);
             // The representation of another part is placed through the usage of that part.
-            let foreign = index.reps.get(&other).and_then(|r| r.part).is_some_and(|p| Some(p) != rep.part);
+            let foreign = owner.is_some() && owner != rep.part;
             let of_aspect =
                 rep.aspect.is_none() && index.reps.get(&other).is_some_and(|r| r.aspect.is_some());
             if foreign || of_aspect || relation.placed_by_usage {
                 continue;
             }
+            let outer = out.route.clone();
+            if owner.is_some() {
+                // A hidden representation of the part does not hide the part's other representations.
+                out.route.clear();
+            }
+            out.enter(relation.id);
             match index.relation_pose(relation, other) {
-                Ok(local) => self.content(other, &(*pose * local), depth + 1, seen, found),
+                Ok(local) => self.content(other, &(*pose * local), depth + 1, seen, out),
                 Err(e) => self.problem(e.id, Severity::Error, format!("{}; #{other} is left out", e.message)),
             }
+            out.route = outer;
         }
+        out.route.truncate(outside);
     }
 
     fn refuse_mapped(&mut self, mapped: u64) {
@@ -715,12 +768,15 @@ pub(crate) fn joined(path: &str, step: &str) -> String {
     }
 }
 
-fn same_pose(a: &Motion, b: &Motion) -> bool {
+/// Returns whether two poses of an item are the same up to rounding by the writer. `uncertainty` (mm) is
+/// that of the file.
+fn same_pose(a: &Motion, b: &Motion, uncertainty: f64) -> bool {
     let mirrored = a.mirrored == b.mirrored;
     let (a, b) = (&a.pose, &b.pose);
-    mirrored
-        && (a.translation.vector - b.translation.vector).norm() <= 1e-9
-        && a.rotation.angle_to(&b.rotation) <= 1e-9
+    let (at, bt) = (&a.translation.vector, &b.translation.vector);
+    let rounding = SAME_POSE * at.norm().max(bt.norm());
+    let tolerance = rounding.max(uncertainty).clamp(MIN_SAME_POSITION, MAX_SAME_POSITION);
+    mirrored && (at - bt).norm() <= tolerance && a.rotation.angle_to(&b.rotation) <= SAME_POSE
 }
 
 impl Relation {

@@ -12,13 +12,21 @@ use crate::units::Units;
 /// real scalings; a smaller one refuses files.
 const SCALE_TOL: f64 = 1e-9;
 
+/// Maximum relative difference of a scale from the ratio of two different units that counts as rounding
+/// by the writer (0.0393701 for the ratio of millimetre and inch). A larger value ignores real scalings;
+/// a smaller one refuses files whose writers round the ratio.
+const UNIT_RATIO_TOL: f64 = 1e-6;
+
 /// Returns the motion from the coordinate axes to the placement or operator `id`, which the entity `by`
-/// refers to.
-pub(super) fn placed(entities: &Entities, id: u64, by: u64, units: Units) -> Res<Motion> {
+/// refers to. The units `units` are those of its coordinates.
+///
+/// An operator maps coordinates in the length unit of `source`, as plain numbers, to coordinates in
+/// `units`. Its scale may therefore be the ratio of the two units; see [`is_rigid`].
+pub(super) fn placed(entities: &Entities, id: u64, by: u64, units: Units, source: Units) -> Res<Motion> {
     let r = entities.get(id, by)?.flattened();
     let geometry = Geometry::new(entities, units);
     if r.name.starts_with("CARTESIAN_TRANSFORMATION_OPERATOR") {
-        return operator(&geometry, &r);
+        return operator(&geometry, &r, source.mm / units.mm);
     }
     Ok(pose_of(&geometry.placement(id, by)?).into())
 }
@@ -31,8 +39,8 @@ fn pose_of(f: &Frame) -> Pose {
 
 /// Reads a `CARTESIAN_TRANSFORMATION_OPERATOR_3D`: axis 1, axis 2, origin, scale, axis 3. Writers
 /// disagree on the number of names before these attributes, so the origin is recognised as the only
-/// point.
-fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Motion> {
+/// point. `unit_ratio` is the length unit of the mapped coordinates divided by that of the result.
+fn operator(geometry: &Geometry<'_>, r: &Record<'_>, unit_ratio: f64) -> Res<Motion> {
     let is_point = |i: &usize| {
         let entity = r.maybe_reference(*i).and_then(|id| geometry.entities.find(id));
         entity.is_some_and(|e| e.is("CARTESIAN_POINT"))
@@ -44,10 +52,27 @@ fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Motion> {
     let axis = |i: usize| r.maybe_reference(i).map(|id| geometry.direction(id, r.id)).transpose();
     let (axis_1, axis_2, axis_3) = (axis(at - 2)?, axis(at - 1)?, axis(at + 2)?);
     let scale = if r.has(at + 1) { r.real(at + 1, "scale")? } else { 1.0 };
-    if (scale - 1.0).abs() > SCALE_TOL {
-        return bad(r.id, format!("scales by {scale}; write the scaled geometry into the file instead"));
+    if !is_rigid(scale, unit_ratio) {
+        let units = if (unit_ratio - 1.0).abs() > SCALE_TOL {
+            format!(", and the ratio of the length units is {unit_ratio}")
+        } else {
+            String::new()
+        };
+        return bad(
+            r.id,
+            format!("scales by {scale}{units}; write the scaled geometry into the file instead"),
+        );
     }
     motion(r.id, origin, axis_1, axis_2, axis_3)
+}
+
+/// Returns whether an operator with this scale keeps all lengths. A scale of 1 does, because coordinates
+/// are converted to millimetres first. A scale equal to the ratio of two different length units does,
+/// because it only converts numbers from one unit to the other.
+fn is_rigid(scale: f64, unit_ratio: f64) -> bool {
+    let same_units = (unit_ratio - 1.0).abs() <= SCALE_TOL;
+    let is_unit_ratio = !same_units && (scale / unit_ratio - 1.0).abs() <= UNIT_RATIO_TOL;
+    (scale - 1.0).abs() <= SCALE_TOL || is_unit_ratio
 }
 
 /// Constructs the axes as `base_axis` of ISO 10303-42: z from axis 3; x from axis 1, normal to z; y
