@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 
 use feeler_geom::count::index;
 use feeler_geom::trim::Side;
-use feeler_geom::{Curve, P3, Surface, V3, math};
+use feeler_geom::{Curve, P3, Surface, SurfaceDerivs, V3, math};
 
 use super::draft::{Draft, Edge, Face, Use, UseAt};
 use super::evidence::Guess;
@@ -289,20 +289,47 @@ fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseA
     let (p, t) = (e.curve.point(e.mid()), e.curve.tangent(e.mid())?);
     let x = t.cross(&if t.x.abs() < 0.6 { V3::x() } else { V3::y() }).normalize();
     let y = t.cross(&x);
-    let mut around: Vec<(f64, UseAt, bool)> = walks
+    let mut around: Vec<(f64, f64, UseAt, bool)> = walks
         .iter()
         .map(|(at, along)| {
             let f = &draft.faces[at.face];
-            let n = f.surface.normal(f.surface.invert(&p, None, None));
-            let n = if f.outward { n } else { -n };
+            let uv = f.surface.invert(&p, None, None);
+            let n = if f.outward { f.surface.normal(uv) } else { -f.surface.normal(uv) };
             let into = if *along { n.cross(&t) } else { t.cross(&n) };
-            (math::atan2(into.dot(&y), into.dot(&x)), *at, *along)
+            // The rotation about the edge leads a forward face towards its normal.
+            let bend = bend_towards(&f.surface.derivs(uv), &into, &n);
+            let turn = if *along { bend } else { -bend };
+            (math::atan2(into.dot(&y), into.dot(&x)), turn, *at, *along)
         })
         .collect();
     around.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let start = around.iter().position(|w| !w.2)?;
+    // Faces that leave the edge in one direction are ordered by their curvatures. The order begins after a gap.
+    let before = |k: usize| (around[k].0 - around[(k + around.len() - 1) % around.len()].0).rem_euclid(TAU);
+    let first = (0..around.len()).find(|k| before(*k) > SAME_ANGLE).unwrap_or(0);
+    around.rotate_left(first);
+    for run in around.chunk_by_mut(|a, b| (b.0 - a.0).rem_euclid(TAU) <= SAME_ANGLE) {
+        run.sort_by(|a, b| a.1.total_cmp(&b.1));
+    }
+    let start = around.iter().position(|w| !w.3)?;
     around.rotate_left(start);
-    around.chunks(2).map(|c| (!c[0].2 && c[1].2).then_some((c[0].1, c[1].1))).collect()
+    around.chunks(2).map(|c| (!c[0].3 && c[1].3).then_some((c[0].2, c[1].2))).collect()
+}
+
+/// Difference of the directions (rad) in which two faces leave an edge, up to which they count as tangent,
+/// so that their curvatures order them. With a larger value, faces at a small angle are ordered wrongly; with
+/// a smaller one, tangent faces are, because of rounding.
+const SAME_ANGLE: f64 = 1e-6;
+
+/// Second derivative (1/mm) of a surface along its unit tangent `into`, in the direction of the unit normal `n`.
+fn bend_towards(d: &SurfaceDerivs, into: &V3, n: &V3) -> f64 {
+    let (e, f, g) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
+    let det = e * g - f * f;
+    if det <= 0.0 {
+        return 0.0;
+    }
+    let (p, q) = (into.dot(&d.du), into.dot(&d.dv));
+    let (a, b) = ((g * p - f * q) / det, (e * q - f * p) / det);
+    a * a * d.duu.dot(n) + 2.0 * a * b * d.duv.dot(n) + b * b * d.dvv.dot(n)
 }
 
 /// Reverses faces of a connected shell if every edge is used in both directions afterwards. Edges that
