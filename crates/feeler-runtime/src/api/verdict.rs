@@ -156,10 +156,12 @@ pub struct ConformalSet {
 pub enum OverlapMethod {
     /// Integrals over the parts of the faces of each solid that are inside the other one.
     Faces,
-    /// Integrals over faces at small displacements of B, extrapolated to no displacement, because faces
-    /// coincide or are tangent to each other.
+    /// Integrals over faces at small opposite displacements of B, extrapolated to no displacement, because
+    /// faces coincide or are tangent to each other. The stated error is the smaller one of a bound by the
+    /// shortest displacement and the areas of the solids, and an estimate by the distances between faces.
     Displaced,
-    /// Integration of the lengths of parallel lines in both solids.
+    /// Integration of the lengths of parallel lines in both solids, along two directions. The stated error
+    /// is an estimate, which includes the difference of the two results.
     Lines,
 }
 
@@ -175,8 +177,8 @@ pub struct Overlap {
     pub min: P3,
     /// Largest coordinates (mm, world) of the box around the common part.
     pub max: P3,
-    /// Estimated error of the volume (mm³): that of the integration, and of boundaries that are not closed
-    /// because trims deviate from their edges.
+    /// Estimated error of the volume (mm³): that of the integration, of the extrapolation, and of boundaries
+    /// that are not closed because trims deviate from their edges.
     pub error: f64,
     /// Method by which the volume was computed.
     pub method: OverlapMethod,

@@ -23,7 +23,7 @@ use feeler_hierarchy::{Edge, FaceId, Feature, Span};
 const PROBES: [f64; 5] = [0.5, 0.27, 0.73, 0.08, 0.92];
 /// Distance (tolerances) from the boundary of the other solid below which a point counts as on it. With a
 /// larger value, more pairs count as flush; with a smaller one, rounding decides.
-const BOUNDARY_MARGIN: f64 = 4.0;
+pub(super) const BOUNDARY_MARGIN: f64 = 4.0;
 /// Length of a path, in tolerances, below which it does not matter whether it is inside the other solid.
 /// With a larger value, parts of boundaries are lost; with a smaller one, pairs count as flush because of
 /// rounding at the end of a curve.

@@ -3,16 +3,19 @@
 //! Three methods are tried in this order, and the first one whose check is passed gives the result:
 //!
 //! 1. [`faces`]: integrals over the parts of the faces of each solid that are inside the other one.
-//! 2. The same at four small displacements of B, extrapolated to no displacement. Faces that coincide or
-//!    are tangent to each other cross after the displacement.
+//! 2. [`displaced`]: the same integrals at small opposite displacements of B, extrapolated to no
+//!    displacement. Faces that coincide or are tangent to each other do not coincide after the displacement.
 //! 3. [`lines`]: lengths of parallel lines in the common part.
 //!
 //! # Source
 //! MATH §26.
 
+mod displaced;
 mod faces;
 mod lines;
 mod path;
+#[cfg(test)]
+mod tests;
 
 use super::context;
 use crate::api::error::QueryError;
@@ -26,8 +29,7 @@ use crate::pair::ContactPair;
 use crate::query::Context;
 use faces::{BoundarySums, boundary_sums};
 use feeler_geom::{Aabb, P3, Pose, V3};
-use lines::{LineSums, line_sums};
-use nalgebra::Translation3;
+use lines::{LineSums, checked_line_sums, line_sums};
 use std::sync::Arc;
 
 /// Largest estimated error of a volume, relative to the volume, at which the result of a method is returned
@@ -43,18 +45,10 @@ const CHECK_POINTS: u32 = 600;
 /// Difference of a volume from that by points at which it is rejected, in standard deviations of random
 /// points. A larger value accepts volumes that lack a part; a smaller one rejects correct ones.
 const MAX_CHECK_DEVIATIONS: f64 = 4.0;
-/// Direction (frame of A, not of unit length) of the displacements of B, which is parallel to no typical face
-/// or edge.
-const DISPLACEMENT: [f64; 3] = [0.5369, 0.3119, 0.7831];
-/// Length of the smallest displacement of B as a fraction of the diagonal of the overlap's box; the others
-/// are 2, 3 and 4 times as long. A larger value is less exact; with a smaller one, faces remain almost
-/// tangent.
-const DISPLACEMENT_STEP: f64 = 2e-4;
-
-/// Relative error of an extrapolated volume of solids whose trims deviate from their edges: five times the
-/// largest that was measured (2e-10). A larger value hides small differences; with a smaller one, the stated
-/// error is exceeded.
-const TRIM_ERROR: f64 = 1e-9;
+/// Relative excess of a volume over that of the smaller solid at which the volume is rejected, in addition to
+/// its error. It exceeds the relative error of the volumes of spline solids (1e-8). A larger value accepts
+/// wrong volumes; a smaller one rejects correct volumes of solids that contain each other.
+const MAX_EXCESS: f64 = 1e-7;
 
 /// Steps of the coordinates, modulo 1, between successive points of a sequence that fills a cube evenly:
 /// powers of the inverse of the root of x⁴ = x + 1.
@@ -77,8 +71,9 @@ impl ContactPair {
     /// longer than a query. The results of the last query of this pair do not change.
     ///
     /// # Guarantees
-    /// [`Overlap::error`] is an estimate, not a bound. [`Overlap::method`] states how the volume was
-    /// computed. The result does not depend on the number of threads.
+    /// [`Overlap::error`] is an estimate, not a bound; it includes steps and tilts of nearly coincident faces.
+    /// [`Overlap::volume`] is at most the volume of the smaller solid. [`Overlap::method`] states how the
+    /// volume was computed. The result does not depend on the number of threads.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
@@ -146,7 +141,8 @@ impl Measure<'_> {
         let mut region = self.region;
         for (is_displaced, accuracy) in [(false, ACCURACY[0]), (true, ACCURACY[1])] {
             let compute = |region: &Aabb| {
-                if is_displaced { self.displaced(region) } else { self.by_faces(region) }
+                let found = if is_displaced { self.displaced(region) } else { self.by_faces(region) };
+                found.and_then(|found| self.limited(found))
             };
             let Some(mut found) = compute(&region) else {
                 region = self.zoomed()?;
@@ -169,8 +165,26 @@ impl Measure<'_> {
         }
         let is_free = |body: &Body| body.hierarchy().faces.iter().any(|f| !f.surface.is_canonical());
         let max_lines = MAX_LINES[usize::from(is_free(self.ctx.a) || is_free(self.ctx.b))];
-        let by_lines = self.by_lines(&self.zoomed()?, max_lines)?;
+        let mut by_lines = self.by_lines(&self.zoomed()?, max_lines)?;
+        by_lines.volume = by_lines.volume.min(self.smaller_volume());
         Ok(best.filter(|b| b.error <= by_lines.error).unwrap_or(by_lines))
+    }
+
+    /// Volume (mm³) of the smaller solid, an upper bound of the volume of the overlap.
+    fn smaller_volume(&self) -> f64 {
+        self.ctx.a.hierarchy().info.volume.min(self.ctx.b.hierarchy().info.volume)
+    }
+
+    /// Overlap whose volume is at most that of the smaller solid and whose box is in the boxes of both
+    /// solids. `None` if the volume exceeds the limit by more than its error.
+    fn limited(&self, found: Overlap) -> Option<Overlap> {
+        let limit = self.smaller_volume();
+        if !(found.volume <= limit * (1.0 + MAX_EXCESS) + found.error) {
+            return None;
+        }
+        let clamped = |p: &P3| P3::from(p.coords.sup(&self.region.min.coords).inf(&self.region.max.coords));
+        let (min, max) = (clamped(&found.min), clamped(&found.max));
+        Some(Overlap { volume: found.volume.min(limit), min, max, ..found })
     }
 
     /// Whether the share of points in the box of an overlap that are inside both solids agrees with the
@@ -226,7 +240,7 @@ impl Measure<'_> {
     }
 
     fn by_lines(&self, region: &Aabb, max_lines: u32) -> Result<Overlap, QueryError> {
-        let LineSums { volume, moment, bounds, error } = line_sums(self.solids(), region, max_lines)?;
+        let LineSums { volume, moment, bounds, error } = checked_line_sums(self.solids(), region, max_lines)?;
         let bounds = if bounds.is_empty() { *region } else { bounds };
         let centroid = region.center() + if volume > 0.0 { moment / volume } else { V3::zeros() };
         Ok(Overlap {
@@ -257,31 +271,5 @@ impl Measure<'_> {
         let origin = self.poses[0].translation.vector;
         let [min, max] = sums.extremes.map(|x| P3::from(V3::from(x) + origin));
         Overlap { volume: sums.volume, centroid, min, max, error: sums.error, method }
-    }
-
-    /// Overlap extrapolated from displacements of B; `None` if a part of a boundary is missing.
-    fn displaced(&self, region: &Aabb) -> Option<Overlap> {
-        let step = V3::from(DISPLACEMENT).normalize() * (DISPLACEMENT_STEP * region.diagonal());
-        let mut at = Vec::new();
-        for k in [1.0, 2.0, 3.0, 4.0] {
-            let pose_ab = Translation3::from(step * k) * self.ctx.pose_ab;
-            let ctx = Context { pose_ab, pose_ba: pose_ab.inverse(), ..*self.ctx };
-            at.push(Some(self.sums(&ctx, region)).filter(|s| s.is_sound)?);
-        }
-        // Values at 0 of the polynomials through the values at 1 to 3 and at 1 to 4.
-        let at_zero = |value: &dyn Fn(&BoundarySums) -> f64| {
-            let [x, y, z, w] = [0, 1, 2, 3].map(|k| value(&at[k]));
-            [3.0 * (x - y) + z, 4.0 * (x + z) - 6.0 * y - w]
-        };
-        let [coarse, volume] = at_zero(&|s| s.volume);
-        let moment = V3::from([0, 1, 2].map(|k| at_zero(&|s| s.moment[k])[1]));
-        let extremes = [0, 1].map(|i| [0, 1, 2].map(|k| at_zero(&|s| s.extremes[i][k])[1]));
-        let found = (volume - coarse).abs() + 15.0 * at.iter().map(|s| s.error).fold(0.0, f64::max);
-        // Errors of the trims are the same in all displacements.
-        let has_errors = |(body, _): (&Body, &Pose)| body.hierarchy().info.max_trim_deviation > 0.0;
-        let of_trims = if self.solids().into_iter().any(has_errors) { TRIM_ERROR * volume } else { 0.0 };
-        let error = found + of_trims;
-        let sums = BoundarySums { volume, moment, extremes, error, is_sound: true };
-        Some(self.overlap(&sums, region, OverlapMethod::Displaced))
     }
 }
