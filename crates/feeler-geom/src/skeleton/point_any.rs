@@ -46,9 +46,10 @@ pub(super) fn solve(job: &mut Job<'_>, center: &P3, sigma: f64, other: &Primitiv
                 job.add(&Pair { s: 0.0, t: foot, n: complete_basis(&dir).0 });
             } else if slope != 0.0 && b.sigma.abs() <= job.tol {
                 // At the apex the circle of footpoints is a point, which the samples of the family omit.
+                let apex = foot - b.sigma / slope;
                 let (x, y) = complete_basis(&dir);
                 for across in [x, -x, y, -y] {
-                    job.add(&Pair { s: 0.0, t: foot, n: across * cos_phi + dir * slope });
+                    job.add(&Pair { s: 0.0, t: apex, n: across * cos_phi + dir * slope });
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::api::tolerance::Tolerances;
 use crate::body::{Body, outward_normal};
 use crate::nearest::foot_on_face;
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
-use feeler_geom::{Curve, P2, P3, SurfaceDerivs, V3, math};
+use feeler_geom::{Curve, P2, P3, Surface, SurfaceDerivs, V3, math};
 use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature};
 
 /// A footpoint that lies on its feature.
@@ -60,7 +60,7 @@ pub(crate) fn locate_on_face(
     tol: &Tolerances,
 ) -> Option<Located> {
     let data = body.face(face);
-    let uv = hint.unwrap_or_else(|| data.surface.invert(p, None, None));
+    let uv = hint.unwrap_or_else(|| data.surface.invert(&beside_apex(&data.surface, p, n, tol), None, None));
     // On another nappe or sheet of the same surface, the inverted point is elsewhere or has the opposite
     // normal. A pair whose face has a different normal is not critical.
     let derivs = data.surface.derivs(uv);
@@ -80,6 +80,18 @@ pub(crate) fn locate_on_face(
     let InDomain { slack, border } = inside.unwrap_or(InDomain::INSIDE);
     let place = FeatureRef { kind: FeatureKind::Face, index: face.0, source: 0, uv: [uv.x, uv.y] };
     Some(Located { place, slack, border, is_beside: inside.is_none() })
+}
+
+/// Returns a point of a surface next to its point `p` at which the surface has the normal `n` and a finite
+/// curvature. It is `p` itself, except at the apex of a cone, where all rulings end: there it is the point of the
+/// ruling with this normal, at half of `tol.trim` from the apex.
+fn beside_apex(surface: &Surface, p: &P3, n: &V3, tol: &Tolerances) -> P3 {
+    let Surface::Cone { frame, .. } = surface else { return *p };
+    if (p - frame.origin).norm() > 0.5 * tol.trim {
+        return *p;
+    }
+    let ruling = (frame.z - n * n.dot(&frame.z)).try_normalize(f64::MIN_POSITIVE);
+    ruling.map_or(*p, |ruling| frame.origin + ruling * (0.5 * tol.trim))
 }
 
 /// Adds the source face to a reference to a footpoint. [`locate_on_face`] omits it because finding it
