@@ -8,7 +8,8 @@ files that are read as something else (kept in OUT_DIR), the number repaired, re
 
 Kinds: `swap` exchanges the vertices of one to all edges that are arcs or lines; `sense` inverts `same_sense` of arcs;
 `bound` inverts the orientation of inner bounds (FACE_BOUND), one or all of a file; `order` lists the edges of loops in
-another order; `line` moves the LINEs of straight edges between planes away from their vertices; `mixed` is two of these.
+another order; `line` moves the LINEs of straight edges between planes away from their vertices; `face` inverts the
+`same_sense` of one face; `mixed` is two of the others.
 """
 
 import json
@@ -118,6 +119,16 @@ def order(text, rnd):
     return replaced(text, changes)
 
 
+def face(text, rnd):
+    found = records(text)
+    faces = [i for i, r in found.items() if r[0] == "ADVANCED_FACE"]
+    if not faces:
+        return None
+    changed = rnd.choice(sorted(faces))
+    head, flag = found[changed][1].rsplit(",", 1)
+    return replaced(text, [(found[changed][2], f"{head},{'.F.' if flag.strip() == '.T.' else '.T.'}")])
+
+
 def line(text, rnd):
     found = records(text)
     planes = {}
@@ -150,11 +161,11 @@ def line(text, rnd):
     return text[:at] + "".join(extra) + text[at:]
 
 
-KINDS = {"swap": swap, "sense": sense, "bound": bound, "order": order, "line": line}
+KINDS = {"swap": swap, "sense": sense, "bound": bound, "order": order, "line": line, "face": face}
 
 
 def mixed(text, rnd):
-    for kind in rnd.sample(sorted(KINDS), 2):
+    for kind in rnd.sample(["bound", "line", "order", "sense", "swap"], 2):
         text = KINDS[kind](text, rnd) or text
     return text
 

@@ -355,8 +355,19 @@ fn finish(
     let hosts: Vec<Host<'_>> = draft.faces.iter().map(|f| loops::host(draft, f)).collect();
     let domains: Vec<FaceDomain> =
         draft.faces.iter().zip(&hosts).map(|(f, h)| domain::domain(f, h)).collect();
-    let mut arcs: Vec<u64> =
-        domains.iter().enumerate().filter_map(|(i, d)| repair::wrong_seam(source, draft, i, d)).collect();
+    let folded = evidence::folded_back(draft, &hosts, &uses, tol);
+    // A seam outside of its face is also the result of a wrong sense of the face.
+    let seams: Vec<(u64, u64)> = domains
+        .iter()
+        .enumerate()
+        .filter_map(|(i, d)| Some((draft.faces[i].id, repair::wrong_seam(source, draft, i, d)?)))
+        .collect();
+    let with_seam = |face: u64| seams.iter().any(|(id, _)| *id == face);
+    let senses: Vec<(u64, u64)> = folded.iter().copied().filter(|(face, _)| with_seam(*face)).collect();
+    if !senses.is_empty() {
+        return Some(Built::Wrong(repair::Wrong { folded: senses, ..Default::default() }));
+    }
+    let mut arcs: Vec<u64> = seams.iter().map(|(_, arc)| *arc).collect();
     arcs.dedup();
     if !arcs.is_empty() {
         return Some(Built::Wrong(repair::Wrong { arcs, ..Default::default() }));
@@ -391,7 +402,6 @@ fn finish(
             return Some(Built::Wrong(repair::Wrong { guesses, ..Default::default() }));
         }
     }
-    let folded = evidence::folded_back(draft, &hosts, &uses, tol);
     if report.problems.is_empty() && !folded.is_empty() {
         return Some(Built::Wrong(repair::Wrong { folded, ..Default::default() }));
     }
