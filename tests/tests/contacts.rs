@@ -145,8 +145,8 @@ fn balls() {
     close(total(&list, RegionKind::Line), 1.0, 1e-8);
 }
 
-/// The point of a pin in the tip of a conical hole touches it there, in any common pose and in both orders; at
-/// the tip, the circle of footpoints of a vertex on the axis of a cone is a point.
+/// The point of a pin in the tip of a conical hole touches it there, in any common pose and in both orders.
+/// At the tip, the circle of footpoints of a vertex on the axis of a cone is a point.
 #[test]
 fn a_point_touches_the_tip_of_its_hole() {
     let [hole, pin] = ["touching/drilled", "touching/point"].map(feeler_tests::model);

@@ -397,7 +397,7 @@ pub struct TessellateArgs {
     #[arg(long)]
     pub derivative_free: bool,
     /// End the fit when an iteration decreases the root mean square distance by less than this, in mean grain
-    /// diameters, and by less than 5 % unless it is below this value
+    /// diameters
     #[arg(long, value_name = "X", default_value_t = 1e-6, value_parser = positive_number)]
     pub tolerance: f64,
     /// Maximum number of iterations; if it is reached, the exit status is 1

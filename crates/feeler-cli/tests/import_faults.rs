@@ -178,7 +178,7 @@ fn arcs_the_other_way_round() {
     assert!(repaired >= 6, "{repaired} repaired");
 }
 
-/// A circle that touches a side of the block at a point is an edge with two vertices there, and two holes that
+/// A circle that touches a side of the block at a point is an edge with two vertices there. Two holes that
 /// share an edge have two vertices at each of its ends.
 #[test]
 fn solids_that_touch_themselves() {

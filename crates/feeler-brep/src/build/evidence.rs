@@ -203,8 +203,8 @@ struct Neighbours {
     folded: Vec<(usize, u32)>,
 }
 
-/// Finds the tangent neighbours of the face with the index `i`, without those for whose index `is_open` returns
-/// true.
+/// Finds the tangent neighbours of the face with the index `i`, without those for whose index `is_open`
+/// returns true.
 fn neighbours(
     draft: &Draft,
     (hosts, uses): (&[Host<'_>], &[Vec<UseAt>]),
@@ -236,7 +236,7 @@ fn neighbours(
 
 /// Returns the faces on closed surfaces whose outward normal contradicts their neighbours: each folds back on
 /// tangent neighbours on at least two different surfaces, none of them closed, and continues none. The loops
-/// of such a face are consistent with both normals. One neighbour is no evidence: a spherical cup in a
+/// of such a face are consistent with both normals. One neighbour is not enough: a spherical cup in a
 /// cylinder of its radius ends in an edge without thickness. Each face is returned by its entity id, with
 /// that of one of these edges.
 pub(super) fn folded_back(

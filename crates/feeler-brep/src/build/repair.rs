@@ -303,7 +303,8 @@ fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseA
         })
         .collect();
     around.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Faces that leave the edge in one direction are ordered by their curvatures. The order begins after a gap.
+    // Faces that leave the edge in one direction are ordered by their curvatures. The order begins
+    // after a gap.
     let before = |k: usize| (around[k].0 - around[(k + around.len() - 1) % around.len()].0).rem_euclid(TAU);
     let first = (0..around.len()).find(|k| before(*k) > SAME_ANGLE).unwrap_or(0);
     around.rotate_left(first);
@@ -320,7 +321,8 @@ fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseA
 /// a smaller one, tangent faces are, because of rounding.
 const SAME_ANGLE: f64 = 1e-6;
 
-/// Second derivative (1/mm) of a surface along its unit tangent `into`, in the direction of the unit normal `n`.
+/// Second derivative (1/mm) of a surface along its unit tangent `into`, in the direction of the unit normal
+/// `n`.
 fn bend_towards(d: &SurfaceDerivs, into: &V3, n: &V3) -> f64 {
     let (e, f, g) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
     let det = e * g - f * f;
@@ -969,8 +971,8 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
         report.warn(
             *f,
             format!(
-                "face #{f}: with the stated sense, it would fold back on its tangent neighbour at edge #{edge}; \
-                the other side of its surface was taken"
+                "face #{f}: with the stated sense, it would fold back on its tangent neighbour at edge \
+                #{edge}; the other side of its surface was taken"
             ),
         );
     }

@@ -314,8 +314,8 @@ fn nearly_degenerate_poses_list_each_pair_once() {
     }
 }
 
-/// Where the circle of footpoints of a vertex is one point, at the apex of a cone and where the tube of a torus
-/// passes through its axis, isolated pairs replace it.
+/// At the apex of a cone, and at points in which the tube of a torus passes through its axis, the circle of
+/// footpoints of a vertex is one point. Isolated pairs replace it.
 #[test]
 fn a_vertex_at_an_apex_has_isolated_pairs() {
     let (z, o) = ([0.0, 0.0, 1.0], [0.0; 3]);

@@ -322,7 +322,7 @@ def tessellate(
     voronoi: whether to fit ordinary Voronoi cells, without weights.
     min_edge: length below which edges are merged into vertices.
     tolerance: the fit ends when an iteration decreases the root mean square distance by less than this, in mean grain
-    diameters, and by less than 5 % unless it is below this value.
+    diameters.
     max_iterations: maximum number of iterations; the result then has is_converged = False.
     derivative_free: whether to fit site by site without derivatives, which is slower.
     threads, progress: as of clearance, for iterations; the total is max_iterations.

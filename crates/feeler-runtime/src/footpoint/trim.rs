@@ -83,8 +83,8 @@ pub(crate) fn locate_on_face(
 }
 
 /// Returns a point of a surface next to its point `p` at which the surface has the normal `n` and a finite
-/// curvature. It is `p` itself, except at the apex of a cone, where all rulings end: there it is the point of the
-/// ruling with this normal, at half of `tol.trim` from the apex.
+/// curvature. It is `p` itself, except at the apex of a cone, where all rulings end: there it is the point
+/// of the ruling with this normal, at half of `tol.trim` from the apex.
 fn beside_apex(surface: &Surface, p: &P3, n: &V3, tol: &Tolerances) -> P3 {
     let Surface::Cone { frame, .. } = surface else { return *p };
     if (p - frame.origin).norm() > 0.5 * tol.trim {

@@ -61,8 +61,7 @@ pub struct FitOptions {
     /// the centres of mass and sizes of the grains.
     pub interfaces_first: bool,
     /// Decrease of the objective in one iteration, in mean grain diameters, below which the fit has converged
-    /// (DIST §6.5.2: 10⁻⁵ and 10⁻⁶). An objective above this value must also decrease by less than 5 %. A
-    /// larger value ends earlier, with a larger objective.
+    /// (DIST §6.5.2: 10⁻⁵ and 10⁻⁶). A larger value ends earlier, with a larger objective.
     pub tolerance: f64,
     /// Maximum number of iterations of all stages.
     pub max_iterations: u64,
@@ -132,31 +131,11 @@ const MAX_DAMPING: f64 = 1e12;
 /// are; a smaller value moves sites along these directions.
 const MIN_DAMPING: f64 = 1e-9;
 
-/// Damping up to which a small decrease means that the fit has converged. With a larger value, directions
-/// that the image determines weakly are not fitted; a smaller one takes more iterations.
-const NEGLIGIBLE_DAMPING: f64 = 1e-7;
-
-/// Decrease of an iteration of the gradient method relative to the objective from which on the fit has not
-/// converged, although the decrease is below the tolerance: objectives of images without noise are hardly
-/// larger than the tolerance. A larger value ends earlier.
-const SLOW_ITERATION: f64 = 0.05;
-
 /// Decrease of a sweep relative to the objective below which the simplexes are made smaller.
 const SLOW_SWEEP: f64 = 0.05;
 
 /// Size of a simplex relative to the first one at which the simplex method has converged.
 const MIN_SIMPLEX: f64 = 1e-4;
-
-/// Outcome of one iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Iteration {
-    /// The damping limited the step, and no step with less damping was tried.
-    Cautious,
-    /// No step decreases the objective more.
-    Full,
-    /// No step decreases the objective at all.
-    Converged,
-}
 
 /// A running fit.
 #[derive(Clone, Debug)]
@@ -310,15 +289,9 @@ impl<'a, D: CellDistance> Fit<'a, D> {
             return Ok(());
         }
         let before = self.state.objective;
-        let progress = match self.options.method {
+        let has_converged = match self.options.method {
             FitMethod::Gradient => self.gradient_step()?,
-            FitMethod::Simplex => {
-                if self.sweep()? {
-                    Iteration::Converged
-                } else {
-                    Iteration::Cautious
-                }
-            }
+            FitMethod::Simplex => self.sweep()?,
         };
         self.state.iterations += 1;
         let stage = self.state.stage;
@@ -326,11 +299,9 @@ impl<'a, D: CellDistance> Fit<'a, D> {
             self.state.history.push(self.state.objective);
         }
         let decrease = before - self.state.objective;
-        let tolerance = self.options.tolerance;
-        let is_small = decrease < tolerance && (before <= tolerance || decrease < SLOW_ITERATION * before);
-        let is_slow = progress == Iteration::Full && is_small;
+        let is_slow = self.options.method == FitMethod::Gradient && decrease < self.options.tolerance;
         let is_zero = self.state.objective <= 0.0;
-        if progress == Iteration::Converged || is_slow || is_zero {
+        if has_converged || is_slow || is_zero {
             match stage {
                 FitStage::Interfaces => self.enter(FitStage::Boundaries)?,
                 _ => self.state.stage = FitStage::Converged,
@@ -339,8 +310,9 @@ impl<'a, D: CellDistance> Fit<'a, D> {
         Ok(())
     }
 
-    /// Tries steps with increasing damping until one decreases the sum of squares.
-    fn gradient_step(&mut self) -> Result<Iteration, TessellationError> {
+    /// Tries steps with increasing damping until one decreases the sum of squares. Returns whether no step
+    /// does.
+    fn gradient_step(&mut self) -> Result<bool, TessellationError> {
         let domain = self.domain();
         let sites = SiteIndex::new(&domain, &self.state.sites())?;
         let n = self.state.sites.len();
@@ -360,7 +332,6 @@ impl<'a, D: CellDistance> Fit<'a, D> {
         let diameter = self.grains.mean_diameter();
         let before = self.state.objective * diameter;
         let sum_before = before * before * count;
-        let damping = self.state.control;
         while self.state.control < MAX_DAMPING {
             let (step, predicted) = system.step(self.state.control);
             let moved: Vec<[f64; 4]> = self
@@ -376,20 +347,18 @@ impl<'a, D: CellDistance> Fit<'a, D> {
                 if sum < sum_before {
                     let gain = (sum_before - sum) / predicted.max(f64::MIN_POSITIVE);
                     let t = 2.0 * gain - 1.0;
-                    let was_rejected = self.state.control > damping;
                     let factor = (1.0 - t * t * t).clamp(1.0 / 5.0, 2.0);
                     self.state.control = (self.state.control * factor).max(MIN_DAMPING);
                     self.state.growth = 2.0;
                     self.state.objective = self.objective(sum);
                     self.state.sites = moved;
-                    let is_full = was_rejected || damping <= NEGLIGIBLE_DAMPING;
-                    return Ok(if is_full { Iteration::Full } else { Iteration::Cautious });
+                    return Ok(false);
                 }
             }
             self.state.control *= self.state.growth;
             self.state.growth *= 2.0;
         }
-        Ok(Iteration::Converged)
+        Ok(true)
     }
 
     /// Runs one sweep of the simplex method. Returns whether the simplexes are as small as they get.

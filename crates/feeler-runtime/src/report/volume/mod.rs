@@ -71,7 +71,8 @@ impl ContactPair {
     /// longer than a query. The results of the last query of this pair do not change.
     ///
     /// # Guarantees
-    /// [`Overlap::error`] is an estimate, not a bound; it includes steps and tilts of nearly coincident faces.
+    /// [`Overlap::error`] is an estimate, not a bound; it includes steps and tilts of nearly coincident
+    /// faces.
     /// [`Overlap::volume`] is at most the volume of the smaller solid. [`Overlap::method`] states how the
     /// volume was computed. The result does not depend on the number of threads.
     ///
