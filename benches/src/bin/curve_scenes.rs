@@ -253,6 +253,7 @@ fn write_page(scene: CurveScene, solid: Option<&Arc<Body>>, frames: usize, folde
         pose: Pose::identity(),
         track: None,
         tint: Tint::Own,
+        facts: Vec::new(),
     };
     let mut parts = vec![part(scene.name(), 0)];
     if let Some(solid) = solid {

@@ -180,7 +180,9 @@ impl Measure<'_> {
     /// solids. `None` if the volume exceeds the limit by more than its error.
     fn limited(&self, found: Overlap) -> Option<Overlap> {
         let limit = self.smaller_volume();
-        if !(found.volume <= limit * (1.0 + MAX_EXCESS) + found.error) {
+        // NaN is not possible either.
+        let is_possible = found.volume <= limit * (1.0 + MAX_EXCESS) + found.error;
+        if !is_possible {
             return None;
         }
         let clamped = |p: &P3| P3::from(p.coords.sup(&self.region.min.coords).inf(&self.region.max.coords));
