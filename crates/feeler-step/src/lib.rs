@@ -21,6 +21,9 @@ mod reading;
 mod text;
 mod topology;
 mod units;
+#[cfg(test)]
+#[path = "../tests/writer/mod.rs"]
+mod writer;
 
 pub use content::{ComponentSource, Import, ReadOptions, Resolve, SolidInstance};
 pub use error::{Problem, StepError};

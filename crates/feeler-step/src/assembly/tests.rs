@@ -1,11 +1,8 @@
 //! Tests of instances that are placed by several entities, hidden, or converted between units.
 
-#[path = "../../tests/writer/mod.rs"]
-mod writer;
-
+use crate::writer::{File, Length, refs};
 use crate::{Import, ReadOptions, Reading, Severity, StepError, read_step_with};
 use feeler_geom::P3;
-use writer::{File, Length, refs};
 
 fn read(f: &File, skip_hidden: bool) -> Result<Import, StepError> {
     let reading = Reading { skip_hidden, ..Reading::default() };

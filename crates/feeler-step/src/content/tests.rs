@@ -1,11 +1,8 @@
 //! Tests of shapes that are not read.
 
-#[path = "../../tests/writer/mod.rs"]
-mod writer;
-
 use super::{FIRST_SOLID, KINDS, N_SHAPES, SURFACE_MODELS, TESSELLATED_SHELLS};
+use crate::writer::{File, Length};
 use crate::{Import, Severity, StepError, read_step_bytes};
-use writer::{File, Length};
 
 fn read(f: &File) -> Result<Import, StepError> {
     read_step_bytes("small.step", f.text().as_bytes())
