@@ -43,7 +43,7 @@ const FOOT: f64 = 44.0;
 /// noise.
 const INTERVALS: usize = 150;
 /// Colours of the curves, repeated if there are more.
-const COLOURS: [&str; 6] = ["#1f5fa8", "#d9730d", "#2b8a3e", "#7a7a7a", "#9c36b5", "#c92a2a"];
+pub(crate) const COLOURS: [&str; 6] = ["#1f5fa8", "#d9730d", "#2b8a3e", "#7a7a7a", "#9c36b5", "#c92a2a"];
 
 /// Draws all panels one above the other, over times from 0 to the last time. `phases`: names with start
 /// and end times (s). Returns the SVG.

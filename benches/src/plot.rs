@@ -1,5 +1,6 @@
 //! Charts of curves and colour maps as SVG, several panels in a grid.
 
+use crate::lines::COLOURS;
 use feeler_view::markup::escape;
 use std::fmt::Write as _;
 
@@ -39,7 +40,7 @@ pub struct Chart {
 pub struct ColorMap {
     /// Heading.
     pub title: String,
-    /// Names of the columns and of the rows.
+    /// Names of the columns, from the left.
     pub columns: Vec<String>,
     /// Names of the rows, from the top.
     pub rows: Vec<String>,
@@ -66,8 +67,6 @@ const HEAD: f64 = 34.0;
 const FOOT: f64 = 44.0;
 const GAP: f64 = 20.0;
 const ROW: f64 = 17.0;
-/// Colours of the curves, repeated if there are more.
-const COLOURS: [&str; 6] = ["#1f5fa8", "#d9730d", "#2b8a3e", "#7a7a7a", "#9c36b5", "#c92a2a"];
 
 /// Draws charts in a grid, with the legend of the first one. Returns the SVG.
 #[must_use]

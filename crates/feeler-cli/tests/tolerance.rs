@@ -124,3 +124,16 @@ fn interference_within_the_accuracy_of_the_files_is_a_finding_of_its_own() {
         "{code} {err}"
     );
 }
+
+/// A free-form face that ends in a tip, 5e-5 mm in front of a plane: its normals are not bounded at the tip.
+#[test]
+fn a_tip_in_front_of_a_plane_is_decided() {
+    let [a, b] = ["evaluation/hotstab-receptacle.step", "evaluation/hotstab-detailed.stpz"]
+        .map(|f| data(f).display().to_string());
+    let pose = "26.372768188244,8.535161505314,61.507221672036,\
+                -0.005850028127,0.015413642256,0.036246277399,0.999206887575";
+    let args = ["query", &a, &b, "--d-max", "1", "--tolerance", "1.4e-5", "--json", "--pose-b", pose];
+    let (_, found) = parsed(run(&args));
+    assert_eq!(found["status"], "separated", "{found}");
+    assert!((found["min_distance"].as_f64().unwrap() - 5e-5).abs() < 1e-9, "{}", found["min_distance"]);
+}

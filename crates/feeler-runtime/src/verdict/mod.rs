@@ -380,7 +380,7 @@ pub(crate) fn meeting_areas<'s>(
 
 /// Maximum number of cells (rectangles of parameters) with which [`is_in_front`] examines an area. A larger
 /// value takes longer at contacts; a smaller one leaves more verdicts undecided.
-const FRONT_BUDGET: u32 = 4096;
+const FRONT_BUDGET: u32 = 2000;
 
 /// Whether it is proved that all points of a free-form area are outside the surface of a canonical feature of
 /// the other solid, at distances above the tolerance. `false` also for two canonical or two free-form

@@ -99,8 +99,8 @@ impl Hidden {
     }
 
     /// Removes the solids and mapped items that are hidden everywhere from the index if the user requests
-    /// it; otherwise reports their number. If all solids are hidden, they are kept and nothing else is
-    /// hidden.
+    /// it; otherwise reports their number. If all solids are hidden, all of them are kept and the other
+    /// rules are removed.
     pub(super) fn leave_out_items(&mut self, index: &mut Index<'_>, problems: &mut Vec<Problem>) {
         let hidden = &self.items;
         let n_mapped = index.reps.values().flat_map(|r| &r.mapped).filter(|m| hidden.contains(m)).count();
@@ -163,7 +163,7 @@ impl HiddenInstances {
         self.n += 1;
     }
 
-    /// Describes the hidden instances; `None` if there are none.
+    /// Remark about the hidden instances; `None` if no instance was counted.
     pub(super) fn report(&self, treatment: Treatment) -> Option<Problem> {
         let by = self.by?;
         let (plural, verb) = if self.n == 1 { ("", "is") } else { ("s", "are") };

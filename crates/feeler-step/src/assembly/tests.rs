@@ -322,7 +322,7 @@ fn a_scale_may_convert_units() {
     }
 }
 
-/// A component that is left out is an error of the file only if nothing else is placed.
+/// If one component cannot be placed, the others are read; a file without any placed solid is an error.
 #[test]
 fn a_component_that_is_left_out_does_not_affect_the_others() {
     let mut p = Parent::new(Length::Millimetre);

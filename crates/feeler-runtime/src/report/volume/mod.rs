@@ -72,9 +72,8 @@ impl ContactPair {
     ///
     /// # Guarantees
     /// [`Overlap::error`] is an estimate, not a bound; it includes steps and tilts of nearly coincident
-    /// faces.
-    /// [`Overlap::volume`] is at most the volume of the smaller solid. [`Overlap::method`] states how the
-    /// volume was computed. The result does not depend on the number of threads.
+    /// faces. [`Overlap::volume`] is at most the volume of the smaller solid. [`Overlap::method`] states
+    /// how the volume was computed. The result does not depend on the number of threads.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
