@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+stage() { echo "-- $1 (after $SECONDS s)"; }
 need() { # program, Debian package
   command -v "$1" >/dev/null && return
   echo "installing $2"
@@ -32,7 +33,7 @@ rm -rf "$place"
 mkdir -p "$place"
 quiet() { "$@" >"$place/log" 2>&1 || { cat "$place/log" >&2; exit 1; }; }
 
-echo "-- C and C++"
+stage "C and C++"
 quiet cmake -S crates/feeler-capi -B "$place/library" -DFEELER_PROFILE=release -Dtarget_dir="$PWD/target"
 quiet cmake --build "$place/library"
 quiet cmake --install "$place/library" --prefix "$place/prefix"
@@ -53,7 +54,7 @@ quiet "${leaks[@]}" "$place/examples/query" data/bore.step data/pin.step 1 0.05 
 quiet env LD_LIBRARY_PATH="$library" "${leaks[@]}" "$place/chrono" data
 quiet "${leaks[@]}" "$place/examples/simulator" data/perforated-plate.step data/ball.step
 
-echo "-- Python"
+stage "Python"
 python3 -m venv "$place/venv"
 quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates/feeler-python[test]"
 # Without its packages for display; its tests are skipped if it cannot be installed.
@@ -76,16 +77,16 @@ fi
 quiet "$place/venv/bin/python" crates/feeler-python/examples/distance.py data/socket.step data/plug.step
 "$place/venv/bin/python" crates/feeler-python/examples/simulator.py data/perforated-plate.step data/ball.step
 
-echo "-- C: a thousand loads, then the time of a call"
+stage "C: a thousand loads, then the time of a call"
 "$place/venv/bin/python" -c 'import sys, feeler; feeler.prepare_step(sys.argv[1]).write(sys.argv[2])' \
   data/bore.step "$place/bore.feeler"
 quiet "${leaks[@]}" "$place/examples/endure" "$place/bore.feeler" 1000 0
 "$place/examples/endure" "$place/bore.feeler" 0 1000000
 
-echo "-- the guide"
+stage "the guide"
 "$place/venv/bin/python" tools/bindings/guide.py "$place/prefix"
 
-echo "-- web page"
+stage "web page"
 if rustup target list --installed | grep -q wasm32-unknown-unknown; then
   quiet cargo build --release -p feeler-wasm --target wasm32-unknown-unknown
   quiet cargo run -p feeler-wasm --example package -- \
@@ -96,7 +97,7 @@ else
   page=""
 fi
 
-echo "-- queries in all languages"
+stage "queries in all languages"
 quiet cargo build -p feeler-cli
 quiet cargo build -p feeler --example query_json
 "$place/venv/bin/python" tools/bindings/same.py target/debug/feeler target/debug/examples/query_json \

@@ -9,7 +9,8 @@ files that are read as something else (kept in OUT_DIR), the number repaired, re
 Kinds: `swap` exchanges the vertices of one to all edges that are arcs or lines; `sense` inverts `same_sense` of arcs;
 `bound` inverts the orientation of inner bounds (FACE_BOUND), one or all of a file; `order` lists the edges of loops in
 another order; `line` moves the LINEs of straight edges between planes away from their vertices; `face` inverts the
-`same_sense` of one face; `mixed` is two of the others.
+`same_sense` of one face; `flag` inverts the orientation of one use of an edge (ORIENTED_EDGE); `mixed` is two of the
+others.
 """
 
 import json
@@ -129,6 +130,16 @@ def face(text, rnd):
     return replaced(text, [(found[changed][2], f"{head},{'.F.' if flag.strip() == '.T.' else '.T.'}")])
 
 
+def flag(text, rnd):
+    found = records(text)
+    uses = [i for i, r in found.items() if r[0] == "ORIENTED_EDGE"]
+    if not uses:
+        return None
+    changed = rnd.choice(sorted(uses))
+    head, sense = found[changed][1].rsplit(",", 1)
+    return replaced(text, [(found[changed][2], f"{head},{'.F.' if sense.strip() == '.T.' else '.T.'}")])
+
+
 def line(text, rnd):
     found = records(text)
     planes = {}
@@ -161,7 +172,8 @@ def line(text, rnd):
     return text[:at] + "".join(extra) + text[at:]
 
 
-KINDS = {"swap": swap, "sense": sense, "bound": bound, "order": order, "line": line, "face": face}
+KINDS = {"swap": swap, "sense": sense, "bound": bound, "order": order, "line": line, "face": face,
+         "flag": flag}
 
 
 def mixed(text, rnd):

@@ -61,6 +61,10 @@ pub struct FaceInfo {
     /// Maximum distance (mm) between the surface and the surface of the file that it replaces; 0 if it
     /// is exact.
     pub surface_deviation: f64,
+    /// Whether only the source defines the outward normal: the loops of the face also bound the other side
+    /// of its closed surface (sphere, torus), and no tangent neighbour on a surface that is not closed
+    /// continues the face.
+    pub is_sense_unconfirmed: bool,
 }
 
 /// One use of an edge by a face.

@@ -178,6 +178,33 @@ fn arcs_the_other_way_round() {
     assert!(repaired >= 6, "{repaired} repaired");
 }
 
+/// The orientation of one use of an edge is wrong: the loop does not connect, and the other loop of the edge
+/// shows that its vertices are right, even if that loop has only two edges.
+#[test]
+fn flags_of_single_edges() {
+    let (mut repaired, mut n) = (0, 0);
+    for name in ["bore.step", "inch-bracket.step", "half-cone.step", "pin.step", "touching/rounded.step"] {
+        let (text, volume) = read(name);
+        let n_uses = text.matches("ORIENTED_EDGE(").count();
+        for wrong in (0..n_uses).step_by(n_uses.div_ceil(12)) {
+            let mut k = 0;
+            let damaged = edited(&text, |line| {
+                let (head, rest) = line.split_once("ORIENTED_EDGE(")?;
+                k += 1;
+                let other = if rest.contains(".T.") {
+                    rest.replace(".T.", ".F.")
+                } else {
+                    rest.replace(".F.", ".T.")
+                };
+                (k - 1 == wrong).then(|| format!("{head}ORIENTED_EDGE({other}"))
+            });
+            n += 1;
+            repaired += usize::from(is_repaired(name, &damaged, volume, ""));
+        }
+    }
+    assert!(2 * repaired >= n, "{repaired} of {n} repaired");
+}
+
 /// A circle that touches a side of the block at a point is an edge with two vertices there. Two holes that
 /// share an edge have two vertices at each of its ends.
 #[test]

@@ -314,6 +314,20 @@ impl BezierSurface {
         (self.u_periodic, self.v_periodic) = (u, v);
     }
 
+    /// Returns whether the two sides of the surface at the smallest and the largest u coincide, point by
+    /// point, possibly at an angle, and whether those at the smallest and the largest v do.
+    #[must_use]
+    pub fn closes(&self) -> [bool; 2] {
+        let size = Aabb::of_points(&self.points()).diagonal();
+        let d = self.domain();
+        let coincide = |a: P2, b: P2| (self.derivs(a).p - self.derivs(b).p).norm() <= CLOSED_TOL * size;
+        let (us, vs) = (samples(&self.u_breaks, self.u_degree), samples(&self.v_breaks, self.v_degree));
+        [
+            vs.iter().all(|v| coincide(P2::new(d.u1, *v), P2::new(d.u0, *v))),
+            us.iter().all(|u| coincide(P2::new(*u, d.v1), P2::new(*u, d.v0))),
+        ]
+    }
+
     /// Collapses each side of the grid whose control points agree within 1e-8 of the diagonal of the
     /// control points' box to a single point, so that normals near a pole do not depend on the number of
     /// digits in a file. The control points are then bitwise equal.

@@ -6,6 +6,7 @@ mod front;
 mod grain;
 mod mesh;
 mod refused;
+mod solid;
 #[cfg(feature = "truck")]
 mod truck;
 
@@ -24,6 +25,7 @@ use feeler_geom::count::index;
 use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference, Remark, Severity};
 use feeler_step::ReadOptions;
 pub use feeler_step::Reading;
+use solid::Refusal;
 use std::cell::RefCell;
 use std::io::Read as _;
 use std::path::Path;
@@ -127,20 +129,20 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
             point: entity.and_then(|e| source.place_of(e)).map(Into::into),
             message,
         };
-        let prepared = feeler_brep::build::build_solid(source, &feeler_brep::build::BuildOptions::default())
-            .map_err(|e| left_out("", e.problems.first().and_then(Problem::entity), format!("{other}{e}")))
-            .and_then(|solid| {
-                feeler_prepare::prepare_with_remarks(&solid, &label, options)
-                    .inspect_err(|_| remarks.extend(feeler_prepare::remarks(&solid, &label)))
-                    .map_err(|e| left_out(&label, e.entity(), e.to_string()))
-            });
-        match prepared {
+        match solid::prepared(source, &label, options) {
             Ok((h, more)) => {
                 remarks.extend(more);
                 place[i] = Some(index(solids.len()));
                 solids.push(h);
             }
-            Err(e) => refused.push(e),
+            Err(Refusal::Build(e)) => {
+                let entity = e.problems.first().and_then(Problem::entity);
+                refused.push(left_out("", entity, format!("{other}{e}")));
+            }
+            Err(Refusal::Prepare(e, more)) => {
+                remarks.extend(more);
+                refused.push(left_out(&label, e.entity(), e.to_string()));
+            }
         }
     }
     if solids.is_empty() {

@@ -1,6 +1,7 @@
 //! Solids of a STEP file that are refused, with what is needed to show where: outlines and places.
 
-use feeler_brep::build::{BuildOptions, Problem, build_solid};
+use crate::solid::{self, Refusal};
+use feeler_brep::build::Problem;
 use feeler_geom::{P3, Pose};
 use feeler_hierarchy::Options;
 use feeler_step::{ReadOptions, Reading};
@@ -54,12 +55,12 @@ pub fn refused_solids(path: &Path, bytes: &[u8], options: &Options, reading: Rea
     let Ok(import) = read else { return Vec::new() };
     let mut out = Vec::new();
     for (i, source) in import.solids.iter().enumerate() {
-        let problems: Vec<(Option<u64>, String)> = match build_solid(source, &BuildOptions::default()) {
-            Err(e) => e.problems.iter().map(|p| (Problem::entity(p), p.to_string())).collect(),
-            Ok(solid) => match feeler_prepare::prepare_with_remarks(&solid, "", options) {
-                Err(e) => vec![(e.entity(), e.to_string())],
-                Ok(_) => continue,
-            },
+        let problems: Vec<(Option<u64>, String)> = match solid::prepared(source, "", options) {
+            Err(Refusal::Build(e)) => {
+                e.problems.iter().map(|p| (Problem::entity(p), p.to_string())).collect()
+            }
+            Err(Refusal::Prepare(e, _)) => vec![(e.entity(), e.to_string())],
+            Ok(_) => continue,
         };
         let place = |(entity, message): &(Option<u64>, String)| RefusedPlace {
             entity: *entity,

@@ -20,5 +20,7 @@ mod sound;
 mod split;
 mod wall;
 
-pub use prepare::{PrepareError, prepare_model, prepare_solid, prepare_with_remarks, remarks, severity};
+pub use prepare::{
+    PrepareError, Unchecked, prepare_model, prepare_solid, prepare_with_remarks, remarks, severity,
+};
 pub use sound::Unsound;

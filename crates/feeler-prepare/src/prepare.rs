@@ -118,7 +118,7 @@ pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
 /// The flatness is out of range, or the solid has no faces, an unbounded face or an invalid shape
 /// ([`PrepareError`]).
 pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, PrepareError> {
-    prepare(solid, options).map(|(h, _)| h)
+    Unchecked::new(solid, options)?.check().map(|(h, _)| h)
 }
 
 /// Like [`prepare_solid`], with the remarks that were made while the solid was built ([`remarks`]) and
@@ -132,19 +132,60 @@ pub fn prepare_with_remarks(
     subject: &str,
     options: &Options,
 ) -> Result<(Hierarchy, Vec<Remark>), PrepareError> {
-    let (hierarchy, fault) = prepare(solid, options)?;
-    let mut all = remarks(solid, subject);
-    all.extend(fault.map(|fault| Remark {
-        severity: Severity::Warning,
-        subject: subject.to_owned(),
-        entity: Some(fault.face),
-        point: None,
-        message: fault.to_string(),
-    }));
-    Ok((hierarchy, all))
+    Unchecked::new(solid, options)?.check_with_remarks(subject)
 }
 
-fn prepare(solid: &Solid, options: &Options) -> Result<(Hierarchy, Option<SmallFault>), PrepareError> {
+/// A prepared solid that has not been checked as a whole. The caller can replace the solid by another
+/// version of it if the senses of its faces contradict each other.
+#[derive(Debug)]
+pub struct Unchecked<'a> {
+    solid: &'a Solid,
+    hierarchy: Hierarchy,
+}
+
+impl<'a> Unchecked<'a> {
+    /// Prepares one solid, like [`prepare_solid`], without the check.
+    ///
+    /// # Errors
+    /// The flatness is out of range, or the solid has no faces or an unbounded face ([`PrepareError`]).
+    pub fn new(solid: &'a Solid, options: &Options) -> Result<Self, PrepareError> {
+        Ok(Self { solid, hierarchy: hierarchy(solid, options)? })
+    }
+
+    /// Returns the entity numbers of the faces whose outward normals the other faces contradict. Only faces
+    /// with [`FaceInfo::is_sense_unconfirmed`](feeler_brep::FaceInfo) are tested: lines through points of
+    /// such a face must have the solid on the inner side of the face and none on the outer side.
+    #[must_use]
+    pub fn contradicted_faces(&self) -> Vec<u64> {
+        crate::sound::contradicted_faces(self.solid, &self.hierarchy)
+    }
+
+    /// Checks the solid as a whole, and returns its hierarchy with the remarks that were made while the
+    /// solid was built ([`remarks`]) and checked.
+    ///
+    /// # Errors
+    /// The shape is invalid ([`PrepareError::Unsound`]).
+    pub fn check_with_remarks(self, subject: &str) -> Result<(Hierarchy, Vec<Remark>), PrepareError> {
+        let mut all = remarks(self.solid, subject);
+        let (hierarchy, fault) = self.check()?;
+        all.extend(fault.map(|fault| Remark {
+            severity: Severity::Warning,
+            subject: subject.to_owned(),
+            entity: Some(fault.face),
+            point: None,
+            message: fault.to_string(),
+        }));
+        Ok((hierarchy, all))
+    }
+
+    fn check(mut self) -> Result<(Hierarchy, Option<SmallFault>), PrepareError> {
+        let fault = crate::sound::check(self.solid, &self.hierarchy)?;
+        self.hierarchy.info.min_thickness = crate::wall::wall(&self.hierarchy);
+        Ok((self.hierarchy, fault))
+    }
+}
+
+fn hierarchy(solid: &Solid, options: &Options) -> Result<Hierarchy, PrepareError> {
     if !(MIN_FLATNESS..=FRAC_PI_2).contains(&options.flatness) {
         return Err(PrepareError::Flatness(options.flatness));
     }
@@ -171,9 +212,7 @@ fn prepare(solid: &Solid, options: &Options) -> Result<(Hierarchy, Option<SmallF
     let tight = placed_box(&out, &Pose::identity());
     (out.info.bbox_min, out.info.bbox_max) = (tight.min.into(), tight.max.into());
     out.hull = crate::hull::hull(&out);
-    let fault = crate::sound::check(solid, &out)?;
-    out.info.min_thickness = crate::wall::wall(&out);
-    Ok((out, fault))
+    Ok(out)
 }
 
 fn type_bits(leaf: &Leaf, features: &Features) -> u16 {

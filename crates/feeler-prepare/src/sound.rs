@@ -7,6 +7,7 @@
 //! twice at the same point.
 
 mod line;
+mod senses;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,8 @@ use feeler_hierarchy::{FaceId, Feature, Hierarchy};
 use std::f64::consts::{PI, TAU};
 
 use line::{Crossing, Line, Target};
+
+pub(crate) use senses::contradicted_faces;
 
 /// Maximum number of lines that are tried in the first pass, and number of conclusive lines (without an
 /// ambiguous crossing) after which no more are tried.
@@ -184,11 +187,19 @@ fn is_sheet(solid: &Solid) -> bool {
     sides.windows(2).any(|w| w[0].0 == w[1].0 && w[0].0 != 0 && w[0].1 != w[1].1)
 }
 
+/// Tolerance of crossings, relative to the size of the solid. With a larger value lines near trims are
+/// inconclusive; with a smaller one rounding counts as a fault.
+const LINE_TOLERANCE: f64 = 1e-7;
+
+/// Distance (mm) along a line within which crossings count as one point. It is far below the thickness of
+/// plates and foils.
+fn tie_distance(h: &Hierarchy, size: f64) -> f64 {
+    (1e-9 * size + 2.0 * h.info.max_trim_deviation).min(0.1 * h.info.volume.abs() / h.info.area)
+}
+
 fn lines(h: &Hierarchy, size: f64) -> Result<Option<SmallFault>, Unsound> {
-    let tol = 1e-7 * size;
-    let target = Target::new(h, tol);
-    // The tie distance is far below the thickness of plates and foils.
-    let tie = (1e-9 * size + 2.0 * h.info.max_trim_deviation).min(0.1 * h.info.volume / h.info.area);
+    let target = Target::new(h, LINE_TOLERANCE * size);
+    let tie = tie_distance(h, size);
     let area = |a: &feeler_hierarchy::Area| match a.feature {
         Feature::Face(f) => Some((f, a.rect)),
         _ => None,

@@ -55,6 +55,7 @@ pub(super) fn split(
 ) {
     let mut disguised = Disguised::default();
     let canonical_tol = options.canonical_tolerance * draft.size;
+    close_whole_faces(draft);
     for of_u in [false, true] {
         let lines: Vec<Vec<usize>> = draft
             .faces
@@ -92,6 +93,19 @@ pub(super) fn split(
         loops::fit_all(draft, tol, report);
     }
     disguised.tell(options.coincidence_tol(draft.size), report);
+}
+
+/// Makes surfaces of faces without edges periodic in each direction in which they close on themselves at an
+/// angle, as a closed profile with a corner at its start does when it is revolved. The joint at which such a
+/// surface closes then counts as a crease. A face with edges has a seam there.
+fn close_whole_faces(draft: &mut Draft) {
+    for f in draft.faces.iter_mut().filter(|f| f.loops.is_empty()) {
+        if let Surface::Bezier(surface) = &mut f.surface {
+            let [u, v] = surface.closes();
+            surface.u_periodic |= u;
+            surface.v_periodic |= v;
+        }
+    }
 }
 
 /// The crease lines of a face in one direction: all are lines of constant u if `of_u`, otherwise lines
@@ -514,6 +528,9 @@ impl Parts {
     /// part keeps the index; the others are appended. Uses of the parts have no pcurves. A part or a
     /// chord is replaced by a canonical shape that is within `canonical_tol` (mm) of it; `disguised`
     /// counts these.
+    ///
+    /// Of the vertices that are loops of the face, those at singular points of a part remain: other ones can
+    /// lie on a chord.
     fn put_into(self, draft: &mut Draft, f: usize, disguised: &mut Disguised, canonical_tol: f64) {
         let Surface::Bezier(surface) = &draft.faces[f].surface else { return };
         if self.chords.is_empty() {
@@ -553,10 +570,19 @@ impl Parts {
             }
             let range = self.patches_of(part, n);
             let (us, vs) = if self.of_u { (range, 0..n_v) } else { (0..n_u, range) };
-            let surface = Surface::Bezier(surface.part(us, vs));
+            let mut part = surface.part(us, vs);
+            // A single crease cuts a periodic direction without dividing the face.
+            let is_periodic = if self.of_u { &mut part.u_periodic } else { &mut part.v_periodic };
+            *is_periodic = false;
+            let surface = Surface::Bezier(part);
             let mut new = Face { surface, loops, vertex_loops, ..whole.clone() };
             disguised.surface(&mut new, canonical_tol);
             new.singular = singular::singular_points(&new.surface, draft.size);
+            let at_singular_point = |v: &u32| {
+                let p = draft.vertices[*v as usize].point;
+                new.singular.iter().any(|s| (s.point - p).norm() <= ON_LINE * draft.size)
+            };
+            new.vertex_loops.retain(at_singular_point);
             if is_first {
                 draft.faces[f] = new;
             } else {

@@ -6,6 +6,8 @@
 //! in the domain; the domain is connected; and a face continues its tangent neighbours instead of
 //! folding back on them. [`vector_area`] checks a quantity that is the same for both domains.
 
+use std::collections::BTreeSet;
+
 use feeler_geom::trim::TrimCells;
 use feeler_geom::{Curve, P3, Surface, V3};
 
@@ -234,24 +236,30 @@ fn neighbours(
     out
 }
 
-/// Returns the faces on closed surfaces whose outward normal contradicts their neighbours: each folds back on
-/// tangent neighbours on at least two different surfaces, none of them closed, and continues none. The loops
-/// of such a face are consistent with both normals. One neighbour is not enough: a spherical cup in a
-/// cylinder of its radius ends in an edge without thickness. Each face is returned by its entity id, with
-/// that of one of these edges.
+/// Face on a closed surface that folds back on tangent neighbours and continues none. Its loops are consistent
+/// with both outward normals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FoldedFace {
+    /// Entity id of the face.
+    pub(super) face: u64,
+    /// Entity id of an edge at which it folds back.
+    pub(super) edge: u64,
+    /// Whether the neighbours contradict its outward normal because they are on at least two different
+    /// surfaces. One neighbour is not enough: a spherical cup in a cylinder of its radius ends in an edge
+    /// without thickness.
+    pub(super) is_contradicted: bool,
+}
+
+/// Returns the faces on closed surfaces that fold back on tangent neighbours and continue none. Neighbours on
+/// closed surfaces do not count.
 pub(super) fn folded_back(
     draft: &Draft,
     hosts: &[Host<'_>],
     uses: &[Vec<UseAt>],
     tol: &Tolerances,
-) -> Vec<(u64, u64)> {
+) -> Vec<FoldedFace> {
     let mut out = vec![];
-    let found: Vec<Option<Neighbours>> = (0..draft.faces.len())
-        .map(|i| {
-            let is_open = |other: usize| is_closed(&hosts[other]);
-            is_closed(&hosts[i]).then(|| neighbours(draft, (hosts, uses), i, &is_open))
-        })
-        .collect();
+    let found = of_closed(draft, hosts, uses);
     for (i, face) in draft.faces.iter().enumerate() {
         let Some(Neighbours { folded, .. }) = &found[i] else { continue };
         let Some((first, edge)) = folded.first() else { continue };
@@ -261,17 +269,38 @@ pub(super) fn folded_back(
             let p = e.curve.point(0.5 * (e.range.0 + e.range.1));
             (surface.point(surface.invert(&p, None, None)) - p).norm() <= ONE_SURFACE * draft.size
         };
-        let is_contradicted = folded.iter().any(|(_, e)| !is_on_first(*e));
         // Parts of one face of the source have one normal.
         let continues = |k: usize| found[k].as_ref().is_some_and(|n| n.continued > 0);
         let is_continued = (0..draft.faces.len()).any(|k| draft.faces[k].id == face.id && continues(k));
-        if is_contradicted && !is_continued && reversed(draft, i, tol).is_some() {
-            out.push((face.id, draft.edges[*edge as usize].source));
+        if !is_continued && reversed(draft, i, tol).is_some() {
+            let is_contradicted = folded.iter().any(|(_, e)| !is_on_first(*e));
+            out.push(FoldedFace { face: face.id, edge: draft.edges[*edge as usize].source, is_contradicted });
         }
     }
-    out.sort_unstable();
-    out.dedup_by_key(|found| found.0);
+    // A part of a face whose normal is contradicted comes first.
+    out.sort_unstable_by_key(|f| (f.face, !f.is_contradicted, f.edge));
+    out.dedup_by_key(|f| f.face);
     out
+}
+
+/// Finds, for each face on a closed surface, its tangent neighbours on surfaces that are not closed.
+fn of_closed(draft: &Draft, hosts: &[Host<'_>], uses: &[Vec<UseAt>]) -> Vec<Option<Neighbours>> {
+    let is_open = |other: usize| is_closed(&hosts[other]);
+    let found = |i: usize| is_closed(&hosts[i]).then(|| neighbours(draft, (hosts, uses), i, &is_open));
+    (0..draft.faces.len()).map(found).collect()
+}
+
+/// Returns the entity ids of the faces with loops on closed surfaces that continue no tangent neighbour on a
+/// surface that is not closed.
+pub(super) fn unconfirmed(draft: &Draft, hosts: &[Host<'_>], uses: &[Vec<UseAt>]) -> BTreeSet<u64> {
+    let found = of_closed(draft, hosts, uses);
+    let has = |is_such: &dyn Fn(&Face, &Neighbours) -> bool| -> BTreeSet<u64> {
+        let with = draft.faces.iter().zip(&found).filter(|(f, n)| n.as_ref().is_some_and(|n| is_such(f, n)));
+        with.map(|(f, _)| f.id).collect()
+    };
+    // Parts of one face of the source have one normal.
+    let confirmed = has(&|_, n| n.continued > 0);
+    &has(&|f, _| !f.loops.is_empty()) - &confirmed
 }
 
 /// Maximum distance of the middle of an edge from a surface on which it counts as lying, relative to the size
@@ -421,8 +450,6 @@ fn twice_swept(curve: &Curve, (t0, t1): (f64, f64), o: &P3) -> V3 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use feeler_geom::Frame;
 
     use super::*;

@@ -5,13 +5,15 @@
 //! `adjacency` checks the shells, `pcurve` fits the edges in parameter planes (`host` describes how a
 //! parameter plane closes on itself), `creases` splits faces at creases of their surfaces, `status`
 //! classifies edges as convex, concave or smooth, `loops` joins pcurves into closed walks, `domain` makes
-//! trimmed domains of them, `polar` computes the tangent cones at vertices. Problems are collected over
-//! all steps, and any problem makes the construction fail.
+//! trimmed domains of them, `polar` computes the tangent cones at vertices. `evidence` and `corrections`
+//! find and correct errors that only the result shows. Problems are collected over all steps, and any
+//! problem makes the construction fail.
 //!
 //! # Source
 //! MATH §1, §4 (edges), §6, §7 (vertex polar).
 
 mod adjacency;
+mod corrections;
 mod creases;
 mod domain;
 mod draft;
@@ -153,7 +155,7 @@ pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid
     };
     let is_known = first.is_ok() || first.as_ref().is_err_and(|e| e.problems.len() == faces.len());
     if !faces.is_empty() && is_known {
-        for (other, remarks) in repair::other_arcs(source, &faces, only_long) {
+        for (other, remarks) in corrections::other_arcs(source, &faces, only_long) {
             let mut turned = Vec::new();
             if let Ok(solid) = build_in_rounds(&other, options, remarks, &mut turned)
                 && turned.is_empty()
@@ -191,7 +193,7 @@ fn build_in_rounds(
             Some(Built::Wrong(wrong)) => {
                 let mut notes = corrected.as_ref().map_or_else(Vec::new, |c| c.1.clone());
                 let mut fix = Report::default();
-                let next = repair::corrected(current, &wrong, &mut fix);
+                let next = corrections::corrected(current, &wrong, &mut fix);
                 patches.extend(&wrong.patches);
                 joined.extend(&wrong.joined);
                 turned.extend(wrong.faces.iter().map(|f| f.0));
@@ -214,7 +216,7 @@ fn error(source: &SolidSource, report: Report) -> BuildError {
 enum Built {
     Solid(Box<Solid>),
     /// The result contradicts the source. The errors can be corrected in the source for another pass.
-    Wrong(repair::Wrong),
+    Wrong(corrections::Wrong),
 }
 
 /// Maximum number of times that the gap tolerance is raised; then the solid is rejected. A larger value
@@ -355,29 +357,31 @@ fn finish(
     let hosts: Vec<Host<'_>> = draft.faces.iter().map(|f| loops::host(draft, f)).collect();
     let domains: Vec<FaceDomain> =
         draft.faces.iter().zip(&hosts).map(|(f, h)| domain::domain(f, h)).collect();
-    let folded = evidence::folded_back(draft, &hosts, &uses, tol);
+    let all_folded = evidence::folded_back(draft, &hosts, &uses, tol);
+    let folded: Vec<(u64, u64)> =
+        all_folded.iter().filter(|f| f.is_contradicted).map(|f| (f.face, f.edge)).collect();
     // A seam outside of its face is also the result of a wrong sense of the face.
     let seams: Vec<(u64, u64)> = domains
         .iter()
         .enumerate()
-        .filter_map(|(i, d)| Some((draft.faces[i].id, repair::wrong_seam(source, draft, i, d)?)))
+        .filter_map(|(i, d)| Some((draft.faces[i].id, corrections::wrong_seam(source, draft, i, d)?)))
         .collect();
     let with_seam = |face: u64| seams.iter().any(|(id, _)| *id == face);
     let senses: Vec<(u64, u64)> = folded.iter().copied().filter(|(face, _)| with_seam(*face)).collect();
     if !senses.is_empty() {
-        return Some(Built::Wrong(repair::Wrong { folded: senses, ..Default::default() }));
+        return Some(Built::Wrong(corrections::Wrong { folded: senses, ..Default::default() }));
     }
     let mut arcs: Vec<u64> = seams.iter().map(|(_, arc)| *arc).collect();
     arcs.dedup();
     if !arcs.is_empty() {
-        return Some(Built::Wrong(repair::Wrong { arcs, ..Default::default() }));
+        return Some(Built::Wrong(corrections::Wrong { arcs, ..Default::default() }));
     }
     let (reversed, joined) = report_contradictions(draft, &domains, tol, report);
     if report.problems.is_empty() && !joined.is_empty() {
-        return Some(Built::Wrong(repair::Wrong { joined, ..Default::default() }));
+        return Some(Built::Wrong(corrections::Wrong { joined, ..Default::default() }));
     }
     if report.problems.is_empty() && !reversed.is_empty() {
-        return Some(Built::Wrong(repair::Wrong { faces: reversed, ..Default::default() }));
+        return Some(Built::Wrong(corrections::Wrong { faces: reversed, ..Default::default() }));
     }
     let wrong_areas: Vec<WrongArea> = draft
         .faces
@@ -389,31 +393,42 @@ fn finish(
         .collect();
     let patches = patches_taken_for_others(source, draft, &wrong_areas);
     if report.problems.is_empty() && !patches.is_empty() {
-        return Some(Built::Wrong(repair::Wrong { patches, ..Default::default() }));
+        return Some(Built::Wrong(corrections::Wrong { patches, ..Default::default() }));
     }
     let on_other_side = faces_on_the_other_side(draft, &wrong_areas, tol);
     if report.problems.is_empty() && !on_other_side.is_empty() {
-        return Some(Built::Wrong(repair::Wrong { faces: on_other_side, ..Default::default() }));
+        return Some(Built::Wrong(corrections::Wrong { faces: on_other_side, ..Default::default() }));
     }
     let guessed: BTreeSet<u64> = source.faces.iter().filter(|f| f.either_way).map(|f| f.id).collect();
     if report.problems.is_empty() && !guessed.is_empty() {
         let guesses = evidence::of_guesses(draft, &hosts, &uses, &domains, &|id| guessed.contains(&id), tol);
         if !guesses.is_empty() {
-            return Some(Built::Wrong(repair::Wrong { guesses, ..Default::default() }));
+            return Some(Built::Wrong(corrections::Wrong { guesses, ..Default::default() }));
         }
     }
     if report.problems.is_empty() && !folded.is_empty() {
-        return Some(Built::Wrong(repair::Wrong { folded, ..Default::default() }));
+        return Some(Built::Wrong(corrections::Wrong { folded, ..Default::default() }));
     }
     let bounds = bounds(draft, &domains);
     let shells = shell_masses(draft, &domains, &bounds, tol, options);
     // A sheet has no volume, so it cannot be inside out.
     let has_volume = |s: &&ShellMass| s.sums.volume.abs() > SHEET * s.sums.area * bounds.diagonal();
-    let inside_out: Vec<repair::InsideOut> = shells
+    let inside_out: Vec<corrections::InsideOut> = shells
         .iter()
         .filter(has_volume)
         .filter(|s| (s.shell == 0) != (s.sums.volume > 0.0))
-        .map(|s| repair::InsideOut { shell: s.shell, volume: s.sums.volume })
+        .map(|s| corrections::InsideOut {
+            shell: s.shell,
+            volume: s.sums.volume,
+            otherwise: s.of_face.iter().find_map(|(face, _)| {
+                let f = &draft.faces[*face];
+                let is_single = draft.faces.iter().filter(|other| other.id == f.id).count() == 1;
+                if f.loops.is_empty() || !is_single || !evidence::is_closed(&hosts[*face]) {
+                    return None;
+                }
+                Some((f.id, volume_with_reversed(draft, *face, &shells, &bounds, tol, options)?))
+            }),
+        })
         .collect();
     let mut sums = FaceIntegrals::default();
     shells.iter().for_each(|s| sums += s.sums);
@@ -426,7 +441,7 @@ fn finish(
         return None;
     }
     if !inside_out.is_empty() {
-        return Some(Built::Wrong(repair::Wrong { shells: inside_out, ..Default::default() }));
+        return Some(Built::Wrong(corrections::Wrong { shells: inside_out, ..Default::default() }));
     }
     for WrongArea { face, off, allowed, .. } in wrong_areas {
         report.warn(
@@ -438,8 +453,10 @@ fn finish(
             ),
         );
     }
+    warn_of_folds(draft, &all_folded, &shells, &bounds, tol, options, report);
     warn_of_open_guesses(draft, &guessed, &shells, &bounds, tol, options, report);
     warn_of_separate_parts(draft, &hosts, &domains, report);
+    let unconfirmed = evidence::unconfirmed(draft, &hosts, &uses);
     let (edges, statuses) = edge_infos(draft, &hosts, &uses, report);
     let vertices = vertex_infos(draft, &hosts, &statuses, tol);
     Some(Built::Solid(Box::new(Solid {
@@ -458,6 +475,7 @@ fn finish(
                 cells: d.cells,
                 vertex_loops: f.vertex_loops.clone(),
                 surface_deviation: f.surface_deviation,
+                is_sense_unconfirmed: unconfirmed.contains(&f.id),
             })
             .collect(),
         edges,
@@ -554,28 +572,64 @@ fn warn_of_open_guesses(
     options: &BuildOptions,
     report: &mut Report,
 ) {
-    let reference = bounds.center();
     for (i, f) in draft.faces.iter().enumerate().filter(|(_, f)| guessed.contains(&f.id)) {
         let Some(shell) = shells.iter().find(|s| s.shell == f.shell) else { continue };
-        let Some(own) = shell.of_face.iter().find(|(face, _)| *face == i).map(|(_, volume)| *volume) else {
-            continue;
-        };
-        let rel_tol = options.mass_tolerance;
-        let Some(other) = evidence::reversed_volume(draft, i, tol, &reference, rel_tol) else { continue };
-        let volume = shell.sums.volume;
-        let other = volume - own + other;
-        if (f.shell == 0) == (other > 0.0) {
-            report.warn(
-                f.id,
-                format!(
-                    "face #{}: the file leaves open which side of its surface is outside, because its \
-                    profile crosses the axis of revolution; the shell encloses {volume:.6} mm³ as it was \
-                    read and {other:.6} mm³ otherwise; check it, and export the face with a trimmed profile",
-                    f.id
-                ),
-            );
-        }
+        let Some(other) = volume_with_reversed(draft, i, shells, bounds, tol, options) else { continue };
+        report.warn(
+            f.id,
+            format!(
+                "face #{}: the file leaves open which side of its surface is outside, because its profile \
+                 crosses the axis of revolution; the shell encloses {:.6} mm³ as it was read and {other:.6} mm³ \
+                 otherwise; check it, and export the face with a trimmed profile",
+                f.id, shell.sums.volume
+            ),
+        );
     }
+}
+
+/// Warns of the faces `folded` if their shells enclose a volume of the right sign with the opposite normal,
+/// too. `bounds` is the box of the solid.
+fn warn_of_folds(
+    draft: &Draft,
+    folded: &[evidence::FoldedFace],
+    shells: &[ShellMass],
+    bounds: &Aabb,
+    tol: &Tolerances,
+    options: &BuildOptions,
+    report: &mut Report,
+) {
+    for evidence::FoldedFace { face, edge, .. } in folded {
+        let is_this = |(_, f): &(usize, &draft::Face)| f.id == *face;
+        let parts: Vec<usize> = draft.faces.iter().enumerate().filter(is_this).map(|(i, _)| i).collect();
+        let [i] = parts.as_slice() else { continue };
+        let Some(volume) = volume_with_reversed(draft, *i, shells, bounds, tol, options) else { continue };
+        report.warn(
+            *face,
+            format!(
+                "face #{face}: it folds back on its tangent neighbour at edge #{edge}, where the part or a gap \
+                 has no thickness; check it: if its sense is wrong, its shell encloses {:.6} mm³",
+                volume.abs()
+            ),
+        );
+    }
+}
+
+/// Volume (mm³) of the shell of a face, given by its index in the draft, if the outward normal of the face
+/// were the opposite one; `None` if its loops are inconsistent with that normal, or if the volume has the
+/// wrong sign. `bounds` is the box of the solid.
+fn volume_with_reversed(
+    draft: &Draft,
+    face: usize,
+    shells: &[ShellMass],
+    bounds: &Aabb,
+    tol: &Tolerances,
+    options: &BuildOptions,
+) -> Option<f64> {
+    let shell = shells.iter().find(|s| s.shell == draft.faces[face].shell)?;
+    let (_, own) = shell.of_face.iter().find(|(f, _)| *f == face)?;
+    let other = evidence::reversed_volume(draft, face, tol, &bounds.center(), options.mass_tolerance)?;
+    let volume = shell.sums.volume - own + other;
+    ((shell.shell == 0) == (volume > 0.0)).then_some(volume)
 }
 
 /// Warns of faces on closed surfaces that consist of several separate parts, because their loops, or the

@@ -81,8 +81,6 @@ pub(super) fn repair(
         let mut votes: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
         let open = broken(&walks, edges);
         for (i, walk) in walks.iter().enumerate() {
-            // A loop of two edges between the same vertices also connects if the vertices of both edges are
-            // swapped.
             let Some(walk) = walk.as_ref().filter(|w| w.len() > 2) else { continue };
             let turned = if open.contains(&i) {
                 let Some(turned) = turned_to_connect(walk, edges, same) else { continue };
@@ -96,6 +94,7 @@ pub(super) fn repair(
                 vote.1 += u32::from(before.1 != after.1);
             }
         }
+        confirm_in_pairs(&mut votes, &walks, &open);
         // If an edge of a loop that connects backwards connects in another loop, its vertices are right, and
         // so the order of the first loop is wrong.
         let is_right = |(e, _): &(u32, bool)| {
@@ -133,6 +132,24 @@ pub(super) fn repair(
         }
     }
     out
+}
+
+/// Adds the votes of connected loops of two edges. Such a loop also connects if the vertices of both edges are
+/// swapped, so that it confirms one edge only if the other one is right by its other uses. `votes` lists, for
+/// each edge, the number of its uses and of those that do not connect; `open` lists the loops that do not.
+fn confirm_in_pairs(votes: &mut BTreeMap<u32, (u32, u32)>, walks: &[Option<&mut Walk>], open: &[usize]) {
+    let is_pair = |(i, w): (usize, &Option<&mut Walk>)| match w.as_ref().map(|w| w.as_slice()) {
+        Some([a, b]) if a.0 != b.0 && !open.contains(&i) => Some([a.0, b.0]),
+        _ => None,
+    };
+    let mut pairs: Vec<[u32; 2]> = walks.iter().enumerate().filter_map(is_pair).collect();
+    loop {
+        let is_right = |e: &u32| votes.get(e).is_some_and(|(uses, wrong)| *uses > 0 && *wrong == 0);
+        let Some(k) = pairs.iter().position(|pair| pair.iter().any(is_right)) else { break };
+        for e in pairs.swap_remove(k) {
+            votes.entry(e).or_default().0 += 1;
+        }
+    }
 }
 
 /// Returns whether `order`, which begins with the same edge as the loop, is the order of the loop

@@ -214,6 +214,65 @@ fn creases_of_a_closed_surface_cut_it_open() {
     assert_eq!(statuses(&solid), [4, 0, 0, 0]);
 }
 
+/// Closed profiles `[radius, z]` with a corner where they start: random polygons, and cubics that enclose a
+/// drop.
+fn closed_profiles() -> Vec<BezierSpline> {
+    let mut rng = SmallRng::seed_from_u64(51);
+    let mut out = Vec::new();
+    for k in 0..40 {
+        let n: u32 = if k % 4 == 0 { 1 } else { rng.random_range(3..8) };
+        let corner = |i: u32, rng: &mut SmallRng| {
+            let angle = TAU * (f64::from(i) + rng.random_range(0.1..0.9)) / f64::from(n.max(3));
+            let radius = rng.random_range(1.0..3.0);
+            homogeneous(&P3::new(4.0 + radius * math::cos(angle), 0.0, radius * math::sin(angle)), 1.0)
+        };
+        let mut corners: Vec<_> = (0..n.max(3)).map(|i| corner(i, &mut rng)).collect();
+        corners.push(corners[0]);
+        let (degree, control) =
+            if n == 1 { (3, corners) } else { (1, corners.windows(2).flat_map(|w| [w[0], w[1]]).collect()) };
+        let breaks = (0..=n).map(f64::from).collect();
+        out.push(BezierSpline { degree, breaks, control, periodic: false });
+    }
+    out
+}
+
+/// The joint at which a surface of revolution closes at an angle is an edge, whether or not the face states a
+/// vertex there, and with both normals of the surface.
+#[test]
+fn whole_faces_of_revolution_close_at_corners() {
+    for (k, profile) in closed_profiles().into_iter().enumerate() {
+        // The volume is π ∮ r² dz, by a rule that is exact for cubics.
+        let rule = feeler_geom::trim::gauss_legendre(8);
+        let curve = Curve::Bezier(profile.clone());
+        let piece = |t: f64| -> f64 {
+            let at = |(x, w): &(f64, f64)| {
+                let d = curve.derivs(t + x);
+                w * d.p.x * d.p.x * d.d1.z
+            };
+            rule.iter().map(at).sum()
+        };
+        let n = profile.breaks.len() - 1;
+        let volume = PI * profile.breaks[..n].iter().map(|t| piece(*t)).sum::<f64>();
+        let start = curve.point(0.0);
+        let whole = |surface: BezierSurface, outward: bool, has_vertex: bool| {
+            let mut b = SourceBuilder::new();
+            let v = b.vertex(start.x, start.y, start.z);
+            let loops = if has_vertex { vec![LoopSource::Vertex(v)] } else { vec![] };
+            b.face(Surface::Bezier(surface), outward, loops);
+            built(&b.finish("ring"))
+        };
+        for has_vertex in [false, true] {
+            let surface = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);
+            // The normal of the surface points out of the material if the profile runs counter-clockwise.
+            let solid = whole(surface, volume > 0.0, has_vertex);
+            assert!((solid.volume / volume.abs() - 1.0).abs() < 1e-7, "{k}: {}, {volume}", solid.volume);
+            let [convex, concave, smooth, seam] = statuses(&solid);
+            assert_eq!((convex + concave, smooth, seam), (n, 0, 0), "{k}");
+            assert_eq!(solid.faces.len(), n, "{k}");
+        }
+    }
+}
+
 /// A polygon extruded upwards as one face. Its outline is one spline that starts at the fraction `start`
 /// of the last side, or with 0 at a corner.
 fn one_face_prism(polygon: &[[f64; 2]], height: f64, start: f64) -> SolidSource {

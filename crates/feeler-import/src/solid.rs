@@ -1,0 +1,174 @@
+//! Construction and preparation of one solid, with the correction of senses that its other faces contradict.
+
+use feeler_brep::SolidSource;
+use feeler_brep::build::{BuildError, BuildOptions, build_solid};
+use feeler_hierarchy::{Hierarchy, Options, Remark, Severity};
+use feeler_prepare::{PrepareError, Unchecked};
+
+/// Maximum number of faces whose senses are reversed on trial. A larger value takes more time on bad files;
+/// with a smaller one fewer are repaired.
+const MAX_TRIALS: usize = 8;
+
+/// Reason why a solid could not be prepared.
+pub(crate) enum Refusal {
+    /// The source describes no solid.
+    Build(BuildError),
+    /// The solid is invalid. The list contains the remarks that were made while it was built.
+    Prepare(PrepareError, Vec<Remark>),
+}
+
+/// Builds and prepares a solid. Returns its hierarchy and the remarks that were made; `subject` denotes the
+/// solid in them. If the other faces contradict the sense of a face that nothing else confirms, or if the
+/// solid is invalid with it, this sense is reversed, provided that the result has no fault.
+pub(crate) fn prepared(
+    source: &SolidSource,
+    subject: &str,
+    options: &Options,
+) -> Result<(Hierarchy, Vec<Remark>), Refusal> {
+    let solid = build_solid(source, &BuildOptions::default()).map_err(Refusal::Build)?;
+    let refusal = |e: PrepareError| Refusal::Prepare(e, feeler_prepare::remarks(&solid, subject));
+    let unchecked = Unchecked::new(&solid, options).map_err(refusal)?;
+    let contradicted = unchecked.contradicted_faces();
+    let stated = unchecked.check_with_remarks(subject);
+    let candidates: Vec<u64> = match &stated {
+        Ok(_) => contradicted,
+        Err(_) if contradicted.is_empty() => {
+            solid.faces.iter().filter(|f| f.is_sense_unconfirmed).map(|f| f.source).collect()
+        }
+        Err(_) => contradicted,
+    };
+    let mut trials = candidates.iter().take(MAX_TRIALS);
+    match trials.find_map(|face| with_reversed(source, *face, subject, options)) {
+        Some(result) => Ok(result),
+        None => stated.map_err(refusal),
+    }
+}
+
+/// Builds and prepares the solid with the opposite outward normal of one face, given by its entity number.
+/// Returns `None` if the solid has a fault with it.
+fn with_reversed(
+    source: &SolidSource,
+    face: u64,
+    subject: &str,
+    options: &Options,
+) -> Option<(Hierarchy, Vec<Remark>)> {
+    let mut other = source.clone();
+    for f in other.faces.iter_mut().filter(|f| f.id == face) {
+        f.outward = !f.outward;
+        f.either_way = false;
+    }
+    let solid = build_solid(&other, &BuildOptions::default()).ok()?;
+    let unchecked = Unchecked::new(&solid, options).ok()?;
+    if !unchecked.contradicted_faces().is_empty() {
+        return None;
+    }
+    let (hierarchy, mut remarks) = unchecked.check_with_remarks(subject).ok()?;
+    remarks.push(Remark {
+        severity: Severity::Warning,
+        subject: subject.to_owned(),
+        entity: Some(face),
+        point: source.place_of(face).map(Into::into),
+        message: format!(
+            "face #{face}: with the stated sense, it contradicts the other faces of the solid; the other side of \
+             its surface was taken"
+        ),
+    });
+    Some((hierarchy, remarks))
+}
+
+#[cfg(test)]
+mod tests {
+    use feeler_brep::fixtures::SourceBuilder;
+    use feeler_brep::source::LoopSource;
+    use feeler_geom::{Frame, P3, Surface};
+
+    use super::*;
+
+    const OPTIONS: Options = Options { flatness: 0.8 };
+
+    /// Pin of the given radius and height (mm) along z from z = 0, with an end on a ball: a dome above its
+    /// rim, or a dish below it.
+    fn pin(radius: f64, height: f64, ball: f64, is_dome: bool) -> SolidSource {
+        let level = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
+        let mut b = SourceBuilder::new();
+        let (low, high) = (b.vertex(radius, 0.0, 0.0), b.vertex(radius, 0.0, height));
+        let [bottom, top] = [(0.0, low), (height, high)].map(|(z, v)| b.circle(level(z), radius, v));
+        let ring = |edge: u32, forward: bool| LoopSource::Edges(vec![(edge, forward)]);
+        let side = vec![ring(bottom, true), ring(top, false)];
+        b.face(Surface::Cylinder { frame: level(0.0), radius }, true, side);
+        b.face(Surface::Plane { frame: level(0.0) }, false, vec![ring(bottom, false)]);
+        let below = (ball * ball - radius * radius).sqrt();
+        let center = if is_dome { height - below } else { height + below };
+        b.face(Surface::Sphere { frame: level(center), radius: ball }, is_dome, vec![ring(top, true)]);
+        b.finish("pin")
+    }
+
+    /// Volume (mm³) of the segment of a ball above a plane at `below` (mm) from its centre.
+    fn segment(ball: f64, below: f64) -> f64 {
+        let h = ball - below;
+        std::f64::consts::PI * h * h * (ball - h / 3.0)
+    }
+
+    fn volume_and_warnings(source: &SolidSource) -> (f64, Vec<String>) {
+        match prepared(source, "pin", &OPTIONS) {
+            Ok((h, remarks)) => (h.info.volume, remarks.into_iter().map(|r| r.message).collect()),
+            Err(Refusal::Build(e)) => panic!("{e}"),
+            Err(Refusal::Prepare(e, _)) => panic!("{e}"),
+        }
+    }
+
+    /// The other side of the ball of a dome reaches out of the pin, so that a wrong sense is found.
+    #[test]
+    fn wrong_senses_of_domes_are_corrected() {
+        let (radius, height) = (5.0_f64, 20.0_f64);
+        for ball in [5.001, 5.2, 6.5, 9.0, 20.0, 300.0] {
+            let below = (ball * ball - radius * radius).sqrt();
+            let volume = std::f64::consts::PI * radius * radius * height + segment(ball, below);
+            let mut source = pin(radius, height, ball, true);
+            let (found, warnings) = volume_and_warnings(&source);
+            assert!((found - volume).abs() <= 1e-8 * volume, "{ball}: {found} instead of {volume}");
+            assert!(warnings.is_empty(), "{ball}: {warnings:?}");
+            source.faces[2].outward = false;
+            let (found, warnings) = volume_and_warnings(&source);
+            assert!(
+                (found - volume).abs() <= 1e-8 * volume,
+                "{ball}: {found} instead of {volume}, {warnings:?}"
+            );
+            assert!(warnings.iter().any(|w| w.contains("the other side of its surface was taken")), "{ball}");
+        }
+    }
+
+    /// A dome or a dish of the radius of its pin is tangent to the side, so that its wrong sense gives a part
+    /// without thickness at the rim. That is valid, and a warning states the other volume.
+    #[test]
+    fn folds_without_thickness_are_reported() {
+        let (radius, height) = (5.0_f64, 20.0);
+        let half_ball = 2.0 / 3.0 * std::f64::consts::PI * radius * radius * radius;
+        let pin_volume = std::f64::consts::PI * radius * radius * height;
+        let (dome, dish) = (pin_volume + half_ball, pin_volume - half_ball);
+        for (is_dome, outward, volume) in [(true, true, dome), (true, false, dish), (false, false, dish)] {
+            let mut source = pin(radius, height, radius, is_dome);
+            source.faces[2].outward = outward;
+            let (found, warnings) = volume_and_warnings(&source);
+            assert!((found - volume).abs() <= 1e-8 * volume, "{is_dome}, {outward}: {found}, {volume}");
+            let other = format!("encloses {dome:.6} mm³");
+            let is_told = warnings.iter().any(|w| w.contains("folds back") && w.contains(&other));
+            assert_eq!(is_told, volume == dish, "{is_dome}, {outward}: {warnings:?}");
+        }
+    }
+
+    /// A ball on the dish of a pin is a valid solid, as is the dish: the sense of the source decides.
+    #[test]
+    fn senses_with_which_solids_are_valid_remain() {
+        let (radius, height, ball) = (5.0_f64, 20.0, 6.5_f64);
+        let whole = 4.0 / 3.0 * std::f64::consts::PI * ball * ball * ball;
+        let below = (ball * ball - radius * radius).sqrt();
+        let dish = std::f64::consts::PI * radius * radius * height - segment(ball, below);
+        let mut source = pin(radius, height, ball, false);
+        assert!((volume_and_warnings(&source).0 - dish).abs() <= 1e-8 * dish);
+        source.faces[2].outward = true;
+        let (found, warnings) = volume_and_warnings(&source);
+        assert!((found - dish - whole).abs() <= 1e-8 * (dish + whole), "{found}, {warnings:?}");
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+}
