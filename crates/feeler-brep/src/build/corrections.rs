@@ -107,6 +107,11 @@ pub(super) fn wrong_seam(
     (d.cells.classify(uv) == Side::Inside).then_some(id)
 }
 
+/// Angle (rad) that the edge with the entity id `id` sweeps, as [`sweep`]; 0 if there is no such edge.
+pub(super) fn sweep_of(source: &SolidSource, id: u64) -> f64 {
+    source.edges.iter().position(|e| e.id == id).map_or(0.0, |e| sweep(source, e))
+}
+
 /// Angle (rad) that an edge sweeps on its circle or ellipse; 0 for other curves and for closed edges.
 fn sweep(source: &SolidSource, e: usize) -> f64 {
     let e = &source.edges[e];

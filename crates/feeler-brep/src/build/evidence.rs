@@ -149,6 +149,12 @@ fn reversed(draft: &Draft, face: usize, tol: &Tolerances) -> Option<(Face, FaceD
     (report.problems.is_empty() && d.is_consistent()).then_some((f, d))
 }
 
+/// Whether the loops of a face, given by its index, are consistent with the opposite outward normal, and its
+/// seams lie inside of it.
+pub(super) fn is_consistent_reversed(draft: &Draft, face: usize, tol: &Tolerances) -> bool {
+    reversed(draft, face, tol).is_some()
+}
+
 /// Tests the outward normals of the faces for whose entity ids `is_guess` returns true. Evidence is the
 /// number of connected parts of the domain, and whether the face continues its tangent neighbours or
 /// folds back on them. The list contains only faces with evidence for or against the guess.

@@ -371,6 +371,20 @@ fn finish(
     if !senses.is_empty() {
         return Some(Built::Wrong(corrections::Wrong { folded: senses, ..Default::default() }));
     }
+    // Of a tube, the short arc is far more often a face than the long one.
+    let is_short = |arc: u64| corrections::sweep_of(source, arc) < std::f64::consts::PI * (1.0 - 1e-6);
+    let is_consistent = |face: u64| {
+        let parts = draft.faces.iter().enumerate().filter(|(_, f)| f.id == face);
+        parts.map(|(i, _)| i).all(|i| evidence::is_consistent_reversed(draft, i, tol))
+    };
+    let faces: Vec<(u64, String)> = seams
+        .iter()
+        .filter(|(face, arc)| is_short(*arc) && is_consistent(*face))
+        .map(|(face, arc)| (*face, format!(": its seam #{arc} lies there")))
+        .collect();
+    if !faces.is_empty() {
+        return Some(Built::Wrong(corrections::Wrong { faces, ..Default::default() }));
+    }
     let mut arcs: Vec<u64> = seams.iter().map(|(_, arc)| *arc).collect();
     arcs.dedup();
     if !arcs.is_empty() {
