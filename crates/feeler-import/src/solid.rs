@@ -19,7 +19,8 @@ pub(crate) enum Refusal {
 
 /// Builds and prepares a solid. Returns its hierarchy and the remarks that were made; `subject` denotes the
 /// solid in them. If the other faces contradict the sense of a face that nothing else confirms, or if the
-/// solid is invalid with it, this sense is reversed, provided that the result has no fault.
+/// solid is invalid with it, this sense is reversed, provided that the result is valid and its faces do not
+/// contradict each other.
 pub(crate) fn prepared(
     source: &SolidSource,
     subject: &str,
@@ -45,7 +46,7 @@ pub(crate) fn prepared(
 }
 
 /// Builds and prepares the solid with the opposite outward normal of one face, given by its entity number.
-/// Returns `None` if the solid has a fault with it.
+/// Returns `None` if the solid is invalid with it, or if its faces still contradict each other.
 fn with_reversed(
     source: &SolidSource,
     face: u64,
@@ -69,8 +70,8 @@ fn with_reversed(
         entity: Some(face),
         point: source.place_of(face).map(Into::into),
         message: format!(
-            "face #{face}: with the stated sense, it contradicts the other faces of the solid; the other side of \
-             its surface was taken"
+            "face #{face}: with the stated sense, it contradicts the other faces of the solid; the other \
+             side of its surface was taken"
         ),
     });
     Some((hierarchy, remarks))
