@@ -34,7 +34,11 @@ mkdir -p "$place"
 quiet() { "$@" >"$place/log" 2>&1 || { cat "$place/log" >&2; exit 1; }; }
 
 stage "C and C++"
-quiet cmake -S crates/feeler-capi -B "$place/library" -DFEELER_PROFILE=release -Dtarget_dir="$PWD/target"
+# The library, the program and the examples of the tests: for a single package, cargo would select other features of
+# its dependencies and build them anew.
+options="--workspace;--lib;--examples;--bin;feeler"
+quiet cmake -S crates/feeler-capi -B "$place/library" -DFEELER_PROFILE=dev -DFEELER_CARGO_OPTIONS="$options" \
+  -Dtarget_dir="$PWD/target"
 quiet cmake --build "$place/library"
 quiet cmake --install "$place/library" --prefix "$place/prefix"
 quiet cmake -S crates/feeler-capi/examples -B "$place/examples" -DCMAKE_PREFIX_PATH="$place/prefix" \
@@ -89,7 +93,7 @@ stage "the guide"
 stage "web page"
 if rustup target list --installed | grep -q wasm32-unknown-unknown; then
   quiet cargo build --release -p feeler-wasm --target wasm32-unknown-unknown
-  quiet cargo run -p feeler-wasm --example package -- \
+  quiet target/debug/examples/package \
     target/wasm32-unknown-unknown/release/feeler_wasm.wasm "$place/page"
   page="$place/page"
 else
@@ -98,7 +102,5 @@ else
 fi
 
 stage "queries in all languages"
-quiet cargo build -p feeler-cli
-quiet cargo build -p feeler --example query_json
 "$place/venv/bin/python" tools/bindings/same.py target/debug/feeler target/debug/examples/query_json \
   "$place/examples/query" "$page" "$(command -v chromium)"
