@@ -166,6 +166,12 @@ impl Scale {
             ticks.push(tick);
             tick += step;
         }
+        if axis.is_log && ticks.len() < 2 {
+            // Less than two powers of ten: multiples by 2 and 5 as well.
+            let decades = (0..=2).map(|k| low.floor() + f64::from(k));
+            let all = decades.flat_map(|d| [1.0_f64, 2.0, 5.0].map(|m| d + m.log10()));
+            ticks = all.filter(|t| (low..=high).contains(t)).collect();
+        }
         Self { is_log: axis.is_log, low, high, ticks }
     }
 
@@ -176,7 +182,12 @@ impl Scale {
     }
 
     fn name(&self, tick: f64) -> String {
-        if self.is_log { format!("1e{tick}") } else { format!("{}", (tick * 1e6).round() / 1e6) }
+        if self.is_log {
+            let decade = (tick + 1e-9).floor();
+            format!("{}e{decade}", feeler_geom::math::powf(10.0, tick - decade).round())
+        } else {
+            format!("{}", (tick * 1e6).round() / 1e6)
+        }
     }
 }
 
@@ -329,6 +340,9 @@ mod tests {
         let log = Scale::new(Axis { label: "y", is_log: true }, [1e-3, 20.0, 0.0].into_iter());
         assert_eq!(log.ticks, [-3.0, -2.0, -1.0, 0.0, 1.0]);
         assert_eq!((log.name(-3.0).as_str(), log.position(0.0)), ("1e-3", None));
+        let short = Scale::new(Axis { label: "y", is_log: true }, [3e-3, 3e-2].into_iter());
+        let names: Vec<String> = short.ticks.iter().map(|t| short.name(*t)).collect();
+        assert_eq!(names, ["5e-3", "1e-2", "2e-2"]);
     }
 
     #[test]

@@ -179,11 +179,14 @@ fn arcs_the_other_way_round() {
 }
 
 /// The orientation of one use of an edge is wrong: the loop does not connect, and the other loop of the edge
-/// shows that its vertices are right, even if that loop has only two edges.
+/// shows that its vertices are right, even if that loop has only two edges. A closed edge does not disconnect
+/// its loop.
 #[test]
 fn flags_of_single_edges() {
     let (mut repaired, mut n) = (0, 0);
-    for name in ["bore.step", "inch-bracket.step", "half-cone.step", "pin.step", "touching/rounded.step"] {
+    for name in
+        ["bore.step", "inch-bracket.step", "half-cone.step", "pin.step", "ring.step", "touching/rounded.step"]
+    {
         let (text, volume) = read(name);
         let n_uses = text.matches("ORIENTED_EDGE(").count();
         for wrong in (0..n_uses).step_by(n_uses.div_ceil(12)) {
@@ -202,7 +205,7 @@ fn flags_of_single_edges() {
             repaired += usize::from(is_repaired(name, &damaged, volume, ""));
         }
     }
-    assert!(2 * repaired >= n, "{repaired} of {n} repaired");
+    assert!(10 * repaired >= 9 * n, "{repaired} of {n} repaired");
 }
 
 /// A circle that touches a side of the block at a point is an edge with two vertices there. Two holes that

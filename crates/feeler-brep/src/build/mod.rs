@@ -245,6 +245,7 @@ fn build(
     split_at_kinks(&mut draft, options);
     split_at_singular_points(&mut draft, &tol);
     let unknown = repair::reconnect_loops(&mut draft, report);
+    repair::flip_closed_edges(&mut draft, &tol, report);
     repair::orient_loops(&mut draft, true, &tol, report);
     repair::flip_faces(&mut draft, &tol, report);
     repair::flip_loops(&mut draft, &unknown, &tol, report);

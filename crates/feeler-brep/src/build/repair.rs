@@ -439,6 +439,44 @@ pub(super) fn flip_loops(
     }
 }
 
+/// Inverts single uses of closed edges, such as full circles, in loops of several edges. A wrong sense of such
+/// a use does not disconnect its loop. Candidates are both uses of a closed edge that is used twice in one
+/// direction; the one is inverted whose face becomes consistent.
+pub(super) fn flip_closed_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+    let is_closed = |e: usize| draft.edges[e].vertices.0 == draft.edges[e].vertices.1;
+    let is_wrong = |[a, b]: &[UseAt; 2]| draft.at(*a).forward == draft.at(*b).forward;
+    let uses = draft.uses();
+    let pairs = uses.iter().enumerate().filter(|(e, _)| is_closed(*e));
+    let pairs: Vec<[UseAt; 2]> =
+        pairs.filter_map(|(_, at)| <[UseAt; 2]>::try_from(at.as_slice()).ok()).filter(is_wrong).collect();
+    if pairs.is_empty() {
+        return;
+    }
+    let mut trial = draft.clone();
+    loops::fit_all(&mut trial, tol, &mut Report::default());
+    for pair in pairs {
+        let inverted = |at: &UseAt| {
+            let mut f = trial.faces[at.face].clone();
+            let u = &mut f.loops[at.ring][at.pos];
+            u.forward = !u.forward;
+            f
+        };
+        let is_repaired = |at: &&UseAt| {
+            let f = &trial.faces[at.face];
+            f.loops[at.ring].len() > 1
+                && !is_consistent(&trial, f.clone(), tol)
+                && is_consistent(&trial, inverted(at), tol)
+        };
+        let Some(at) = pair.iter().find(is_repaired) else { continue };
+        let (id, source) = (trial.faces[at.face].id, trial.edges[trial.at(*at).edge as usize].source);
+        trial.faces[at.face] = inverted(at);
+        let u = &mut draft.faces[at.face].loops[at.ring][at.pos];
+        u.forward = !u.forward;
+        report
+            .warn(id, format!("face #{id}: the sense of the closed edge #{source} in its loop was inverted"));
+    }
+}
+
 /// Reverses loops if edges are still used twice in one direction: single reversed bounds, several on one
 /// face, or bounds together with the faces behind them. Loops that share edges form two sets; the set
 /// whose reversal leaves fewer faces with contradicting loops is reversed. If both leave equally many,
