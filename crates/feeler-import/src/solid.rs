@@ -158,6 +158,24 @@ mod tests {
         }
     }
 
+    /// The sense of one of the two faces of a cap is wrong, so that the volume has the wrong sign: reversing
+    /// one face is less than reversing both.
+    #[test]
+    fn one_sense_is_reversed_rather_than_all() {
+        let (ball, below) = (5.0_f64, 3.0_f64);
+        let mut b = SourceBuilder::new();
+        let frame = Frame { origin: P3::new(0.0, 0.0, below), ..Frame::identity() };
+        let v = b.vertex(4.0, 0.0, below);
+        let ring = b.circle(frame, 4.0, v);
+        let loops = |forward: bool| vec![LoopSource::Edges(vec![(ring, forward)])];
+        b.face(Surface::Plane { frame }, false, loops(false));
+        b.face(Surface::Sphere { frame: Frame::identity(), radius: ball }, false, loops(true));
+        let (found, warnings) = volume_and_warnings(&b.finish("cap"));
+        assert!((found - segment(ball, below)).abs() <= 1e-8 * found, "{found}, {warnings:?}");
+        let rest = 4.0 / 3.0 * std::f64::consts::PI * ball * ball * ball - segment(ball, below);
+        assert!(warnings.iter().any(|w| w.contains(&format!("it is {rest:.6} mm³"))), "{warnings:?}");
+    }
+
     /// A ball on the dish of a pin is a valid solid, as is the dish: the sense of the source decides.
     #[test]
     fn senses_with_which_solids_are_valid_remain() {

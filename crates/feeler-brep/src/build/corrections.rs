@@ -198,7 +198,7 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
     let n_faces = |shell: u32| source.faces.iter().filter(|f| f.shell == shell).count();
     let contradicted = || wrong.shells.iter().filter(|s| !guesses.contains(&s.shell));
     // Reversing one face is less than reversing all faces of a shell.
-    let single = |s: &InsideOut| s.otherwise.filter(|_| n_faces(s.shell) > 2);
+    let single = |s: &InsideOut| s.otherwise.filter(|_| n_faces(s.shell) > 1);
     let singles: Vec<u64> = contradicted().filter_map(|s| Some(single(s)?.0)).collect();
     let turned = || contradicted().filter(|s| single(s).is_none());
     for InsideOut { shell, volume, otherwise } in contradicted() {
@@ -207,11 +207,11 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
         let (what, must) = if *shell == 0 { ("outer shell", "positive") } else { ("void", "negative") };
         let whole = volume.abs();
         let (entity, message) = match otherwise {
-            Some((face, one)) if n > 2 => (
+            Some((face, one)) if n > 1 => (
                 *face,
                 format!(
-                    "face #{face}: with the stated sense, the {n} faces of the {what} enclose {volume:.6} mm³, \
-                     which must be {must}; the other side of its surface was taken, which makes it \
+                    "face #{face}: with the stated sense, the {n} faces of the {what} enclose {volume:.6} \
+                     mm³, which must be {must}; the other side of its surface was taken, which makes it \
                      {:.6} mm³; check it: if the senses of all these faces are wrong, it is {whole:.6} mm³",
                     one.abs()
                 ),
@@ -224,9 +224,10 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
                 (
                     first,
                     format!(
-                        "the normals of the {what} with face #{first} pointed to the wrong side and have been \
-                         reversed: with them, its {n} faces enclosed {volume:.6} mm³, which must be {must}; \
-                         all edges of these faces agree, and the faces still lie inside their loops{check}"
+                        "the normals of the {what} with face #{first} pointed to the wrong side and have \
+                         been reversed: with them, its {n} faces enclosed {volume:.6} mm³, which must be \
+                         {must}; all edges of these faces agree, and the faces still lie inside their \
+                         loops{check}"
                     ),
                 )
             }

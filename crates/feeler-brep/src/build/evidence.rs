@@ -242,8 +242,8 @@ fn neighbours(
     out
 }
 
-/// Face on a closed surface that folds back on tangent neighbours and continues none. Its loops are consistent
-/// with both outward normals.
+/// Face on a closed surface that folds back on tangent neighbours and continues none. Its loops are
+/// consistent with both outward normals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FoldedFace {
     /// Entity id of the face.

@@ -372,7 +372,7 @@ fn finish(
     if !senses.is_empty() {
         return Some(Built::Wrong(corrections::Wrong { folded: senses, ..Default::default() }));
     }
-    // Of a tube, the short arc is far more often a face than the long one.
+    // The short arc of a tube is far more often a face than the long one.
     let is_short = |arc: u64| corrections::sweep_of(source, arc) < std::f64::consts::PI * (1.0 - 1e-6);
     let is_consistent = |face: u64| {
         let parts = draft.faces.iter().enumerate().filter(|(_, f)| f.id == face);
@@ -594,8 +594,8 @@ fn warn_of_open_guesses(
             f.id,
             format!(
                 "face #{}: the file leaves open which side of its surface is outside, because its profile \
-                 crosses the axis of revolution; the shell encloses {:.6} mm³ as it was read and {other:.6} mm³ \
-                 otherwise; check it, and export the face with a trimmed profile",
+                 crosses the axis of revolution; the shell encloses {:.6} mm³ as it was read and {other:.6} \
+                 mm³ otherwise; check it, and export the face with a trimmed profile",
                 f.id, shell.sums.volume
             ),
         );
@@ -621,8 +621,8 @@ fn warn_of_folds(
         report.warn(
             *face,
             format!(
-                "face #{face}: it folds back on its tangent neighbour at edge #{edge}, where the part or a gap \
-                 has no thickness; check it: if its sense is wrong, its shell encloses {:.6} mm³",
+                "face #{face}: it folds back on its tangent neighbour at edge #{edge}, where the part or a \
+                 gap has no thickness; check it: if its sense is wrong, its shell encloses {:.6} mm³",
                 volume.abs()
             ),
         );

@@ -439,9 +439,9 @@ pub(super) fn flip_loops(
     }
 }
 
-/// Inverts single uses of closed edges, such as full circles, in loops of several edges. A wrong sense of such
-/// a use does not disconnect its loop. Candidates are both uses of a closed edge that is used twice in one
-/// direction; the one is inverted whose face becomes consistent.
+/// Inverts single uses of closed edges, such as full circles, in loops of several edges. A wrong sense of
+/// such a use does not disconnect its loop. Candidates are both uses of a closed edge that is used twice in
+/// one direction; the one is inverted whose face becomes consistent.
 pub(super) fn flip_closed_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let is_closed = |e: usize| draft.edges[e].vertices.0 == draft.edges[e].vertices.1;
     let is_wrong = |[a, b]: &[UseAt; 2]| draft.at(*a).forward == draft.at(*b).forward;

@@ -134,9 +134,10 @@ pub(super) fn repair(
     out
 }
 
-/// Adds the votes of connected loops of two edges. Such a loop also connects if the vertices of both edges are
-/// swapped, so that it confirms one edge only if the other one is right by its other uses. `votes` lists, for
-/// each edge, the number of its uses and of those that do not connect; `open` lists the loops that do not.
+/// Adds the votes of connected loops of two edges. Such a loop also connects if the vertices of both edges
+/// are swapped, so that it confirms one edge only if the other one is right by its other uses. `votes` lists,
+/// for each edge, the number of its uses and of those that do not connect; `open` lists the loops that do
+/// not.
 fn confirm_in_pairs(votes: &mut BTreeMap<u32, (u32, u32)>, walks: &[Option<&mut Walk>], open: &[usize]) {
     let is_pair = |(i, w): (usize, &Option<&mut Walk>)| match w.as_ref().map(|w| w.as_slice()) {
         Some([a, b]) if a.0 != b.0 && !open.contains(&i) => Some([a.0, b.0]),
