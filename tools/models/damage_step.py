@@ -120,24 +120,23 @@ def order(text, rnd):
     return replaced(text, changes)
 
 
-def face(text, rnd):
+def with_inverted_flag(text, rnd, kind):
+    """Inverts the last attribute, a flag, of one entity of this kind."""
     found = records(text)
-    faces = [i for i, r in found.items() if r[0] == "ADVANCED_FACE"]
-    if not faces:
+    entities = [i for i, r in found.items() if r[0] == kind]
+    if not entities:
         return None
-    changed = rnd.choice(sorted(faces))
-    head, flag = found[changed][1].rsplit(",", 1)
-    return replaced(text, [(found[changed][2], f"{head},{'.F.' if flag.strip() == '.T.' else '.T.'}")])
+    changed = rnd.choice(sorted(entities))
+    head, value = found[changed][1].rsplit(",", 1)
+    return replaced(text, [(found[changed][2], f"{head},{'.F.' if value.strip() == '.T.' else '.T.'}")])
+
+
+def face(text, rnd):
+    return with_inverted_flag(text, rnd, "ADVANCED_FACE")
 
 
 def flag(text, rnd):
-    found = records(text)
-    uses = [i for i, r in found.items() if r[0] == "ORIENTED_EDGE"]
-    if not uses:
-        return None
-    changed = rnd.choice(sorted(uses))
-    head, sense = found[changed][1].rsplit(",", 1)
-    return replaced(text, [(found[changed][2], f"{head},{'.F.' if sense.strip() == '.T.' else '.T.'}")])
+    return with_inverted_flag(text, rnd, "ORIENTED_EDGE")
 
 
 def line(text, rnd):

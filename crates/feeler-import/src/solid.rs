@@ -18,9 +18,9 @@ pub(crate) enum Refusal {
 }
 
 /// Builds and prepares a solid. Returns its hierarchy and the remarks that were made; `subject` denotes the
-/// solid in them. If the other faces contradict the sense of a face that nothing else confirms, or if the
-/// solid is invalid with it, this sense is reversed, provided that the result is valid and its faces do not
-/// contradict each other.
+/// solid in them. The sense of a face without a tangent neighbour that confirms it is reversed if the other
+/// faces contradict it or the solid is invalid, and if the solid is valid and free of contradictions
+/// afterwards.
 pub(crate) fn prepared(
     source: &SolidSource,
     subject: &str,

@@ -107,7 +107,8 @@ pub(super) fn wrong_seam(
     (d.cells.classify(uv) == Side::Inside).then_some(id)
 }
 
-/// Angle (rad) that the edge with the entity id `id` sweeps, as [`sweep`]; 0 if there is no such edge.
+/// Angle (rad) that an edge, given by its entity id, sweeps on its circle or ellipse; 0 for other edges and
+/// for unknown ids.
 pub(super) fn sweep_of(source: &SolidSource, id: u64) -> f64 {
     source.edges.iter().position(|e| e.id == id).map_or(0.0, |e| sweep(source, e))
 }

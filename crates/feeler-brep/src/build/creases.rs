@@ -529,8 +529,8 @@ impl Parts {
     /// chord is replaced by a canonical shape that is within `canonical_tol` (mm) of it; `disguised`
     /// counts these.
     ///
-    /// Of the vertices that are loops of the face, those at singular points of a part remain: other ones can
-    /// lie on a chord.
+    /// A vertex that is a loop of the face remains if it is a singular point of a part. It is removed
+    /// otherwise, because it can lie on a chord.
     fn put_into(self, draft: &mut Draft, f: usize, disguised: &mut Disguised, canonical_tol: f64) {
         let Surface::Bezier(surface) = &draft.faces[f].surface else { return };
         if self.chords.is_empty() {

@@ -34,7 +34,7 @@ pub(crate) fn contradicted_faces(solid: &Solid, h: &Hierarchy) -> Vec<u64> {
     if open.is_empty() || is_sheet(solid) {
         return Vec::new();
     }
-    // The box of the hierarchy is that of a valid solid.
+    // The box of the hierarchy is correct for valid solids only.
     let size = solid.bounds.diagonal();
     let target = Target::new(h, LINE_TOLERANCE * size);
     let tie = tie_distance(h, size);
