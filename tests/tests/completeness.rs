@@ -58,7 +58,8 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
     (expected.iter().filter(|m| m.borderline.is_none()).count(), out)
 }
 
-/// `FEELER_OTHER_POSES=1`, 2, and so on select other random poses.
+/// Half of the poses of each case, which take a minute on two cores; `FEELER_OTHER_POSES=1`, 2, and so on
+/// select other random poses.
 #[test]
 fn every_minimum_is_found_once_and_none_is_invented() {
     let cases = cases();
@@ -68,7 +69,7 @@ fn every_minimum_is_found_once_and_none_is_invented() {
     let jobs: Vec<(usize, u64)> = cases
         .iter()
         .enumerate()
-        .flat_map(|(i, c)| (0..c.poses).map(move |k| (i, Case::seed(i, k, other_poses))))
+        .flat_map(|(i, c)| (0..c.poses.div_ceil(2)).map(move |k| (i, Case::seed(i, k, other_poses))))
         .collect();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let results = std::sync::Mutex::new(Vec::new());
@@ -96,5 +97,5 @@ fn every_minimum_is_found_once_and_none_is_invented() {
     let wrong: Vec<String> =
         compared.iter().flat_map(|r| r.3.iter().map(move |d| format!("seed {}: {d}", r.1))).collect();
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(compared.len() >= 300, "only {} poses were apart: choose other base poses", compared.len());
+    assert!(compared.len() >= 150, "only {} poses were apart: choose other base poses", compared.len());
 }

@@ -269,7 +269,7 @@ fn minima_along_threads_are_those_of_helicoids() {
     let mut rng = SmallRng::seed_from_u64(31);
     let options = QueryOptions::within(0.1);
     let (mut minima, mut sets) = (0, 0);
-    let n = cases(24);
+    let n = cases(12);
     for case in 0..n {
         let [shift, lift, tilt] = [
             [0.0, 0.0, 0.0],
@@ -334,7 +334,7 @@ fn verdicts_of_threads_are_those_of_helicoids() {
     let mut pair = ContactPair::new(Arc::clone(&nut.body), Arc::clone(&bolt.body));
     let mut rng = SmallRng::seed_from_u64(32);
     let mut seen = [0; 3];
-    let n = cases(18);
+    let n = cases(12);
     for case in 0..n {
         let [shift, lift, tilt] =
             [[0.0, 0.08, 0.0], [0.09, 0.02, 0.0], [0.03, 0.04, 5e-3], [0.0, 0.0, 2e-2]][case % 4];

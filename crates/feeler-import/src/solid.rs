@@ -1,7 +1,7 @@
 //! Construction and preparation of one solid, with the correction of senses that its other faces contradict.
 
-use feeler_brep::SolidSource;
-use feeler_brep::build::{BuildError, BuildOptions, build_solid};
+use feeler_brep::build::{BuildError, BuildOptions, Problem, Reading, build_readings, build_solid};
+use feeler_brep::{Solid, SolidSource};
 use feeler_hierarchy::{Hierarchy, Options, Remark, Severity};
 use feeler_prepare::{PrepareError, Unchecked};
 
@@ -20,13 +20,17 @@ pub(crate) enum Refusal {
 /// Builds and prepares a solid. Returns its hierarchy and the remarks that were made; `subject` denotes the
 /// solid in them. The sense of a face without a tangent neighbour that confirms it is reversed if the other
 /// faces contradict it or the solid is invalid, and if the solid is valid and free of contradictions
-/// afterwards.
+/// afterwards. A source that describes different valid solids, depending on which sense is wrong, is refused.
 pub(crate) fn prepared(
     source: &SolidSource,
     subject: &str,
     options: &Options,
 ) -> Result<(Hierarchy, Vec<Remark>), Refusal> {
-    let solid = build_solid(source, &BuildOptions::default()).map_err(Refusal::Build)?;
+    let mut readings = build_readings(source, &BuildOptions::default()).map_err(Refusal::Build)?;
+    if readings.len() > 1 {
+        readings = plausible(source, readings, options).map_err(Refusal::Build)?;
+    }
+    let solid = readings.swap_remove(0).solid;
     let refusal = |e: PrepareError| Refusal::Prepare(e, feeler_prepare::remarks(&solid, subject));
     let unchecked = Unchecked::new(&solid, options).map_err(refusal)?;
     let contradicted = unchecked.contradicted_faces();
@@ -43,6 +47,39 @@ pub(crate) fn prepared(
         Some(result) => Ok(result),
         None => stated.map_err(refusal),
     }
+}
+
+/// Maximum difference of the volumes of two solids that count as the same one, relative to the volume. A
+/// larger value takes one of two solids without evidence; with a smaller one rounding counts as a difference.
+const SAME_VOLUME: f64 = 1e-6;
+
+/// Returns those of the readings that are valid and free of contradictions, or all of them if none is. Fails
+/// if several are that enclose different volumes.
+fn plausible(
+    source: &SolidSource,
+    readings: Vec<Reading>,
+    options: &Options,
+) -> Result<Vec<Reading>, BuildError> {
+    let is_clean = |solid: &Solid| {
+        let unchecked = Unchecked::new(solid, options).ok()?;
+        let agrees = unchecked.contradicted_faces().is_empty();
+        let (_, remarks) = unchecked.check_with_remarks("").ok()?;
+        // The check adds a remark on a small fault to those that were made before.
+        (agrees && remarks.len() == solid.remarks.len()).then_some(())
+    };
+    let (clean, rest): (Vec<Reading>, Vec<Reading>) =
+        readings.into_iter().partition(|r| is_clean(&r.solid).is_some());
+    let Some(volume) = clean.first().map(|r| r.solid.volume) else { return Ok(rest) };
+    if clean.iter().all(|r| (r.solid.volume - volume).abs() <= SAME_VOLUME * volume.abs()) {
+        return Ok(clean);
+    }
+    let text = |r: &Reading| format!("{} (the volume is {:.6} mm³ then)", r.correction, r.solid.volume);
+    let readings = clean.iter().map(text).collect();
+    Err(BuildError {
+        id: source.id,
+        name: source.name.clone(),
+        problems: vec![Problem::Ambiguous { readings }],
+    })
 }
 
 /// Builds and prepares the solid with the opposite outward normal of one face, given by its entity number.
@@ -81,7 +118,7 @@ fn with_reversed(
 mod tests {
     use feeler_brep::fixtures::SourceBuilder;
     use feeler_brep::source::LoopSource;
-    use feeler_geom::{Frame, P3, Surface};
+    use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
     use super::*;
 
@@ -190,5 +227,55 @@ mod tests {
         let (found, warnings) = volume_and_warnings(&source);
         assert!((found - dish - whole).abs() <= 1e-8 * (dish + whole), "{found}, {warnings:?}");
         assert!(warnings.is_empty(), "{warnings:?}");
+    }
+
+    /// Ball about the origin without its parts beyond y = `at`, and beyond x = `at` on one side of y = `at`.
+    /// `is_long`: that side contains more than half of the circle in which the plane x = `at` cuts the ball.
+    fn cut_ball(radius: f64, at: f64, is_long: bool) -> SolidSource {
+        let mut b = SourceBuilder::new();
+        let rim = (radius * radius - at * at).sqrt();
+        let z = (rim * rim - at * at).sqrt();
+        let (low, high) = (b.vertex(at, at, -z), b.vertex(at, at, z));
+        let plane = |origin: P3, x: V3, z: V3| Frame { origin, x, y: z.cross(&x), z };
+        let beyond_x = plane(P3::new(at, 0.0, 0.0), V3::y(), V3::x());
+        let beyond_y = plane(P3::new(0.0, at, 0.0), V3::z(), V3::y());
+        // Around +x from the upper vertex over -y to the lower one; around +y from the lower one over -x.
+        let (start, end) = if is_long { (high, low) } else { (low, high) };
+        let arc_x = b.edge(Curve::Circle { frame: beyond_x, radius: rim }, start, end);
+        let arc_y = b.edge(Curve::Circle { frame: beyond_y, radius: rim }, low, high);
+        let (line, _) = b.line(low, high);
+        let ring = |walk: Vec<(u32, bool)>| vec![LoopSource::Edges(walk)];
+        let sphere = Surface::Sphere { frame: Frame::identity(), radius };
+        b.face(sphere, true, ring(vec![(arc_x, !is_long), (arc_y, false)]));
+        b.face(Surface::Plane { frame: beyond_x }, is_long, ring(vec![(arc_x, is_long), (line, true)]));
+        b.face(Surface::Plane { frame: beyond_y }, true, ring(vec![(arc_y, true), (line, false)]));
+        b.finish("cut ball")
+    }
+
+    /// The sense of the plane face contradicts its arc. With the other sense, or with the other arc, the
+    /// solid is valid, but not the same.
+    #[test]
+    fn different_solids_after_equally_small_corrections_are_refused() {
+        let (radius, at) = (5.0, 2.0);
+        let mut volumes = Vec::new();
+        for is_long in [true, false] {
+            let source = cut_ball(radius, at, is_long);
+            let (volume, warnings) = volume_and_warnings(&source);
+            assert!(warnings.is_empty(), "{is_long}: {warnings:?}");
+            volumes.push(volume);
+        }
+        let cap = segment(radius, at);
+        assert!((volumes[1] - volumes[0] - cap).abs() <= 1e-8 * cap, "{volumes:?}, {cap}");
+        for is_long in [true, false] {
+            let mut source = cut_ball(radius, at, is_long);
+            source.faces[1].outward = !is_long;
+            let Err(Refusal::Build(e)) = prepared(&source, "ball", &OPTIONS) else {
+                panic!("{is_long}: read")
+            };
+            let message = e.to_string();
+            for volume in &volumes {
+                assert!(message.contains(&format!("{volume:.6} mm³")), "{is_long}: {message}");
+            }
+        }
     }
 }

@@ -85,8 +85,12 @@ pub enum Unsound {
     },
     /// Several test lines enter and leave the solid different numbers of times.
     #[error(
-        "{bad} of {lines} test lines do not enter and leave it equally often, for example at face #{face}; \
-         check for missing, duplicated or reversed faces"
+        "{}; check for missing, duplicated or reversed faces",
+        if *bad == 0 {
+            "its faces leave openings that no edge has: their areas do not balance in all directions".to_owned()
+        } else {
+            format!("{bad} of {lines} test lines do not enter and leave it equally often, for example at face #{face}")
+        }
     )]
     Open {
         /// Number of lines that enter and leave the solid different numbers of times.

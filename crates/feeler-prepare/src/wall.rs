@@ -59,6 +59,11 @@ const MAX_HALVINGS: u8 = 48;
 /// each area of the solid. If it is exceeded, the smallest lower bound of the open pairs is the result.
 const BUDGET: (usize, usize) = (240_000, 40);
 
+/// Limit of the memory of the search, in cells: the first number, plus the second one for each area of
+/// the solid. A cell takes about 400 bytes. If it is exceeded, the search ends as it does without
+/// [`BUDGET`]. Only solids that are thinner than [`MIN_THICKNESS`] nearly everywhere reach it first.
+const MAX_CELLS: (usize, usize) = (60_000, 4);
+
 /// Cost of bounding the normals of a part of a free-form surface, as a number of bounded pairs of cells.
 const FREE_FORM_COST: usize = 150;
 
@@ -151,7 +156,8 @@ impl<'a> Search<'a> {
     }
 
     fn run(mut self) -> f64 {
-        let budget = BUDGET.0 + BUDGET.1 * self.h.areas.len();
+        let limit = |(fixed, per_area): (usize, usize)| fixed + per_area * self.h.areas.len();
+        let (budget, max_cells) = (limit(BUDGET), limit(MAX_CELLS));
         let mut lower = f64::INFINITY;
         let mut open: BinaryHeap<Pair> = BinaryHeap::new();
         let mut best = if self.cells.is_empty() { None } else { self.pair(0, 0) };
@@ -159,6 +165,7 @@ impl<'a> Search<'a> {
             let deep = best.take().is_some();
             if pair.near >= CLOSING_RATIO * self.upper
                 || self.spent > budget
+                || self.cells.len() > max_cells
                 || self.upper <= GIVE_UP_THICKNESS * self.size
             {
                 lower = lower.min(pair.near);

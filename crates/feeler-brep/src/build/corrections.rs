@@ -1,6 +1,7 @@
 //! Corrections of a source that the solid built from it contradicts, for another pass of the construction:
 //! outward normals of faces and shells, guesses, and arcs that take the wrong way around their circles.
 
+use std::collections::BTreeSet;
 use std::f64::consts::TAU;
 
 use feeler_geom::trim::Side;
@@ -23,62 +24,197 @@ pub(super) struct InsideOut {
     pub(super) otherwise: Option<(u64, f64)>,
 }
 
-/// Returns variants of the source, each with remarks, in which arcs take the other way around their
-/// circles between the same vertices. Only arcs of `faces` (entity ids) are changed. If several arcs
-/// sweep at least half a turn, the first variant changes all of these; each other variant changes a
-/// single arc, long arcs first. With `only_long`, every variant changes a single arc of more than half a
-/// turn.
-pub(super) fn other_arcs(
-    source: &SolidSource,
-    faces: &[u64],
-    only_long: bool,
-) -> Vec<(SolidSource, Vec<Remark>)> {
+/// Corrections of senses and arcs for which there may be another explanation.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Changes {
+    /// Entity ids of the faces whose outward normal was reversed because of their loops.
+    pub(super) faces: Vec<u64>,
+    /// Entity ids of the seams that take the other way around their circles.
+    arcs: Vec<u64>,
+    /// Number of shells that were turned as a whole.
+    shells: usize,
+}
+
+/// A correction of a source that may be the right one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Correction {
+    /// These edges (indices), which are arcs, take the other way around their circles.
+    Arcs(Vec<usize>),
+    /// The outward normal of a face (entity id) is reversed, because its seam (entity id) lies on the other
+    /// side.
+    Face { face: u64, seam: u64 },
+}
+
+impl Correction {
+    /// Number of senses that it changes.
+    pub(super) fn count(&self) -> usize {
+        if let Self::Arcs(arcs) = self { arcs.len() } else { 1 }
+    }
+
+    /// Returns the corrected source with remarks on it.
+    pub(super) fn applied(&self, source: &SolidSource) -> (SolidSource, Vec<Remark>) {
+        match self {
+            Self::Arcs(arcs) => with_other_arcs(source, arcs),
+            Self::Face { face, seam } => {
+                let wrong = Wrong { faces: vec![(*face, seam_lies_there(*seam))], ..Default::default() };
+                let mut report = Report::default();
+                (corrected(source, &wrong, &mut report), report.remarks)
+            }
+        }
+    }
+
+    /// Describes what is wrong without the correction.
+    pub(super) fn text(&self, source: &SolidSource) -> String {
+        match self {
+            Self::Arcs(arcs) => arcs.first().map_or_else(String::new, |e| arc_is_wrong(source.edges[*e].id)),
+            Self::Face { face, .. } => sense_is_wrong(*face),
+        }
+    }
+}
+
+/// Arcs that [`other_arcs`] changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum ArcChoice {
+    /// All arcs of at least half a turn together, then each arc, long arcs first.
+    Any,
+    /// Each seam, then all arcs between two of the faces, because an arc in the wrong direction contradicts
+    /// both of its faces, then all arcs of more than half a turn, then each arc, long arcs first.
+    Doubtful,
+}
+
+impl Changes {
+    pub(super) fn add(&mut self, wrong: &Wrong) {
+        self.faces.extend(wrong.faces.iter().map(|f| f.0));
+        self.arcs.extend(&wrong.arcs);
+        self.shells += wrong.shells.len();
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.faces.len() + self.arcs.len() + self.shells
+    }
+
+    /// Describes what is wrong without these corrections.
+    pub(super) fn text(&self) -> String {
+        match (self.faces.as_slice(), self.arcs.as_slice()) {
+            ([face, ..], _) => sense_is_wrong(*face),
+            (_, [arc, ..]) => arc_is_wrong(*arc),
+            _ => String::new(),
+        }
+    }
+
+    /// Returns other corrections that may suffice: arcs of the reversed faces in the other direction instead,
+    /// or the reverse for a seam.
+    pub(super) fn alternatives(&self, source: &SolidSource) -> Vec<Correction> {
+        let index = |arc: &u64| source.edges.iter().position(|e| e.id == *arc);
+        let has_seam = |f: &FaceSource, e: usize| directions(f, e) == [true; 2];
+        match (self.faces.as_slice(), self.arcs.as_slice()) {
+            (faces, []) => other_arcs(source, faces, ArcChoice::Doubtful),
+            ([], [seam]) => {
+                let faces = source.faces.iter().filter(|f| index(seam).is_some_and(|e| has_seam(f, e)));
+                faces.map(|f| Correction::Face { face: f.id, seam: *seam }).collect()
+            }
+            // Parts of one surface whose seams were corrected in different ways.
+            (faces, arcs) => {
+                let chosen = || source.faces.iter().filter(|f| faces.contains(&f.id));
+                let is_seam = |e: &usize| sweep(source, *e) > 0.0 && chosen().any(|f| has_seam(f, *e));
+                let mut set: Vec<usize> = arcs.iter().filter_map(index).collect();
+                set.extend((0..source.edges.len()).filter(is_seam));
+                vec![Correction::Arcs(set)]
+            }
+        }
+    }
+
+    /// Returns whether a correction of arcs contradicts a face that agrees with one of them as it is: the
+    /// face was not reversed, and its loops have one meaning, because it is not closed.
+    pub(super) fn is_refuted(&self, source: &SolidSource, correction: &Correction) -> bool {
+        let Correction::Arcs(arcs) = correction else { return false };
+        let uses = |f: &FaceSource| arcs.iter().any(|e| directions(f, *e) != [false; 2]);
+        let has_one_meaning = |s: &Surface| {
+            matches!(s, Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. })
+        };
+        source.faces.iter().any(|f| has_one_meaning(&f.surface) && !self.faces.contains(&f.id) && uses(f))
+    }
+}
+
+fn sense_is_wrong(face: u64) -> String {
+    format!("the sense of face #{face} is wrong")
+}
+
+fn arc_is_wrong(edge: u64) -> String {
+    format!("the sense of edge #{edge} is wrong")
+}
+
+/// Whether the loops of the face use an edge (index) backward and forward.
+fn directions(f: &FaceSource, edge: usize) -> [bool; 2] {
+    let mut out = [false; 2];
+    for l in &f.loops {
+        let LoopSource::Edges(walk) = l else { continue };
+        walk.iter()
+            .filter(|(e, _)| *e as usize == edge)
+            .for_each(|(_, forward)| out[usize::from(*forward)] = true);
+    }
+    out
+}
+
+/// Further evidence for the other side of a face: its seam.
+pub(super) fn seam_lies_there(seam: u64) -> String {
+    format!(": its seam #{seam} lies there")
+}
+
+/// Returns corrections by which arcs of `faces` (entity ids) take the other way around their circles between
+/// the same vertices.
+pub(super) fn other_arcs(source: &SolidSource, faces: &[u64], choice: ArcChoice) -> Vec<Correction> {
     let mut arcs: Vec<usize> = vec![];
-    for l in source.faces.iter().filter(|f| faces.contains(&f.id)).flat_map(|f| &f.loops) {
+    let chosen = || source.faces.iter().filter(|f| faces.contains(&f.id));
+    for l in chosen().flat_map(|f| &f.loops) {
         let LoopSource::Edges(walk) = l else { continue };
         arcs.extend(walk.iter().map(|(e, _)| *e as usize).filter(|e| sweep(source, *e) > 0.0));
     }
     arcs.sort_unstable();
     arcs.dedup();
+    let is_seam = |e: &usize| chosen().any(|f| directions(f, *e) == [true; 2]);
+    let seams: Vec<usize> = match choice {
+        ArcChoice::Any => Vec::new(),
+        ArcChoice::Doubtful => arcs.iter().copied().filter(is_seam).collect(),
+    };
+    arcs.retain(|e| !seams.contains(e));
+    let is_outside = |f: &FaceSource| !faces.contains(&f.id);
+    let is_used = |f: &FaceSource, e: usize| directions(f, e) != [false; 2];
+    let leaves = |e: usize| source.faces.iter().any(|f| is_outside(f) && is_used(f, e));
+    let between: Vec<usize> = match choice {
+        ArcChoice::Any => Vec::new(),
+        ArcChoice::Doubtful => arcs.iter().copied().filter(|e| !leaves(*e)).collect(),
+    };
     // Arcs of half a turn count as long within rounding.
     let (long, short): (Vec<usize>, Vec<usize>) =
         arcs.into_iter().partition(|e| sweep(source, *e) >= 0.5 * TAU * (1.0 - 1e-6));
-    let is_long = |e: &&usize| sweep(source, **e) > 0.5 * TAU * (1.0 + 1e-6);
-    let singles: Vec<Vec<usize>> = if only_long {
-        long.iter().filter(is_long).map(|e| vec![*e]).take(MAX_LONG_TRIALS).collect()
-    } else {
-        long.iter().chain(&short).map(|e| vec![*e]).collect()
-    };
-    let all = (!only_long && long.len() > 1).then_some(long);
-    let turned = |set: Vec<usize>| {
-        let mut out = source.clone();
-        let remarks = set.iter().map(|e| {
-            let (id, degrees) = (out.edges[*e].id, sweep(source, *e).to_degrees());
-            Remark {
-                severity: Severity::Warning,
-                entity: Some(id),
-                place: None,
-                message: format!(
-                    "edge #{id}: its same_sense leads it {degrees:.1}° around its circle, where the loops \
-                    of its faces contradict each other; the other {:.1}° were taken",
-                    360.0 - degrees
-                ),
-            }
-        });
-        let remarks = remarks.collect();
-        set.iter().for_each(|e| out.edges[*e].same_sense = !out.edges[*e].same_sense);
-        (out, remarks)
-    };
-    all.into_iter().chain(singles).take(MAX_TRIALS).map(turned).collect()
+    let singles = |arcs: &[usize]| arcs.iter().map(|e| vec![*e]).collect::<Vec<_>>();
+    let mut sets = [singles(&seams), vec![between, long.clone()], singles(&long), singles(&short)].concat();
+    let mut seen = BTreeSet::new();
+    sets.retain(|set| !set.is_empty() && seen.insert(set.clone()));
+    sets.into_iter().map(Correction::Arcs).collect()
 }
 
-/// Maximum number of variants of the source ([`other_arcs`]) that are tried. A larger value takes more
-/// time on bad files; with a smaller one fewer are repaired.
-const MAX_TRIALS: usize = 16;
-/// Maximum number of variants of the source ([`other_arcs`]) that are tried if the solid can be built
-/// with the arcs of the file. A larger value takes more time; with a smaller one fewer wrong arcs are
-/// found.
-const MAX_LONG_TRIALS: usize = 4;
+/// The source with other directions of arcs (indices of edges), with remarks on it.
+fn with_other_arcs(source: &SolidSource, arcs: &[usize]) -> (SolidSource, Vec<Remark>) {
+    let mut out = source.clone();
+    let mut remarks = Vec::with_capacity(arcs.len());
+    for e in arcs {
+        let (id, degrees) = (source.edges[*e].id, sweep(source, *e).to_degrees());
+        remarks.push(Remark {
+            severity: Severity::Warning,
+            entity: Some(id),
+            place: None,
+            message: format!(
+                "edge #{id}: its same_sense leads it {degrees:.1}° around its circle, where the loops of its \
+                 faces contradict each other; the other {:.1}° were taken",
+                360.0 - degrees
+            ),
+        });
+        out.edges[*e].same_sense = !out.edges[*e].same_sense;
+    }
+    (out, remarks)
+}
 
 /// Returns the entity id of a seam that lies outside of its face if the seam is an arc that takes the
 /// wrong way around its circle, because the other arc between its vertices lies inside the face;

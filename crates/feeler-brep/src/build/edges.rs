@@ -148,15 +148,21 @@ fn lines_beside_their_vertices(
         let ends = [e.start, e.end].map(|v| source.vertices[v as usize].point);
         let off = |p: &P3| (p - origin - dir * (p - origin).dot(dir)).norm();
         let miss = off(&ends[0]).max(off(&ends[1]));
-        let chord = (ends[1] - ends[0]).try_normalize(gap);
-        let (Some(chord), true) = (chord, miss > (BESIDE * within).min(gap)) else { continue };
-        let has_ends = |surface: &Surface| match surface {
-            Surface::Plane { frame } => ends.iter().all(|p| (p - frame.origin).dot(&frame.z).abs() <= within),
-            _ => false,
+        // Largest distance of the vertices from a surface; infinite for surfaces other than planes.
+        let off_surface = |surface: &Surface| match surface {
+            Surface::Plane { frame } => {
+                ends.iter().map(|p| (p - frame.origin).dot(&frame.z).abs()).fold(0.0, f64::max)
+            }
+            _ => f64::INFINITY,
         };
-        if users.is_empty() || !users.iter().all(|f| has_ends(&source.faces[*f].surface)) {
+        let off_planes = users.iter().map(|f| off_surface(&source.faces[*f].surface)).fold(0.0, f64::max);
+        if users.is_empty() || off_planes > within {
             continue;
         }
+        let inexact = (BESIDE * off_planes.max(ON_PLANE * size)).min(gap);
+        let (Some(chord), true) = ((ends[1] - ends[0]).try_normalize(inexact), miss > inexact) else {
+            continue;
+        };
         if miss > gap {
             report.warn(
                 e.id,
@@ -187,7 +193,7 @@ fn lines_beside_their_vertices(
 }
 
 /// Minimum distance of a LINE from its vertices at which it is replaced by the line between them, relative to
-/// the maximum distance at which a vertex counts as on a plane. Lines beyond the gap tolerance are
+/// the distance of the vertices from the planes (at least [`ON_PLANE`]). Lines beyond the gap tolerance are
 /// replaced in any case. With a larger value lines stay beside exact vertices; with a smaller one lines are
 /// replaced because of rounding.
 const BESIDE: f64 = 10.0;

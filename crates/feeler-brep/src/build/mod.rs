@@ -25,6 +25,7 @@ mod loops;
 mod pcurve;
 mod polar;
 mod problem;
+mod readings;
 mod repair;
 mod sew;
 mod singular;
@@ -59,6 +60,7 @@ use status::Dihedral;
 
 pub use domain::NO_EDGE;
 pub use problem::{BuildError, Problem};
+pub use readings::{Reading, build_readings, build_solid};
 
 /// Options of [`build_solid`]; the default suits CAD files.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,93 +123,6 @@ impl BuildOptions {
     }
 }
 
-/// Builds a solid with everything that the offline stage needs.
-///
-/// # Errors
-/// [`BuildError`] with all problems of the source that could not be repaired. Repairs are listed in
-/// [`Solid::remarks`].
-pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
-    let mut turned = Vec::new();
-    let mut first = build_in_rounds(source, options, Vec::new(), &mut turned);
-    // Gaps beyond the tolerance that are short compared with the edges around them are closed as well,
-    // if the loops stay consistent. Some gaps are found only after others are closed, so the tolerance
-    // is raised repeatedly.
-    let mut wider = *options;
-    for _ in 0..MAX_WIDENINGS {
-        let Err(e) = &first else { break };
-        let Some(w) = gaps::widened(source, &wider, &e.problems) else { break };
-        wider = w.options;
-        turned.clear();
-        first = build_in_rounds(source, &wider, vec![w.remark], &mut turned);
-    }
-    let options = &wider;
-    // If the normal of a face was reversed, an arc in the wrong direction may be the actual error. Other
-    // directions of arcs are tried if the face folds back on its neighbours, or if at most two faces
-    // were reversed.
-    let folded = first.as_ref().map_or_else(|_| Vec::new(), |solid| evidence::folded(solid, &turned));
-    let may_be_arc = (1..=2).contains(&turned.len());
-    let only_long = first.is_ok() && folded.is_empty();
-    let faces: Vec<u64> = match &first {
-        Ok(_) if !folded.is_empty() => folded,
-        Ok(_) if may_be_arc => turned,
-        Ok(_) => Vec::new(),
-        Err(e) => e.problems.iter().map_while(Problem::contradicting_face).collect(),
-    };
-    let is_known = first.is_ok() || first.as_ref().is_err_and(|e| e.problems.len() == faces.len());
-    if !faces.is_empty() && is_known {
-        for (other, remarks) in corrections::other_arcs(source, &faces, only_long) {
-            let mut turned = Vec::new();
-            if let Ok(solid) = build_in_rounds(&other, options, remarks, &mut turned)
-                && turned.is_empty()
-            {
-                return Ok(solid);
-            }
-        }
-    }
-    first
-}
-
-/// Builds a solid, corrects the source where the result contradicts it, and repeats this until nothing
-/// contradicts it, at most [`MAX_ROUNDS`] times. `remarks` are remarks on the source, for the result;
-/// the entity ids of the faces whose outward normal was changed because of their loops are appended to
-/// `turned`.
-fn build_in_rounds(
-    source: &SolidSource,
-    options: &BuildOptions,
-    remarks: Vec<Remark>,
-    turned: &mut Vec<u64>,
-) -> Result<Solid, BuildError> {
-    let mut corrected = (!remarks.is_empty()).then(|| (source.clone(), remarks));
-    let mut patches = BTreeSet::new();
-    let mut joined = Vec::new();
-    // The first passes correct patches and faces, then guesses, then shells; the last pass confirms the
-    // result.
-    for _ in 0..MAX_ROUNDS {
-        let mut report = Report::default();
-        if let Some((_, remarks)) = &corrected {
-            report.remarks.clone_from(remarks);
-        }
-        let current: &SolidSource = corrected.as_ref().map_or(source, |c: &(SolidSource, Vec<Remark>)| &c.0);
-        match build(current, (&patches, &joined), options, &mut report) {
-            Some(Built::Solid(solid)) if report.problems.is_empty() => return Ok(*solid),
-            Some(Built::Wrong(wrong)) => {
-                let mut notes = corrected.as_ref().map_or_else(Vec::new, |c| c.1.clone());
-                let mut fix = Report::default();
-                let next = corrections::corrected(current, &wrong, &mut fix);
-                patches.extend(&wrong.patches);
-                joined.extend(&wrong.joined);
-                turned.extend(wrong.faces.iter().map(|f| f.0));
-                notes.append(&mut fix.remarks);
-                corrected = Some((next, notes));
-            }
-            _ => return Err(error(source, report)),
-        }
-    }
-    let mut report = Report::default();
-    report.fail(Problem::InsideOut);
-    Err(error(source, report))
-}
-
 fn error(source: &SolidSource, report: Report) -> BuildError {
     BuildError { id: source.id, name: source.name.clone(), problems: report.problems }
 }
@@ -218,14 +133,6 @@ enum Built {
     /// The result contradicts the source. The errors can be corrected in the source for another pass.
     Wrong(corrections::Wrong),
 }
-
-/// Maximum number of times that the gap tolerance is raised; then the solid is rejected. A larger value
-/// takes more time on bad files.
-const MAX_WIDENINGS: u32 = 3;
-
-/// Maximum number of rounds of building and correcting; then the solid is rejected. A larger value takes
-/// more time on bad files; with a smaller one combined errors are not corrected.
-const MAX_ROUNDS: u32 = 6;
 
 /// Performs one pass: builds the solid and tests whether it contradicts the source. `patches`: entity
 /// ids of faces whose patches are not replaced by canonical surfaces; `joined`: pairs of entity ids of
@@ -381,7 +288,7 @@ fn finish(
     let faces: Vec<(u64, String)> = seams
         .iter()
         .filter(|(face, arc)| is_short(*arc) && is_consistent(*face))
-        .map(|(face, arc)| (*face, format!(": its seam #{arc} lies there")))
+        .map(|(face, arc)| (*face, corrections::seam_lies_there(*arc)))
         .collect();
     if !faces.is_empty() {
         return Some(Built::Wrong(corrections::Wrong { faces, ..Default::default() }));
@@ -693,7 +600,7 @@ fn report_contradictions(
         }
         if repair::is_better_reversed(draft, i, tol) {
             let seam = d.seam_outside.and_then(|e| draft.edges.get(e as usize));
-            let evidence = seam.map_or_else(String::new, |e| format!(": its seam #{} lies there", e.source));
+            let evidence = seam.map_or_else(String::new, |e| corrections::seam_lies_there(e.source));
             // Parts of one face of the source are reversed together.
             if !reversed.iter().any(|(id, _)| *id == f.id) {
                 reversed.push((f.id, evidence));

@@ -120,6 +120,16 @@ pub enum Problem {
     /// seemed wrong have been reversed.
     #[error("inside and outside cannot be distinguished; check the orientation of faces and shells")]
     InsideOut,
+    /// Different solids need equally few corrections of senses, and each is valid.
+    #[error(
+        "its senses contradict each other, and two corrections explain that: {}; open the part in the CAD \
+         system, check these entities, and export it again",
+        readings.join(", or ")
+    )]
+    Ambiguous {
+        /// Texts of the corrections, each with the volume that results.
+        readings: Vec<String>,
+    },
     /// The area or the volume of the solid is not a positive number.
     #[error(
         "area {area:.6e} mm² and volume {volume:.6e} mm³ are not those of a solid; check face orientations"
@@ -142,7 +152,7 @@ impl Problem {
     #[must_use]
     pub fn entity(&self) -> Option<u64> {
         match self {
-            Self::NoFaces | Self::InsideOut | Self::NotASolid { .. } => None,
+            Self::NoFaces | Self::InsideOut | Self::NotASolid { .. } | Self::Ambiguous { .. } => None,
             Self::BadIndex { entity } | Self::BadNumber { entity } => Some(*entity),
             Self::VertexOffCurve { vertex, .. } => Some(*vertex),
             Self::EdgeOffSurface { edge, .. }

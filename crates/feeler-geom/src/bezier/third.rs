@@ -11,6 +11,7 @@ use crate::interval::Interval;
 use crate::{Rect, V3, math};
 
 /// A net of homogeneous control points over the unit square.
+#[derive(Clone)]
 struct Net {
     nu: usize,
     nv: usize,
@@ -21,41 +22,70 @@ impl Net {
     /// Control points of the derivative of order `(ku, kv)`; a single zero if the order exceeds a
     /// degree.
     fn derivative(&self, ku: usize, kv: usize) -> Vec<H4> {
-        if ku > self.nu || kv > self.nv {
-            return vec![H4::zeros()];
-        }
-        let (mut nu, mut nv, mut c) = (self.nu, self.nv, self.c.clone());
-        #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
-        for _ in 0..ku {
-            let n = nv + 1;
-            c = (0..nu * n).map(|k| (c[k + n] - c[k]) * nu as f64).collect();
-            nu -= 1;
-        }
-        #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
-        for _ in 0..kv {
-            let rows = c.chunks_exact(nv + 1);
-            c = rows.flat_map(|row| row.windows(2).map(|w| (w[1] - w[0]) * nv as f64)).collect();
-            nv -= 1;
-        }
-        c
+        let mut out = self.clone();
+        (0..ku).for_each(|_| out.differentiate(0));
+        (0..kv).for_each(|_| out.differentiate(1));
+        out.c
     }
 
-    /// Returns section `i` of `n` along the first parameter and section `j` of `m` along the second one,
-    /// with control points relative to its own centre.
-    fn part(&self, (i, n): (i32, i32), (j, m): (i32, i32)) -> Self {
+    /// Returns section `i` of `n` along the first parameter, if `axis` is 0, or along the second one.
+    fn part(&self, axis: usize, i: i32, n: i32) -> Self {
         let mut c = self.c.clone();
-        let ends = |i: i32, n: i32| (f64::from(i) / f64::from(n), f64::from(i + 1) / f64::from(n));
-        let (s0, s1) = ends(i, n);
-        for b in 0..=self.nv {
-            subdivide::restrict(&mut c[b..], self.nu, self.nv + 1, s0, s1);
-        }
-        if m > 1 {
-            let (s0, s1) = ends(j, m);
+        let (s0, s1) = (f64::from(i) / f64::from(n), f64::from(i + 1) / f64::from(n));
+        if axis == 0 {
+            for b in 0..=self.nv {
+                subdivide::restrict(&mut c[b..], self.nu, self.nv + 1, s0, s1);
+            }
+        } else {
             for row in c.chunks_exact_mut(self.nv + 1) {
                 subdivide::restrict(row, self.nv, 1, s0, s1);
             }
         }
-        Self { nu: self.nu, nv: self.nv, c: centered(&c) }
+        Self { nu: self.nu, nv: self.nv, c }
+    }
+
+    /// Replaces the net by that of its derivative along the first parameter, if `axis` is 0, or along the
+    /// second one; by a single zero if the degree is 0.
+    fn differentiate(&mut self, axis: usize) {
+        let Self { nu, nv, c } = self;
+        let n = *nv + 1;
+        let degree = if axis == 0 { &mut *nu } else { &mut *nv };
+        if *degree == 0 {
+            *self = Self { nu: 0, nv: 0, c: vec![H4::zeros()] };
+            return;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
+        let scale = *degree as f64;
+        *degree -= 1;
+        let (step, width) = if axis == 0 { (n, n) } else { (1, n - 1) };
+        let mut len = 0;
+        for k in 0..c.len() - step {
+            // Along the second parameter, the last point of a row has no successor in the row.
+            if axis == 0 || k % n < width {
+                c[len] = (c[k + step] - c[k]) * scale;
+                len += 1;
+            }
+        }
+        c.truncate(len);
+    }
+
+    /// Returns ranges of the derivatives of the homogeneous control points: at \[i\]\[j\] those of order i
+    /// along the first parameter and j along the second one, up to order 3 in total.
+    fn ranges(&self) -> [[(Range, Interval); 4]; 4] {
+        let reach = self.c.iter().fold(0.0, |m: f64, h| m.max(h.amax()));
+        let mut out = [[(Range([Interval::point(0.0); 3]), Interval::point(0.0)); 4]; 4];
+        let mut along_u = self.clone();
+        let mut net = self.clone();
+        for (i, row) in (0..).zip(&mut out) {
+            net.clone_from(&along_u);
+            let last = if self.nv == 0 { 0 } else { 3 - i };
+            for (j, range) in (0..=last).zip(row) {
+                *range = Range::of(&net.c, self.rounding(reach, i + j));
+                net.differentiate(1);
+            }
+            along_u.differentiate(0);
+        }
+        out
     }
 
     /// Upper bound of the absolute rounding error of the coordinates of a derivative's control points,
@@ -124,8 +154,11 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall;
     let (parts_u, parts_v) = (PARTS_PER_DIRECTION, if net.nv == 0 { 1 } else { PARTS_PER_DIRECTION });
     let mut all: Option<[Range; N]> = None;
     for i in 0..parts_u {
+        let strip = net.part(0, i, parts_u);
         for j in 0..parts_v {
-            let Some(ranges) = quotients(&net.part((i, parts_u), (j, parts_v)), orders) else {
+            let mut part = if parts_v > 1 { strip.part(1, j, parts_v) } else { strip.clone() };
+            part.c = centered(&part.c);
+            let Some(ranges) = quotients(&part, orders) else {
                 return [VectorBall::everything(); N];
             };
             all = Some(match all {
@@ -142,11 +175,8 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall;
 /// Returns a range for each of the `orders`, which contains the derivatives of that order of a rational
 /// net; `None` if a weight may be non-positive.
 fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[Range; N]> {
-    let reach = net.c.iter().fold(0.0, |m: f64, h| m.max(h.amax()));
-    let all = |i: usize, j: usize| {
-        let order = i32::try_from(i + j).expect("an order up to three");
-        Range::of(&net.derivative(i, j), net.rounding(reach, order))
-    };
+    let ranges = net.ranges();
+    let all = |i: usize, j: usize| ranges[i][j];
     let (a, w) = all(0, 0);
     if w.lo() <= 0.0 {
         return None;

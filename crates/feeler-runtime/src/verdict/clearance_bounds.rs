@@ -285,13 +285,25 @@ fn displacement_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
 
 /// Lower bound (mm) of the distance of a ball (frame of the solid) from the areas of a face; negative if
 /// the ball may intersect them. The search ends at the first area whose bound is at most `reach` (mm).
-/// That bound is then the result, and other areas can be nearer.
-pub(super) fn distance_to_areas(body: &Body, face: FaceId, center: &P3, radius: f64, reach: f64) -> f64 {
-    let data = &body.features()[face.index()];
+/// That bound is then the result, and other areas can be nearer. The area at the position `hint` among
+/// those of the face is tried first; the position where the search ended becomes the hint.
+pub(super) fn distance_to_areas(
+    body: &Body,
+    face: FaceId,
+    (center, radius): (&P3, f64),
+    reach: f64,
+    hint: &mut usize,
+) -> f64 {
+    let areas = body.areas_of(&body.features()[face.index()]);
+    let distance = |area: &AreaId| body.node(body.leaf_of_area(*area)).obb.distance_to(center) - radius;
+    if let Some(d) = areas.get(*hint).map(distance).filter(|d| *d <= reach) {
+        return d;
+    }
     let mut smallest = f64::INFINITY;
-    for &area in body.areas_of(data) {
-        smallest = smallest.min(body.node(body.leaf_of_area(area)).obb.distance_to(center) - radius);
+    for (k, area) in areas.iter().enumerate() {
+        smallest = smallest.min(distance(area));
         if smallest <= reach {
+            *hint = k;
             break;
         }
     }

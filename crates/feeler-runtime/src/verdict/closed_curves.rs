@@ -135,10 +135,12 @@ fn through_level(
     let mut bound = ClearanceBound::UNBOUNDED;
     // Crossings count only near the areas of the other face, because its surface extends beyond the face.
     let wants_bound = matches!(cached, CachedResult::Unknown);
+    // Position of the area that the last relevant cell may intersect: the next one often does, too.
+    let mut near = 0;
     let mut relevant = |p: &P3, radius: f64| {
         // If a bound is wanted, it must be positive.
         let reach = if wants_bound { slack + radius } else { slack };
-        let distance = distance_to_areas(other, face, &(to_other * p), radius, reach);
+        let distance = distance_to_areas(other, face, (&(to_other * p), radius), reach, &mut near);
         if distance > reach {
             bound.areas = bound.areas.min(distance);
         }

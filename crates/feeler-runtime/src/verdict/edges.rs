@@ -137,6 +137,8 @@ fn open_arcs(
     let min_clearance = MIN_CLEARANCE * tol;
     let mut bound = ClearanceBound::UNBOUNDED;
     let mut open = OpenArcs::new();
+    // Position of the area that the last arc may reach.
+    let mut near = 0;
     for t in body.edge_arcs().of_face(mine) {
         let arc = &body.edge_arcs().list[t as usize];
         let (center, radius) = (ctx.pose_to_other(own) * arc.middle(), arc.radius());
@@ -155,7 +157,7 @@ fn open_arcs(
             bound.surface = bound.surface.min(clear);
             continue;
         }
-        let distance = distance_to_areas(facing, face, &center, radius, 0.0);
+        let distance = distance_to_areas(facing, face, (&center, radius), 0.0, &mut near);
         if distance > min_clearance {
             bound.areas = bound.areas.min(distance);
         } else if open.try_push(t).is_err() {

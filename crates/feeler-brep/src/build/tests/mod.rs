@@ -8,6 +8,7 @@ mod horn;
 mod inertia;
 mod inexact;
 mod patch_edges;
+mod senses;
 mod splitting;
 mod status;
 mod structure;
