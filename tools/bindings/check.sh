@@ -70,11 +70,16 @@ quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates
 # Rods for docs/CURVES.md.
 "$place/venv/bin/pip" install -q "pyelastica>=1.0,<1.1" >"$place/log" 2>&1 ||
   echo "LEFT OUT: PyElastica cannot be installed here" >&2
+# Dask and Ray for docs/SETS.md, about 120 MB.
+"$place/venv/bin/pip" install -q "dask[distributed]>=2026.8" "cloudpickle>=3" "fsspec>=2026.9" "psutil>=7" \
+  "zstandard>=0.25" >"$place/log" 2>&1 || echo "LEFT OUT: Dask cannot be installed here" >&2
+"$place/venv/bin/pip" install -q "ray>=2.60" >"$place/log" 2>&1 || echo "LEFT OUT: Ray cannot be installed here" >&2
 "$place/venv/bin/python" -m pytest -q crates/feeler-python/tests
 if "$place/venv/bin/pip" install -q mypy >"$place/log" 2>&1; then
   quiet "$place/venv/bin/mypy" --strict --config-file crates/feeler-python/pyproject.toml \
     crates/feeler-python/python/feeler/mujoco.py crates/feeler-python/python/feeler/lammps.py \
-    crates/feeler-python/python/feeler/_checks.py crates/feeler-python/python/feeler/_results.py
+    crates/feeler-python/python/feeler/_checks.py crates/feeler-python/python/feeler/_results.py \
+    crates/feeler-python/python/feeler/sets
 else
   echo "LEFT OUT: mypy cannot be installed here" >&2
 fi

@@ -223,6 +223,47 @@ fn a_newer_format_version() {
     assert!(message.contains("version") && message.contains("newer"), "{message}");
 }
 
+/// Files in `data/format`, named after their format version and model, give the same results as the models.
+/// Those of past versions are refused: when the version rises, files of the new one are added.
+#[test]
+fn stored_files_are_read_or_called_older() {
+    let distances = |a: &Path, b: &Path| -> Vec<f64> {
+        let [a, b] = [a, b].map(|p| p.to_str().unwrap());
+        let run = feeler(&["query", a, b, "--d-max", "100", "--pose-b", "3,-2,60,0,0.6,0,0.8", "--json"]);
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let contacts = document["contacts"].as_array().unwrap();
+        contacts.iter().map(|c| c["distance"].as_f64().unwrap()).collect()
+    };
+    let current = feeler_hierarchy::file::FORMAT_VERSION;
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(data("format")).unwrap() {
+        let file = entry.unwrap().path();
+        let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        let (version, model) = name.split_once('-').unwrap();
+        if version.parse::<u32>().unwrap() != current {
+            let message = text(&feeler(&["inspect", file.to_str().unwrap()]).stderr);
+            assert!(message.contains("older"), "{name}: {message}");
+            continue;
+        }
+        let run = feeler(&["inspect", file.to_str().unwrap(), "--json"]);
+        let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let solids = document["solids"].as_array().unwrap();
+        assert!(solids.iter().all(|s| s["volume"].as_f64().unwrap() > 0.0), "{name}: {document}");
+        if model != "frame" {
+            let fresh = data(&format!("{model}.step"));
+            let other = data("sphere.step");
+            let (stored, fresh) = (distances(&file, &other), distances(&fresh, &other));
+            assert!(!stored.is_empty() && stored.len() == fresh.len(), "{name}: {stored:?}, {fresh:?}");
+            let is_same = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * b.abs();
+            assert!(stored.iter().zip(&fresh).all(is_same), "{name}: {stored:?}, {fresh:?}");
+        }
+        found.push(model.to_owned());
+    }
+    found.sort();
+    assert_eq!(found, ["cone", "frame", "wave"], "files of version {current} in data/format");
+}
+
 #[test]
 fn wrong_usage() {
     let (a, b) = (data("box.step"), data("sphere.step"));
