@@ -20,17 +20,15 @@ pub(crate) enum Refusal {
 /// Builds and prepares a solid. Returns its hierarchy and the remarks that were made; `subject` denotes the
 /// solid in them. The sense of a face without a tangent neighbour that confirms it is reversed if the other
 /// faces contradict it or the solid is invalid, and if the solid is valid and free of contradictions
-/// afterwards. A source that describes different valid solids, depending on which sense is wrong, is refused.
+/// afterwards. A source that describes different valid solids, depending on which sense is wrong, is refused,
+/// unless only one of them has tubes of less than half a turn.
 pub(crate) fn prepared(
     source: &SolidSource,
     subject: &str,
     options: &Options,
 ) -> Result<(Hierarchy, Vec<Remark>), Refusal> {
-    let mut readings = build_readings(source, &BuildOptions::default()).map_err(Refusal::Build)?;
-    if readings.len() > 1 {
-        readings = plausible(source, readings, options).map_err(Refusal::Build)?;
-    }
-    let solid = readings.swap_remove(0).solid;
+    let readings = build_readings(source, &BuildOptions::default()).map_err(Refusal::Build)?;
+    let solid = plausible(source, readings, options).map_err(Refusal::Build)?;
     let refusal = |e: PrepareError| Refusal::Prepare(e, feeler_prepare::remarks(&solid, subject));
     let unchecked = Unchecked::new(&solid, options).map_err(refusal)?;
     let contradicted = unchecked.contradicted_faces();
@@ -53,13 +51,17 @@ pub(crate) fn prepared(
 /// larger value takes one of two solids without evidence; with a smaller one rounding counts as a difference.
 const SAME_VOLUME: f64 = 1e-6;
 
-/// Returns those of the readings that are valid and free of contradictions, or all of them if none is. Fails
-/// if several are that enclose different volumes.
+/// Returns the solid of the only reading that is valid and free of contradictions, or of the first one if none
+/// is. Among several that enclose different volumes, one with short seams is preferred, with a warning that
+/// states the other volumes. Fails if that does not decide.
 fn plausible(
     source: &SolidSource,
-    readings: Vec<Reading>,
+    mut readings: Vec<Reading>,
     options: &Options,
-) -> Result<Vec<Reading>, BuildError> {
+) -> Result<Solid, BuildError> {
+    if readings.len() == 1 {
+        return Ok(readings.swap_remove(0).solid);
+    }
     let is_clean = |solid: &Solid| {
         let unchecked = Unchecked::new(solid, options).ok()?;
         let agrees = unchecked.contradicted_faces().is_empty();
@@ -67,19 +69,35 @@ fn plausible(
         // The check adds a remark on a small fault to those that were made before.
         (agrees && remarks.len() == solid.remarks.len()).then_some(())
     };
-    let (clean, rest): (Vec<Reading>, Vec<Reading>) =
+    let (mut clean, mut rest): (Vec<Reading>, Vec<Reading>) =
         readings.into_iter().partition(|r| is_clean(&r.solid).is_some());
-    let Some(volume) = clean.first().map(|r| r.solid.volume) else { return Ok(rest) };
-    if clean.iter().all(|r| (r.solid.volume - volume).abs() <= SAME_VOLUME * volume.abs()) {
-        return Ok(clean);
+    if clean.is_empty() {
+        return Ok(rest.swap_remove(0).solid);
     }
+    clean.sort_by_key(|r| !r.has_short_seams);
     let text = |r: &Reading| format!("{} (the volume is {:.6} mm³ then)", r.correction, r.solid.volume);
-    let readings = clean.iter().map(text).collect();
-    Err(BuildError {
-        id: source.id,
-        name: source.name.clone(),
-        problems: vec![Problem::Ambiguous { readings }],
-    })
+    let differs = |r: &Reading| {
+        let volume = clean[0].solid.volume;
+        (r.solid.volume - volume).abs() > SAME_VOLUME * volume.abs()
+    };
+    let other = |r: &Reading| format!("if {}, the volume is {:.6} mm³", r.correction, r.solid.volume);
+    let others: Vec<String> = clean.iter().filter(|r| differs(r)).map(other).collect();
+    if clean.iter().any(|r| differs(r) && r.has_short_seams == clean[0].has_short_seams) {
+        let readings = clean.iter().map(text).collect();
+        let problems = vec![Problem::Ambiguous { readings }];
+        return Err(BuildError { id: source.id, name: source.name.clone(), problems });
+    }
+    let mut solid = clean.swap_remove(0).solid;
+    if !others.is_empty() {
+        let message = format!("check whether another sense is wrong instead: {}", others.join("; "));
+        solid.remarks.push(feeler_brep::Remark {
+            severity: feeler_brep::Severity::Warning,
+            entity: None,
+            place: None,
+            message,
+        });
+    }
+    Ok(solid)
 }
 
 /// Builds and prepares the solid with the opposite outward normal of one face, given by its entity number.

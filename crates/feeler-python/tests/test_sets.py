@@ -9,9 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 import feeler
+import pytest
 
 for package in ("cloudpickle", "dask", "distributed", "fsspec", "psutil", "pyarrow", "zstandard"):
     pytest.importorskip(package)
@@ -222,7 +221,9 @@ def test_the_command_names_failed_files(prepared, tmp_path):
     assert run.returncode == 1 and "broken.stp: " in run.stdout and "6 files, 1 failed" in run.stdout, run.stderr
     out = tmp_path / "pin.feeler"
     run = subprocess.run(
-        [*command, "extract", "--store", store.url, str(folder / "pin.step"), str(out)], capture_output=True, text=True
+        [*command, "extract", "--store", store.url, str(folder / "pin.step"), str(out)],
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0 and feeler.Model.read(out).solids == ["pin"], run.stderr
     run = subprocess.run([*command, "prepare", "nowhere", "--store", store.url], capture_output=True, text=True)
@@ -233,7 +234,9 @@ def test_a_given_client_does_the_work(prepared):
     folder, store, report = prepared
     import dask.distributed
 
-    with dask.distributed.Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as client:
+    with dask.distributed.Client(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as client:
         again = sets.prepare(folder, f"{store.url}-2", client=client)
     assert again.hash == report.hash and again.reused == 0
 

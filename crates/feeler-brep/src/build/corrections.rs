@@ -124,6 +124,26 @@ impl Changes {
         }
     }
 
+    /// Returns whether all seams of the reversed faces, and all changed seams, are arcs of less than half a turn
+    /// after a correction, or after these changes if it is `None`. False without such seams.
+    pub(super) fn has_short_seams(&self, source: &SolidSource, correction: Option<&Correction>) -> bool {
+        let is_flipped = |e: usize| match correction {
+            None => self.arcs.contains(&source.edges[e].id),
+            Some(Correction::Arcs(arcs)) => arcs.contains(&e),
+            Some(Correction::Face { .. }) => false,
+        };
+        let reversed = |e: usize| {
+            let has_seam = |f: &FaceSource| self.faces.contains(&f.id) && directions(f, e) == [true; 2];
+            source.faces.iter().any(has_seam)
+        };
+        let mut seams = (0..source.edges.len())
+            .filter(|e| sweep(source, *e) > 0.0)
+            .filter(|e| self.arcs.contains(&source.edges[*e].id) || reversed(*e))
+            .map(|e| if is_flipped(e) { TAU - sweep(source, e) } else { sweep(source, e) })
+            .peekable();
+        seams.peek().is_some() && seams.all(|angle| angle < 0.5 * TAU * (1.0 - 1e-6))
+    }
+
     /// Returns whether a correction of arcs contradicts a face that agrees with one of them as it is: the
     /// face was not reversed, and its loops have one meaning, because it is not closed.
     pub(super) fn is_refuted(&self, source: &SolidSource, correction: &Correction) -> bool {

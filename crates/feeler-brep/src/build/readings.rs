@@ -45,19 +45,22 @@ pub struct Reading {
     pub solid: Solid,
     /// The sense that was corrected, as a text; empty if it does not distinguish this reading from others.
     pub correction: String,
+    /// Whether all seams in question are arcs of less than half a turn: the short arc of a tube is far more
+    /// often a face than the long one.
+    pub has_short_seams: bool,
 }
 
 /// Builds the solid that a source describes. If its senses contradict each other, the result is the solid
-/// with the fewest corrections. If different solids need equally few, the result contains each of them, the
-/// most plausible one first: they differ in whether the sense of a face or the direction of an arc is wrong,
-/// which only properties of the whole solid can decide. The result is not empty.
+/// with the fewest corrections. If different solids need equally few, the result contains each of them: they
+/// differ in whether the sense of a face or the direction of an arc is wrong, which only properties of the
+/// whole solid can decide. The result is not empty.
 ///
 /// # Errors
 /// [`BuildError`] with all problems of the source that could not be repaired. Repairs are listed in
 /// [`Solid::remarks`].
 pub fn build_readings(source: &SolidSource, options: &BuildOptions) -> Result<Vec<Reading>, BuildError> {
     let (trials, first, changes) = Trials::begin(source, options);
-    let alone = |solid: Solid| vec![Reading { solid, correction: String::new() }];
+    let alone = |solid| vec![Reading { solid, correction: String::new(), has_short_seams: false }];
     let first = match first {
         Ok(solid) => solid,
         Err(e) => {
@@ -85,11 +88,15 @@ pub fn build_readings(source: &SolidSource, options: &BuildOptions) -> Result<Ve
     for other in changes.alternatives(source).into_iter().filter(is_possible).take(MAX_DOUBTFUL) {
         match trials.with(&other) {
             Some(solid) if is_less(&other) => return Ok(alone(solid)),
-            Some(solid) => equal.push(Reading { solid, correction: other.text(source) }),
+            Some(solid) => {
+                let has_short_seams = changes.has_short_seams(source, Some(&other));
+                equal.push(Reading { solid, correction: other.text(source), has_short_seams });
+            }
             None => {}
         }
     }
-    equal.push(Reading { solid: first, correction: changes.text() });
+    let has_short_seams = changes.has_short_seams(source, None);
+    equal.push(Reading { solid: first, correction: changes.text(), has_short_seams });
     Ok(equal)
 }
 

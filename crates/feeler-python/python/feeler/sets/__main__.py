@@ -14,7 +14,7 @@ from feeler import sets
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command. Returns the exit status: 0, 1 if a file failed or something changed, 2 for wrong usage or input."""
+    """Runs a command. Returns the exit status: 0, 1 if a file failed or changed, 2 for wrong usage or input."""
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options))
@@ -38,7 +38,9 @@ def _parser() -> argparse.ArgumentParser:
 
     def workers(out: argparse.ArgumentParser) -> None:
         out.add_argument("--workers", type=int, help="number of workers on this machine (default: its processors)")
-        out.add_argument("--client", help="address of a Dask scheduler (tcp://HOST:8786) or Ray cluster (ray://HOST:10001)")
+        out.add_argument(
+            "--client", help="address of a Dask scheduler (tcp://HOST:8786) or Ray cluster (ray://HOST:10001)"
+        )
         out.add_argument("--seconds", type=float, default=60.0, help="time limit of a file (default: 60)")
         out.add_argument("--memory", type=int, default=4096, help="memory limit of a file in MiB (default: 4096)")
         out.add_argument("--table", type=Path, help="Parquet file for the table")

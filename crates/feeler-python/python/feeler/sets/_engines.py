@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -16,8 +17,8 @@ _OUTSTANDING = 3
 def engine(client: Any, workers: int | None) -> Iterator[Callable[..., Iterator[Any]]]:
     """Yields a function that runs a function on batches and yields the results as they are completed.
 
-    client: None (this machine), a dask.distributed.Client, or an address: of a Dask scheduler ("tcp://host:8786") or of a
-    Ray cluster ("ray://host:10001"; "ray" is this machine or the cluster of this machine).
+    client: None (this machine), a dask.distributed.Client, or an address: of a Dask scheduler ("tcp://host:8786") or
+    of a Ray cluster ("ray://host:10001"; "ray" is this machine or the cluster of this machine).
     """
     if isinstance(client, str) and (client == "ray" or client.startswith("ray:")):
         with _ray(client, workers) as run:
@@ -30,7 +31,12 @@ def engine(client: Any, workers: int | None) -> Iterator[Callable[..., Iterator[
         count = workers or os.cpu_count() or 1
         with (
             distributed.LocalCluster(
-                n_workers=1, threads_per_worker=count, processes=False, dashboard_address=None, memory_limit=None
+                n_workers=1,
+                threads_per_worker=count,
+                processes=False,
+                dashboard_address=None,
+                memory_limit=None,
+                silence_logs=logging.CRITICAL,
             ) as cluster,
             distributed.Client(cluster) as own,
         ):

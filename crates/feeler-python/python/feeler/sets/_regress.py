@@ -94,7 +94,9 @@ def regress(
     changes = []
     for file in sorted(old.keys() | new.keys()):
         if file not in old or file not in new:
-            changes.append(Change(file, "file", "there" if file in old else "missing", "there" if file in new else "missing"))
+            changes.append(
+                Change(file, "file", "there" if file in old else "missing", "there" if file in new else "missing")
+            )
             continue
         before, now = old[file], new[file]
         if len(before) != len(now):

@@ -52,6 +52,8 @@ class SetReport:
     """Number of files whose results were in the store."""
     seconds: float
     """Duration of the run (s)."""
+    worker_seconds: float
+    """Sum of the durations of all batches on the workers (s)."""
     hash: str = field(init=False)
     """SHA-256 of the rows of the table, in JSON."""
 
@@ -145,24 +147,27 @@ class _Batches:
 
 def _run(
     job: _Job, items: Sequence[tuple[_Item, int]], client: Any, workers: int | None, progress: _Progress, total: int
-) -> dict[str, dict[str, Any]]:
+) -> tuple[dict[str, dict[str, Any]], float]:
+    """Runs a job on all items. Returns the records by key and the sum of the durations of the batches (s)."""
     from feeler._checks import _callback
 
     report = _callback(progress)
     records: dict[str, dict[str, Any]] = {}
+    busy = 0.0
     done = total - len(items)
     if report is not None:
         report(done, total)
     if not items:
-        return records
+        return records, busy
     batches = _Batches(items)
     with engine(client, workers) as run:
         for found, seconds in run(functools.partial(_work, job), batches):
             batches.measured(found, seconds)
             records.update(found)
+            busy += seconds
             if report is not None:
                 report(done + len(records), total)
-    return records
+    return records, busy
 
 
 def _prepared(path: str) -> tuple[bytes, dict[str, Any]]:
@@ -203,7 +208,7 @@ _PREPARED = pa.schema(
 
 
 def files_of(files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[tuple[str, str]]:
-    """Names and paths of files: those of a folder and its subfolders with one of SUFFIXES, named relative to it, or the listed
+    """Names and paths of files: those below a folder with one of SUFFIXES, named relative to it, or the listed
     ones under their paths. Raises FileNotFoundError."""
     if isinstance(files, (str, os.PathLike)):
         root = Path(files)
@@ -214,7 +219,9 @@ def files_of(files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -
     named = [(os.fspath(path), os.path.abspath(path)) for path in files]
     missing = [name for name, path in named if not os.path.isfile(path)]
     if missing:
-        raise FileNotFoundError(f"{missing[0]}: no such file" + (f", and {len(missing) - 1} more" if missing[1:] else ""))
+        raise FileNotFoundError(
+            f"{missing[0]}: no such file" + (f", and {len(missing) - 1} more" if missing[1:] else "")
+        )
     return sorted(set(named))
 
 
@@ -231,17 +238,19 @@ def prepare(
     """Prepares the STEP files of a set and keeps the models in a store.
 
     files: a folder, which is searched with its subfolders, or paths.
-    store: a Store, or its directory or address. Files whose contents are in the store are not prepared again, whatever their
-    names; failed ones only with `retry_failed`. Files with equal contents are one model, under the name of the first one.
-    client: where the work is done: None for the processors of this machine, a dask.distributed.Client, the address of a Dask
-    scheduler, or that of a Ray cluster ("ray://host:10001", "ray" for this machine). Workers need feeler[sets], the files
-    under the same paths, and the store.
+    store: a Store, or its directory or address. Files whose contents are in the store are not prepared again,
+    whatever their names; failed ones only with `retry_failed`. Files with equal contents are one model, under the
+    name of the first one.
+    client: where the work is done: None for the processors of this machine, a dask.distributed.Client, the address of
+    a Dask scheduler, or that of a Ray cluster ("ray://host:10001", "ray" for this machine). Workers need
+    feeler[sets], the files under the same paths, and the store.
     workers: number of workers on this machine; default: one for each processor.
-    limits: limits for each file. A file that exceeds one, or crashes its process, is a failed one; the others are prepared.
+    limits: limits for each file. A file that exceeds one, or crashes its process, is a failed one; the others are
+    prepared.
     progress: function that is called with the numbers of finished and of all files; True for a bar on standard error.
 
-    The run can be interrupted or killed at any time: the next one continues. The table has the columns file, key, status,
-    reason, solids, instances, volume (mm³), area (mm²), warnings, left_out and bytes.
+    The run can be interrupted or killed at any time: the next one continues. The table has the columns file, key,
+    status, reason, solids, instances, volume (mm³), area (mm²), warnings, left_out and bytes.
 
     >>> import tempfile
     >>> report = feeler.sets.prepare(["data/pin.step", "data/bore.step"], tempfile.mkdtemp(), workers=1)
@@ -263,13 +272,13 @@ def prepare(
         if key not in known:
             open_keys.setdefault(key, (_Item(key, path), max(os.path.getsize(path), 1)))
     job = _Job(store.models, cloudpickle.dumps(_prepared), limits)
-    records = _run(job, list(open_keys.values()), client, workers, progress, len(set(keys)))
+    records, busy = _run(job, list(open_keys.values()), client, workers, progress, len(set(keys)))
     store.models.compact()
     every = known | records
     rows = [{"file": name, "key": key} | every[key] for (name, _), key in zip(named, keys, strict=True)]
     table = pa.Table.from_pylist(rows, schema=_PREPARED)
     reused = sum(key in known for key in keys)
-    report = SetReport(table, _failures(rows), reused, time.monotonic() - begin)
+    report = SetReport(table, _failures(rows), reused, time.monotonic() - begin, busy)
     with store.models.files.open(f"{store.models.root}/files.parquet", "wb") as file:
         pq.write_table(table, file)
     return report
@@ -328,11 +337,11 @@ def map(  # noqa: A001 - feeler.sets.map, as the builtin for sets
 ) -> SetReport:
     """Calls a function with each model of a store and collects what it returns in a table.
 
-    function: takes a Model and returns a dict, or a list of dicts, of numbers, texts and lists of them. It is sent to the
-    workers by cloudpickle, and runs in child processes; see `limits` of prepare().
+    function: takes a Model and returns a dict, or a list of dicts, of numbers, texts and lists of them. It is sent to
+    the workers by cloudpickle, and runs in child processes; see `limits` of prepare().
     store: store of the last run of prepare(), whose files are the rows of the table.
-    name: results are kept in the store under this name, and an interrupted run continues. Take another name for another
-    function. Without a name nothing is kept.
+    name: results are kept in the store under this name, and an interrupted run continues. Take another name for
+    another function. Without a name nothing is kept.
     client, workers, limits, progress: as for prepare().
 
     The table has the columns file, status and reason, and those of the dicts.
@@ -355,7 +364,9 @@ def map(  # noqa: A001 - feeler.sets.map, as the builtin for sets
             open_keys[key] = (_Item(key, key), max(store.models.index[key][2], 1))
     task = functools.partial(_applied, store.url, cloudpickle.dumps(function))
     job = _Job(shards, cloudpickle.dumps(task), limits)
-    every = known | _run(job, list(open_keys.values()), client, workers, progress, len({key for _, key in named}))
+    items = list(open_keys.values())
+    records, busy = _run(job, items, client, workers, progress, len({key for _, key in named}))
+    every = known | records
     if shards is not None:
         shards.compact()
     rows = []
@@ -365,7 +376,8 @@ def map(  # noqa: A001 - feeler.sets.map, as the builtin for sets
         rows += [head | row for row in record.get("rows", [{}])]
     columns = dict.fromkeys(["file", "status", "reason", *(column for row in rows for column in row)])
     table = pa.table({column: [row.get(column) for row in rows] for column in columns})
-    return SetReport(table, _failures(rows), sum(key in known for _, key in named), time.monotonic() - begin)
+    reused = sum(key in known for _, key in named)
+    return SetReport(table, _failures(rows), reused, time.monotonic() - begin, busy)
 
 
 def _clearances(rules: str | None, d_max: float | None, volume: bool, model: feeler.Model) -> list[dict[str, Any]]:
@@ -391,9 +403,9 @@ def clearance(
 ) -> SetReport:
     """Checks the clearances of the parts of each model of a store, as feeler.clearance does.
 
-    rules: the text of rules. d_max, volume: as for feeler.clearance. The other arguments are those of map(). The table has a
-    row for each pair of near parts, with the columns file, status, reason, path_a, path_b, pair_status, distance (mm) and
-    finding.
+    rules: the text of rules. d_max, volume: as for feeler.clearance. The other arguments are those of map(). The
+    table has a row for each pair of near parts, with the columns file, status, reason, path_a, path_b, pair_status,
+    distance (mm) and finding.
 
     >>> import tempfile
     >>> store = feeler.sets.Store(tempfile.mkdtemp())
@@ -406,6 +418,4 @@ def clearance(
         rows = _clearances(rules, d_max, volume, model)
         return [{"pair_status" if key == "status" else key: value for key, value in row.items()} for row in rows]
 
-    return map(
-        function, store, name=name, client=client, workers=workers, limits=limits, progress=progress
-    )
+    return map(function, store, name=name, client=client, workers=workers, limits=limits, progress=progress)

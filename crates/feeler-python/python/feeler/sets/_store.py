@@ -1,8 +1,8 @@
 """Stores of prepared models: shards of compressed entries in a directory or bucket.
 
-A shard is a sequence of zstd frames, one for each entry, followed by a footer: a zstd frame with JSON (`entries`: key to
-offset and length; `records`: key to a dict of values), its length (8 bytes, little endian) and `MAGIC`. A shard is written under a
-temporary name and renamed, so that it is complete or absent. The same entry may be in several shards.
+A shard is a sequence of zstd frames, one for each entry, followed by a footer: a zstd frame with JSON (`entries`: key
+to offset and length; `records`: key to a dict of values), its length (8 bytes, little endian) and `MAGIC`. A shard is
+written under a temporary name and renamed, so that it is complete or absent. The same entry may be in several shards.
 """
 
 from __future__ import annotations
@@ -79,9 +79,7 @@ class Shards:
         packer = zstandard.ZstdCompressor(level=_LEVEL)
         return self._write_packed(((k, packer.compress(entries[k])) for k in sorted(entries)), records)
 
-    def _write_packed(
-        self, entries: Iterable[tuple[str, bytes]], records: Mapping[str, dict[str, Any]]
-    ) -> str:
+    def _write_packed(self, entries: Iterable[tuple[str, bytes]], records: Mapping[str, dict[str, Any]]) -> str:
         parts, places, at = [], {}, 0
         for key, packed in entries:
             places[key] = [at, len(packed)]
@@ -121,8 +119,8 @@ class Shards:
         return packed
 
     def compact(self) -> None:
-        """Joins the shards into larger ones, in the order of their keys; the result does not depend on how the entries were
-        divided. An interrupted call loses nothing."""
+        """Joins the shards into larger ones, in the order of their keys; the result does not depend on how the entries
+        were divided. An interrupted call loses nothing."""
         self.refresh()
         old = set(self._seen)
         new = set()
@@ -199,8 +197,8 @@ class Store:
 
 
 def key_of(path: str | os.PathLike[str]) -> str:
-    """Hash of a file's contents and the version of feeler. If the file refers to parts in other files, those in its folder
-    whose names it contains count as well."""
+    """Hash of a file's contents and the version of feeler. If the file refers to parts in other files, those in its
+    folder whose names it contains count as well."""
     return _key_of(os.path.abspath(path), frozenset())
 
 
