@@ -51,9 +51,9 @@ pub(crate) fn prepared(
 /// larger value takes one of two solids without evidence; with a smaller one rounding counts as a difference.
 const SAME_VOLUME: f64 = 1e-6;
 
-/// Returns the solid of the only reading that is valid and free of contradictions, or of the first one if none
-/// is. Among several that enclose different volumes, one with short seams is preferred, with a warning that
-/// states the other volumes. Fails if that does not decide.
+/// Returns the solid of the only reading that is valid and free of contradictions, or of the first one if
+/// none is. Among several that enclose different volumes, one with short seams is preferred, with a warning
+/// that states the other volumes. Fails if that does not decide.
 fn plausible(
     source: &SolidSource,
     mut readings: Vec<Reading>,

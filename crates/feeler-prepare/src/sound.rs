@@ -87,9 +87,12 @@ pub enum Unsound {
     #[error(
         "{}; check for missing, duplicated or reversed faces",
         if *bad == 0 {
-            "its faces leave openings that no edge has: their areas do not balance in all directions".to_owned()
+            "its faces leave openings: their areas do not balance in all directions".to_owned()
         } else {
-            format!("{bad} of {lines} test lines do not enter and leave it equally often, for example at face #{face}")
+            format!(
+                "{bad} of {lines} test lines do not enter and leave it equally often, for example at face \
+                 #{face}"
+            )
         }
     )]
     Open {

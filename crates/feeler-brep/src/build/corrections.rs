@@ -124,8 +124,8 @@ impl Changes {
         }
     }
 
-    /// Returns whether all seams of the reversed faces, and all changed seams, are arcs of less than half a turn
-    /// after a correction, or after these changes if it is `None`. False without such seams.
+    /// Returns whether all seams of the reversed faces, and all changed seams, are arcs of less than half a
+    /// turn after a correction, or after these changes if it is `None`. False without such seams.
     pub(super) fn has_short_seams(&self, source: &SolidSource, correction: Option<&Correction>) -> bool {
         let is_flipped = |e: usize| match correction {
             None => self.arcs.contains(&source.edges[e].id),

@@ -21,8 +21,8 @@ const MAX_ROUNDS: u32 = 6;
 /// otherwise. A larger value takes more time on bad files; with a smaller one fewer are repaired.
 const MAX_TRIALS: usize = 16;
 
-/// Maximum number of variants of a source that are tried if it can be built with reversed faces. A larger value
-/// takes more time; with a smaller one fewer wrong arcs are found.
+/// Maximum number of variants of a source that are tried if it can be built with reversed faces. A larger
+/// value takes more time; with a smaller one fewer wrong arcs are found.
 const MAX_DOUBTFUL: usize = 8;
 
 /// Maximum number of corrected senses for which other explanations are tried. With a larger value files with
