@@ -180,9 +180,9 @@ def test_keys_cover_parts_in_other_files(tmp_path):
     (tmp_path / "foot.stp").write_bytes((DATA / "pin.step").read_bytes())
     text = (tmp_path / "frame.step").read_text()
     (tmp_path / "frame.step").write_text(text.replace("lost", "foot"))
-    keys = [sets.Store.key(None, tmp_path / name) for name in ("frame.step", "plain.step")]
+    keys = [sets.Store.key(tmp_path / name) for name in ("frame.step", "plain.step")]
     (tmp_path / "foot.stp").write_bytes((DATA / "box.step").read_bytes())
-    changed = [sets.Store.key(None, tmp_path / name) for name in ("frame.step", "plain.step")]
+    changed = [sets.Store.key(tmp_path / name) for name in ("frame.step", "plain.step")]
     assert keys[0] != changed[0] and keys[1] == changed[1]
 
 

@@ -351,7 +351,7 @@ def map(  # noqa: A001 - feeler.sets.map, as the builtin for sets
     >>> _ = feeler.sets.prepare(["data/pin.step", "data/bore.step"], store, workers=1)
     >>> report = feeler.sets.map(lambda model: {"thickness": model.body().min_thickness}, store, workers=1)
     >>> [round(x, 6) for x in report.table.column("thickness").to_pylist()]
-    [10.0, 20.0]
+    [15.0, 19.9]
     """
     begin = time.monotonic()
     store = store if isinstance(store, Store) else Store(os.fspath(store))
@@ -411,7 +411,7 @@ def clearance(
     >>> store = feeler.sets.Store(tempfile.mkdtemp())
     >>> _ = feeler.sets.prepare(["data/assemblies/rack.step"], store, workers=1)
     >>> feeler.sets.clearance(store, workers=1).table.num_rows
-    9
+    2
     """
 
     def function(model: feeler.Model) -> list[dict[str, Any]]:

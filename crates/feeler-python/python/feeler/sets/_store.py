@@ -172,7 +172,8 @@ class Store:
         """Keys of the prepared models, in ascending order."""
         return sorted(self.models.index)
 
-    def key(self, path: str | os.PathLike[str]) -> str:
+    @staticmethod
+    def key(path: str | os.PathLike[str]) -> str:
         """Key of a file, whether or not it has been prepared."""
         return key_of(path)
 
