@@ -60,8 +60,8 @@ const MAX_HALVINGS: u8 = 48;
 const BUDGET: (usize, usize) = (240_000, 40);
 
 /// Limit of the memory of the search, in cells: the first number, plus the second one for each area of
-/// the solid. A cell takes about 400 bytes. If it is exceeded, the search ends as it does without
-/// [`BUDGET`]. Only solids that are thinner than [`MIN_THICKNESS`] nearly everywhere reach it first.
+/// the solid. A cell takes about 400 bytes. If it is exceeded, the search ends as after [`BUDGET`].
+/// Only solids that are thinner than [`MIN_THICKNESS`] nearly everywhere reach it first.
 const MAX_CELLS: (usize, usize) = (60_000, 4);
 
 /// Cost of bounding the normals of a part of a free-form surface, as a number of bounded pairs of cells.

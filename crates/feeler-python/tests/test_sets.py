@@ -16,6 +16,7 @@ for package in ("cloudpickle", "dask", "distributed", "fsspec", "psutil", "pyarr
     pytest.importorskip(package)
 
 from feeler import sets  # noqa: E402
+from feeler.sets._store import Shards  # noqa: E402
 
 DATA = Path(__file__).resolve().parents[3] / "data"
 
@@ -65,6 +66,33 @@ def test_nothing_is_prepared_twice(prepared):
     assert again.reused == 6 and again.hash == report.hash and again.failed == report.failed
     retried = sets.prepare(folder, store, workers=1, retry_failed=True)
     assert retried.reused == 5 and retried.hash == report.hash
+
+
+def test_success_precedes_failure_in_any_order(tmp_path):
+    """Shards are read in the order of their names, which is random."""
+    for k in range(8):
+        shards = Shards(str(tmp_path / str(k)))
+        failed, right = {"status": "failed", "reason": f"{k}"}, {"status": "ok", "reason": ""}
+        shards.write({}, {"a": failed, "b": failed})
+        shards.write({"a": b"data"}, {"a": right})
+        reader = Shards(shards.files.unstrip_protocol(shards.root))
+        reader.refresh()
+        assert reader.records == {"a": right, "b": failed}
+        shards.compact()
+        assert shards.records == reader.records and shards.read("a") == b"data"
+
+
+def test_readers_follow_joined_shards(tmp_path):
+    writer, reader = Shards(str(tmp_path)), Shards(str(tmp_path))
+    ok = {"status": "ok", "reason": ""}
+    writer.write({"a": b"1"}, {"a": ok})
+    reader.refresh()
+    writer.write({"b": b"2"}, {"b": ok})
+    writer.compact()
+    assert [reader.read(key) for key in "ab"] == [b"1", b"2"]
+    before = sorted(os.listdir(tmp_path))
+    writer.compact()
+    assert sorted(os.listdir(tmp_path)) == before and len(before) == 1
 
 
 def test_random_access_is_quick(prepared):

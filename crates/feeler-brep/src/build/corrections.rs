@@ -36,7 +36,7 @@ pub(super) struct Changes {
 }
 
 /// A correction of a source that may be the right one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 pub(super) enum Correction {
     /// These edges (indices), which are arcs, take the other way around their circles.
     Arcs(Vec<usize>),
@@ -78,7 +78,7 @@ pub(super) enum ArcChoice {
     /// All arcs of at least half a turn together, then each arc, long arcs first.
     Any,
     /// Each seam, then all arcs between two of the faces, because an arc in the wrong direction contradicts
-    /// both of its faces, then all arcs of more than half a turn, then each arc, long arcs first.
+    /// both of its faces, then all arcs of at least half a turn, then each arc, long arcs first.
     Doubtful,
 }
 
@@ -226,8 +226,8 @@ fn with_other_arcs(source: &SolidSource, arcs: &[usize]) -> (SolidSource, Vec<Re
             entity: Some(id),
             place: None,
             message: format!(
-                "edge #{id}: its same_sense leads it {degrees:.1}° around its circle, where the loops of its \
-                 faces contradict each other; the other {:.1}° were taken",
+                "edge #{id}: its same_sense leads it {degrees:.1}° around its circle, where the loops of \
+                 its faces contradict each other; the other {:.1}° were taken",
                 360.0 - degrees
             ),
         });

@@ -10,7 +10,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import feeler
+from feeler._checks import _callback
 
 from . import _child
 from ._child import Limits, TaskError
@@ -54,12 +55,12 @@ class SetReport:
     """Duration of the run (s)."""
     worker_seconds: float
     """Sum of the durations of all batches on the workers (s)."""
-    hash: str = field(init=False)
-    """SHA-256 of the rows of the table, in JSON."""
 
-    def __post_init__(self) -> None:
+    @functools.cached_property
+    def hash(self) -> str:
+        """SHA-256 of the rows of the table, in JSON."""
         rows = json.dumps(self.table.to_pylist(), sort_keys=True, allow_nan=True)
-        object.__setattr__(self, "hash", hashlib.sha256(rows.encode()).hexdigest())
+        return hashlib.sha256(rows.encode()).hexdigest()
 
     def to_pandas(self) -> Any:
         """The table as a pandas.DataFrame."""
@@ -149,8 +150,6 @@ def _run(
     job: _Job, items: Sequence[tuple[_Item, int]], client: Any, workers: int | None, progress: _Progress, total: int
 ) -> tuple[dict[str, dict[str, Any]], float]:
     """Runs a job on all items. Returns the records by key and the sum of the durations of the batches (s)."""
-    from feeler._checks import _callback
-
     report = _callback(progress)
     records: dict[str, dict[str, Any]] = {}
     busy = 0.0
@@ -279,8 +278,9 @@ def prepare(
     table = pa.Table.from_pylist(rows, schema=_PREPARED)
     reused = sum(key in known for key in keys)
     report = SetReport(table, _failures(rows), reused, time.monotonic() - begin, busy)
-    with store.models.files.open(f"{store.models.root}/files.parquet", "wb") as file:
-        pq.write_table(table, file)
+    packed = pa.BufferOutputStream()
+    pq.write_table(table, packed)
+    store.models.write_whole("files.parquet", packed.getvalue().to_pybytes())
     return report
 
 

@@ -2,7 +2,8 @@
 
 A shard is a sequence of zstd frames, one for each entry, followed by a footer: a zstd frame with JSON (`entries`: key
 to offset and length; `records`: key to a dict of values), its length (8 bytes, little endian) and `MAGIC`. A shard is
-written under a temporary name and renamed, so that it is complete or absent. The same entry may be in several shards.
+written under a temporary name and renamed, so that it is complete or absent. Its name is the hash of its footer, so
+that it never changes. The same entry may be in several shards; a record of success precedes one of failure.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+import uuid
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import fsspec
@@ -62,8 +64,19 @@ class Shards:
             footer = self._footer(name)
             for key, (offset, length) in footer["entries"].items():
                 self.index[key] = (name, offset, length)
-            self.records.update(footer["records"])
+            for key, record in footer["records"].items():
+                if record["status"] == "ok" or key not in self.records:
+                    self.records[key] = record
             self._seen.add(name)
+
+    def write_whole(self, name: str, data: bytes) -> str:
+        """Writes a file of this folder: complete or not at all. Returns its path."""
+        path = f"{self.root}/{name}"
+        self.files.makedirs(self.root, exist_ok=True)
+        partial = f"{path}.{uuid.uuid4().hex}.part"
+        self.files.pipe_file(partial, data)
+        self.files.mv(partial, path)
+        return path
 
     def _footer(self, name: str) -> dict[str, Any]:
         tail = self.files.cat_file(name, start=-16)
@@ -75,34 +88,23 @@ class Shards:
         return footer
 
     def write(self, entries: Mapping[str, bytes], records: Mapping[str, dict[str, Any]]) -> str:
-        """Writes a shard and returns its name, which depends only on the keys."""
+        """Writes a shard and returns its path."""
         packer = zstandard.ZstdCompressor(level=_LEVEL)
-        return self._write_packed(((k, packer.compress(entries[k])) for k in sorted(entries)), records)
-
-    def _write_packed(self, entries: Iterable[tuple[str, bytes]], records: Mapping[str, dict[str, Any]]) -> str:
-        parts, places, at = [], {}, 0
-        for key, packed in entries:
-            places[key] = [at, len(packed)]
-            parts.append(packed)
-            at += len(packed)
-        footer = json.dumps({"entries": places, "records": dict(sorted(records.items()))}, sort_keys=True)
-        packed = zstandard.ZstdCompressor(level=_LEVEL).compress(footer.encode())
-        parts += [packed, len(packed).to_bytes(8, "little"), MAGIC]
-        name = hashlib.sha256("\n".join(sorted(records)).encode()).hexdigest()[:32]
-        path = f"{self.root}/{name}.shard"
-        self.files.makedirs(self.root, exist_ok=True)
-        partial = f"{path}.{threading.get_ident()}.part"
-        self.files.pipe_file(partial, b"".join(parts))
-        self.files.mv(partial, path)
-        return path
+        packed = {key: packer.compress(entries[key]) for key in sorted(entries)}
+        name, footer = _footer_of({key: len(data) for key, data in packed.items()}, records)
+        return self.write_whole(name, b"".join(packed.values()) + footer)
 
     def read(self, key: str) -> bytes:
         """Data of the entry with this key. Raises StoreError."""
         try:
-            name, offset, length = self.index[key]
-        except KeyError:
-            raise StoreError(f"{self.root}: no entry {key}") from None
-        return zstandard.ZstdDecompressor().decompress(self._packed(name, offset, length))
+            packed = self._packed(*self.index[key])
+        except (KeyError, FileNotFoundError):
+            # Another process may have added shards, or joined them.
+            self.refresh()
+            if key not in self.index:
+                raise StoreError(f"{self.root}: no entry {key}") from None
+            packed = self._packed(*self.index[key])
+        return zstandard.ZstdDecompressor().decompress(packed)
 
     def _packed(self, name: str, offset: int, length: int) -> bytes:
         # An open file for each shard and thread: opening takes longer than reading.
@@ -125,8 +127,13 @@ class Shards:
         old = set(self._seen)
         new = set()
         for keys in self._groups():
-            entries = ((key, self._packed(*self.index[key])) for key in keys if key in self.index)
-            new.add(self._write_packed(entries, {key: self.records[key] for key in keys}))
+            there = [key for key in keys if key in self.index]
+            lengths = {key: self.index[key][2] for key in there}
+            name, footer = _footer_of(lengths, {key: self.records[key] for key in keys})
+            path = f"{self.root}/{name}"
+            if path not in old:
+                self.write_whole(name, b"".join(self._packed(*self.index[key]) for key in there) + footer)
+            new.add(path)
         self._local = threading.local()
         for name in old - new:
             self.files.rm_file(name)
@@ -148,8 +155,20 @@ class Shards:
             yield group
 
 
+def _footer_of(lengths: Mapping[str, int], records: Mapping[str, dict[str, Any]]) -> tuple[str, bytes]:
+    """File name and footer of a shard whose entries have these lengths, in this order."""
+    places, at = {}, 0
+    for key, length in lengths.items():
+        places[key] = [at, length]
+        at += length
+    footer = json.dumps({"entries": places, "records": records}, sort_keys=True).encode()
+    packed = zstandard.ZstdCompressor(level=_LEVEL).compress(footer)
+    name = f"{hashlib.sha256(footer).hexdigest()[:32]}.shard"
+    return name, packed + len(packed).to_bytes(8, "little") + MAGIC
+
+
 class Store:
-    """Prepared models of a set of files, by the hash of their contents, the version and the options.
+    """Prepared models of a set of files, by the hash of their contents and the version.
 
     url: directory, or the address of a bucket for which fsspec has a driver.
 
