@@ -124,3 +124,23 @@ fn lines_end_at_column_110() {
     assert!(n_files > 300, "{n_files} files");
     assert!(wide.is_empty(), "wider than {WIDTH} columns:\n{}", wide.join("\n"));
 }
+
+/// The versions that are stated a second time, for crates that depend on each other and for CMake, are that
+/// of the workspace.
+#[test]
+fn versions_are_equal() {
+    let manifest = text(&root().join("Cargo.toml"));
+    let version = manifest.lines().find_map(|line| line.strip_prefix("version = ")).expect("a version");
+    let mut crates = 0;
+    for line in manifest.lines().filter(|line| line.contains("path = \"")) {
+        assert!(line.contains(&format!("version = {version},")), "{line}");
+        crates += 1;
+    }
+    assert!(crates > 20, "{crates} crates");
+    let cmake = text(&root().join("crates/feeler-capi/CMakeLists.txt"));
+    let expected = format!("project(feeler VERSION {} ", version.trim_matches('"'));
+    assert!(cmake.contains(&expected), "no `{expected}` in CMakeLists.txt");
+    let changes = text(&root().join("CHANGELOG.md"));
+    let newest = changes.lines().find_map(|line| line.strip_prefix("## ")).expect("a version");
+    assert!(newest.starts_with(version.trim_matches('"')), "the newest changes are those of {newest}");
+}

@@ -36,7 +36,8 @@ quiet() { "$@" >"$place/log" 2>&1 || { cat "$place/log" >&2; exit 1; }; }
 stage "C and C++"
 # The library, the program and the examples of the tests: for a single package, cargo would select other features of
 # its dependencies and build them anew.
-options="--workspace;--lib;--examples;--bin;feeler"
+selection=(--workspace --lib --examples --bin feeler)
+options=$(IFS=";"; echo "${selection[*]}")
 quiet cmake -S crates/feeler-capi -B "$place/library" -DFEELER_PROFILE=dev -DFEELER_CARGO_OPTIONS="$options" \
   -Dtarget_dir="$PWD/target"
 quiet cmake --build "$place/library"
@@ -60,7 +61,16 @@ quiet "${leaks[@]}" "$place/examples/simulator" data/perforated-plate.step data/
 
 stage "Python"
 python3 -m venv "$place/venv"
-quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates/feeler-python[test]"
+# For the same reason, maturin gets the library of the workspace, with the assertions of the tests, and not a package
+# that is built by itself.
+mkdir "$place/bin"
+cat >"$place/bin/cargo" <<SCRIPT
+#!/usr/bin/env bash
+[ "\$1" = rustc ] || exec "$(command -v cargo)" "\$@"
+exec "$(command -v cargo)" build ${selection[*]} --message-format json-render-diagnostics
+SCRIPT
+chmod +x "$place/bin/cargo"
+quiet env CARGO="$place/bin/cargo" CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates/feeler-python[test,sets]"
 # Without its packages for display; its tests are skipped if it cannot be installed.
 "$place/venv/bin/pip" install -q --no-deps mujoco==4.0.0 mujoco-core==4.0.0 >"$place/log" 2>&1 ||
   echo "LEFT OUT: MuJoCo cannot be installed here" >&2
@@ -70,9 +80,7 @@ quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates
 # Rods for docs/CURVES.md.
 "$place/venv/bin/pip" install -q "pyelastica>=1.0,<1.1" >"$place/log" 2>&1 ||
   echo "LEFT OUT: PyElastica cannot be installed here" >&2
-# Dask and Ray for docs/SETS.md, about 120 MB.
-"$place/venv/bin/pip" install -q "dask[distributed]>=2026.8" "cloudpickle>=3" "fsspec>=2026.9" "psutil>=7" \
-  "zstandard>=0.25" >"$place/log" 2>&1 || echo "LEFT OUT: Dask cannot be installed here" >&2
+# Another engine for docs/SETS.md, about 70 MB.
 "$place/venv/bin/pip" install -q "ray>=2.60" >"$place/log" 2>&1 || echo "LEFT OUT: Ray cannot be installed here" >&2
 "$place/venv/bin/python" -m pytest -q crates/feeler-python/tests
 if "$place/venv/bin/pip" install -q mypy >"$place/log" 2>&1; then

@@ -12,7 +12,7 @@ it reports 0 for solids that touch or interfere. A query is
 * `wrong` if it is `Separated` at distance 0 of the kernel, or `Interfering` at a positive distance.
 
 A motion is `late` if the kernel's distance at a time before its contact (or at any time, if it is free) is 0. `--samples N` checks
-the N poses nearest to the contact, or to the middle of a free motion, where the solids pass each other. The kernel sometimes takes solids that are far apart for one inside the other; their common volume decides then.
+the N poses nearest to the contact, or to the place where a free motion passes the other solid. The kernel sometimes takes solids that are far apart for one inside the other; their common volume decides then.
 """
 
 import argparse
@@ -155,7 +155,7 @@ def check_motion(row, paths, max_samples):
     """Contradictions between the kernel and the first contact of a motion; the poses are samples over [0, 1]."""
     contact = row["time"]
     before = [(t, pose) for t, pose in row["samples"] if contact is None or t < contact - 1e-6]
-    before.sort(key=lambda sample: abs(sample[0] - (0.5 if contact is None else contact)))
+    before.sort(key=lambda sample: abs(sample[0] - (row.get("passes", 0.5) if contact is None else contact)))
     for time, pose in before[:max_samples]:
         if not is_apart(*paths, pose) and distance(*map(shape, paths), pose) == 0.0:
             return [f"late: {row['outcome']} at {contact}, kernel 0 at {time}"]

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin free_motions \
-//!     -- FOLDER [--motions N] [--seed S] [--from K] [--certified] [--jsonl OUT] [--all]
+//!     -- FOLDER [--motions N] [--seed S] [--from K] [--certified] [--jsonl OUT] [--all] [--unsampled]
 //! ```
 //!
 //! Random pairs of the STEP solids of a folder are brought to a contact, as in `near_contact`. In a
@@ -16,11 +16,13 @@
 //!
 //! Each failure is printed on one line, with the pose of B at the start and the axis of its motion (angle
 //! in rad/s, shift in mm/s); `--from K --motions 1` repeats it. `--jsonl` writes these motions as JSON
-//! lines for `tools/oracle/near_contact.py`, with `--all` all motions. Exit status 1 if one fails.
+//! lines for `tools/oracle/near_contact.py`, with `--all` all motions. `--unsampled` leaves out the dense
+//! samples, which take most of the time, so that the other kernel is the only reference. Exit status 1 if
+//! one motion fails.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::near_contact::contact::RandomContact;
-use feeler_benches::near_contact::passing::{Family, Outcome, Passing};
+use feeler_benches::near_contact::passing::{Checks, Family, Outcome, Passing};
 use feeler_benches::near_contact::solids::Folder;
 use feeler_benches::{Fallible, exit_code, number_after};
 use feeler_geom::pose::to_values;
@@ -82,19 +84,14 @@ type Checked = (Passing, Option<Outcome>);
 
 /// Runs motion number `number`. Returns the indices of both files, and `None` if one of them cannot be
 /// prepared.
-fn check(
-    solids: &Folder,
-    seed: u64,
-    number: u64,
-    certified: bool,
-) -> ([usize; 2], Option<Fallible<Checked>>) {
+fn check(solids: &Folder, seed: u64, number: u64, checks: Checks) -> ([usize; 2], Option<Fallible<Checked>>) {
     let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number);
     let [i, j] = [0; 2].map(|_| rng.random_range(0..solids.len()));
     let (Some(a), Some(b)) = (solids.solid(i), solids.solid(j)) else { return ([i, j], None) };
     let run = AssertUnwindSafe(|| {
         let contact = RandomContact::random(a, b, &mut rng)?;
         let passing = Passing::random(a, b, &contact, &mut rng);
-        let outcome = passing.check(a, b, certified)?;
+        let outcome = passing.check(a, b, checks)?;
         Ok((passing, outcome))
     });
     ([i, j], Some(catch_unwind(run).unwrap_or_else(|_| Err("panic".to_owned()))))
@@ -122,9 +119,10 @@ fn end_of(outcome: &Outcome) -> (&'static str, Option<f64>) {
 fn record(number: u64, (a, b): (&str, &str), passing: &Passing, outcome: &Outcome) -> Value {
     let (name, time) = end_of(outcome);
     let even = (0..=WRITTEN_INTERVALS).map(|i| f64::from(i) / f64::from(WRITTEN_INTERVALS));
-    let beside = outcome.sampled.iter().flat_map(|t| [t + 1e-5, t + 1e-4, t + 1e-3]);
-    let mut times: Vec<f64> = even.chain(beside).chain([passing.contact_time]).collect();
-    times.retain(|t| *t <= 1.0);
+    let after = outcome.sampled.iter().flat_map(|t| [t + 1e-5, t + 1e-4, t + 1e-3]);
+    let before = time.iter().flat_map(|t| [t - 1e-5, t - 1e-4, t - 1e-3]);
+    let mut times: Vec<f64> = even.chain(after).chain(before).chain([passing.contact_time]).collect();
+    times.retain(|t| (0.0..=1.0).contains(t));
     times.sort_by(f64::total_cmp);
     let samples: Vec<_> = times.iter().map(|t| json!([t, to_values(&passing.pose_b(*t))])).collect();
     json!({
@@ -134,6 +132,7 @@ fn record(number: u64, (a, b): (&str, &str), passing: &Passing, outcome: &Outcom
         "family": family_name(passing),
         "contact": passing.kinds,
         "gap": passing.gap,
+        "passes": passing.contact_time,
         "outcome": name,
         "time": time,
         "sampled": outcome.sampled,
@@ -151,7 +150,9 @@ fn run(args: &[String]) -> Fallible<bool> {
     let motions: u64 = number_after(args, "--motions").unwrap_or(10_000);
     let seed: u64 = number_after(args, "--seed").unwrap_or(1);
     let from: u64 = number_after(args, "--from").unwrap_or(0);
-    let [writes_all, certified] = ["--all", "--certified"].map(|name| args.iter().any(|a| a == name));
+    let [writes_all, certified, unsampled] =
+        ["--all", "--certified", "--unsampled"].map(|name| args.iter().any(|a| a == name));
+    let checks = Checks { certified, sampled: !unsampled };
     let mut out = match number_after::<String>(args, "--jsonl") {
         Some(path) => Some(std::fs::File::create(&path).map_err(|e| format!("{path}: {e}"))?),
         None => None,
@@ -163,7 +164,7 @@ fn run(args: &[String]) -> Fallible<bool> {
     let mut first = from;
     while first < from + motions {
         let last = (first + BATCH).min(from + motions);
-        let one = |k| check(&solids, seed, k, certified);
+        let one = |k| check(&solids, seed, k, checks);
         let results: Vec<_> = (first..last).into_par_iter().map(one).collect();
         for (number, (files, result)) in (first..).zip(results) {
             let Some(result) = result else { continue };

@@ -63,13 +63,22 @@ pub struct Passing {
     own_b: Pose,
 }
 
+/// How a motion is checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Checks {
+    /// Whether the queries of `time_of_contact` are certified.
+    pub certified: bool,
+    /// Whether the result is compared with dense samples.
+    pub sampled: bool,
+}
+
 /// Result of a motion, compared with the reference.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Result of the runtime.
     pub passage: Passage,
     /// Time (s) of the first contact by samples, or of the set contact if B enters A there earlier;
-    /// `None` without a contact.
+    /// `None` without a contact or without samples.
     pub sampled: Option<f64>,
     /// Whether the result and the reference differ only within the tolerance of a grazing contact.
     pub is_grazing: bool,
@@ -122,29 +131,32 @@ impl Passing {
         self.motion.poses(time)[1] * self.own_b.inverse()
     }
 
-    /// Computes the first contact by the runtime and compares it with samples; `None` if the solids are
-    /// not apart at the start.
+    /// Computes the first contact by the runtime and compares it with samples, if `checks` selects them;
+    /// `None` if the solids are not apart at the start.
     ///
     /// # Errors
     /// A query fails.
-    pub fn check(&self, a: &NamedSolid, b: &NamedSolid, certified: bool) -> Fallible<Option<Outcome>> {
+    pub fn check(&self, a: &NamedSolid, b: &NamedSolid, checks: Checks) -> Fallible<Option<Outcome>> {
         let mut samples = Samples::new(self, a, b);
         let start = samples.at(0.0)?;
         if start.is_hit() {
             return Ok(None);
         }
         let [path_a, path_b] = self.motion.paths()?;
-        let query = QueryOptions { d_max: 0.0, certified, ..QueryOptions::default() };
+        let query = QueryOptions { d_max: 0.0, certified: checks.certified, ..QueryOptions::default() };
         let options = PassageOptions { query, ..PassageOptions::default() };
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
         let passage = time_of_contact(&mut pair, &path_a, &path_b, &options).map_err(|e| e.to_string())?;
+        let tolerance = samples.pair.tolerances().tol;
+        if !checks.sampled {
+            return Ok(Some(Outcome { passage, sampled: None, is_grazing: false, fault: None, tolerance }));
+        }
         let sampled = samples.first_contact(start)?;
         // The footpoints of the set contact coincide at its time, even if the queries there report no
         // contact.
         let set_contact = (self.family == Family::Through).then_some(self.contact_time);
         let sampled = sampled.into_iter().chain(set_contact).reduce(f64::min);
         let (fault, is_grazing) = samples.compare(&passage, sampled)?;
-        let tolerance = samples.pair.tolerances().tol;
         Ok(Some(Outcome { passage, sampled, is_grazing, fault, tolerance }))
     }
 }
