@@ -563,6 +563,10 @@ pub struct DiffArgs {
     /// Ignore relative differences of areas, volumes and inertia below this value
     #[arg(long, value_name = "PART", default_value_t = 1e-9, value_parser = non_negative)]
     pub relative: f64,
+    /// Do not measure the volumes by which solids differ, which takes most of the time of solids with many
+    /// faces
+    #[arg(long)]
+    pub skip_volumes: bool,
     /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,

@@ -6,7 +6,8 @@ use crate::page::{Cell, Row, report};
 use crate::{CommandOutcome, folder, interrupt, table};
 use anyhow::{Context as _, bail, ensure};
 use feeler_assembly::{
-    ComparisonTolerances, DifferenceKind, ModelComparison, PartCounts, VolumeDifference, compare_volumes,
+    ComparisonTolerances, DifferenceKind, ModelComparison, PartCounts, VolumeDifference, compare_models,
+    compare_volumes,
 };
 use feeler_hierarchy::whole;
 use feeler_import as import;
@@ -91,7 +92,7 @@ pub(crate) fn run(
         let outcome = match files {
             Versions { old: None, .. } => FileOutcome::Added,
             Versions { new: None, .. } => FileOutcome::Removed,
-            Versions { old: Some(old), new: Some(new) } => compare_files(old, new, args.read.reading(), &tol),
+            Versions { old: Some(old), new: Some(new) } => compare_files(old, new, args, &tol),
         };
         File { name: name.clone(), outcome }
     };
@@ -175,22 +176,21 @@ fn models(below: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     Ok(out)
 }
 
-fn compare_files(
-    old: &Path,
-    new: &Path,
-    reading: import::Reading,
-    tol: &ComparisonTolerances,
-) -> FileOutcome {
+fn compare_files(old: &Path, new: &Path, args: &DiffArgs, tol: &ComparisonTolerances) -> FileOutcome {
     // Files with equal bytes are equal models and are not prepared.
     if let (Ok(a), Ok(b)) = (import::read(old), import::read(new))
         && a == b
     {
         return FileOutcome::Compared(ModelComparison::default(), Vec::new());
     }
-    let model = |path: &Path| Ok::<_, anyhow::Error>(import::load_with(path, reading)?.0);
+    let model = |path: &Path| Ok::<_, anyhow::Error>(import::load_with(path, args.read.reading())?.0);
     match (model(old), model(new)) {
         (Ok(a), Ok(b)) => {
-            let (comparison, volumes) = compare_volumes(&a, &b, tol);
+            let (comparison, volumes) = if args.skip_volumes {
+                (compare_models(&a, &b, tol), Vec::new())
+            } else {
+                compare_volumes(&a, &b, tol)
+            };
             FileOutcome::Compared(comparison, volumes)
         }
         (Err(e), Ok(_)) => FileOutcome::Failed(format!("can be read now; before: {e:#}")),

@@ -7,6 +7,7 @@ use super::volume::VolumeDifference;
 use feeler_geom::Pose;
 use feeler_hierarchy::{Model, Severity};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +117,7 @@ pub fn compare_volumes(
     let (comparison, changed) = compare_parts(&facts[0], &facts[1], tol);
     let measure =
         |(subject, solids): &(String, [usize; 2])| VolumeDifference::new(subject, [old, new], *solids);
-    let volumes = changed.iter().map(measure).collect();
+    let volumes = changed.par_iter().map(measure).collect();
     (comparison, volumes)
 }
 

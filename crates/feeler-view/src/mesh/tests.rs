@@ -74,7 +74,7 @@ fn check(name: &str, solid: &Hierarchy, chord: f64) {
 
 #[test]
 fn meshes_are_closed_and_near_their_solids() {
-    for name in [
+    let names = [
         "box",
         "cylinder",
         "cone",
@@ -99,11 +99,12 @@ fn meshes_are_closed_and_near_their_solids() {
         "inch-bracket",
         "plug",
         "socket",
-    ] {
-        for solid in solids(name) {
-            check(name, &solid, 0.05);
+    ];
+    std::thread::scope(|scope| {
+        for name in names {
+            scope.spawn(move || solids(name).iter().for_each(|solid| check(name, solid, 0.05)));
         }
-    }
+    });
 }
 
 #[test]
