@@ -125,8 +125,8 @@ fn lines_end_at_column_110() {
     assert!(wide.is_empty(), "wider than {WIDTH} columns:\n{}", wide.join("\n"));
 }
 
-/// The versions that are stated a second time, for crates that depend on each other and for CMake, are that
-/// of the workspace.
+/// The versions that are stated a second time, for crates that depend on each other and for the C library,
+/// are that of the workspace.
 #[test]
 fn versions_are_equal() {
     let manifest = text(&root().join("Cargo.toml"));

@@ -28,6 +28,7 @@ use feeler_geom::trim::Side;
 use feeler_geom::{Aabb, P2, P3, Pose, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 use nalgebra::{Matrix3, Translation3};
+use rayon::prelude::*;
 
 /// Directions (frame of A, not of unit length) of the displacements of B, which are parallel to no typical
 /// face or edge. Successive lengths use them in turn. Their components are large enough that a displaced face
@@ -112,7 +113,9 @@ impl Measure<'_> {
         let (finest, margin) = self.finest();
         let shortest = MIN_DISPLACEMENT * margin;
         let longest = (MAX_DISPLACEMENT * region.diagonal()).max(shortest);
-        let samples = [Which::A, Which::B].map(|which| self.near_samples(which, region, longest, &finest));
+        let samples_of = |which| self.near_samples(which, region, longest, &finest);
+        let (of_a, of_b) = rayon::join(|| samples_of(Which::A), || samples_of(Which::B));
+        let samples = [of_a, of_b];
         let mut best: Option<Overlap> = None;
         let mut keep = |found: Overlap| {
             best = best.filter(|b| b.error <= found.error).or(Some(found));
@@ -156,8 +159,10 @@ impl Measure<'_> {
         samples: &[Vec<NearSample>; 2],
     ) -> Option<(Overlap, bool)> {
         let ctx = Context { tol: *tol, ..*self.ctx };
-        let mut sides = vec![self.one_sided(&ctx, region, step)?];
-        sides.extend(self.one_sided(&ctx, region, &-step));
+        let side = |step: V3| self.one_sided(&ctx, region, &step);
+        let (first, second) = rayon::join(|| side(*step), || side(-step));
+        let mut sides = vec![first?];
+        sides.extend(second);
         let sums = mean(&sides)?;
         let [a, b] = [self.ctx.a, self.ctx.b].map(Body::hierarchy);
         let off_first = sides.iter().map(|s| (s.first - sums.volume).abs()).fold(0.0, f64::max);
@@ -186,12 +191,16 @@ impl Measure<'_> {
     /// Sums extrapolated from displacements of B by multiples of `step` (frame of A). `None` if a part of a
     /// boundary is missing at one of them.
     fn one_sided(&self, ctx: &Context<'_>, region: &Aabb, step: &V3) -> Option<OneSided> {
-        let mut at = Vec::new();
-        for k in MULTIPLES {
-            let pose_ab = Translation3::from(*step * k) * ctx.pose_ab;
+        let sums_at = |k: &f64| {
+            let pose_ab = Translation3::from(*step * *k) * ctx.pose_ab;
             let ctx = Context { pose_ab, pose_ba: pose_ab.inverse(), ..*ctx };
-            at.push(Some(self.sums(&ctx, region)).filter(|s| s.is_sound)?);
-        }
+            Some(self.sums(&ctx, region)).filter(|sums| sums.is_sound)
+        };
+        // A displacement at which a part of a boundary is missing makes the others superfluous. It is mostly
+        // the shortest one.
+        let [shortest, longer @ ..] = &MULTIPLES;
+        let mut at = vec![sums_at(shortest)?];
+        at.extend(longer.par_iter().map(sums_at).collect::<Option<Vec<_>>>()?);
         // Values at 0 of the polynomials through the values at 1 to 3 and at 1 to 4.
         let at_zero = |value: &dyn Fn(&BoundarySums) -> f64| {
             let [x, y, z, w] = [0, 1, 2, 3].map(|k| value(&at[k]));
