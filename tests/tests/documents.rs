@@ -132,9 +132,13 @@ fn versions_are_equal() {
     let manifest = text(&root().join("Cargo.toml"));
     let version = manifest.lines().find_map(|line| line.strip_prefix("version = ")).expect("a version");
     let mut crates = 0;
-    for line in manifest.lines().filter(|line| line.contains("path = \"")) {
-        assert!(line.contains(&format!("version = {version},")), "{line}");
-        crates += 1;
+    let mut manifests = vec![root().join("Cargo.toml")];
+    files(&root().join("crates"), "toml", &mut manifests);
+    for line in manifests.iter().map(|path| text(path)).collect::<String>().lines() {
+        if line.contains("version = \"") && line.contains("path = \"") {
+            assert!(line.contains(&format!("version = {version},")), "{line}");
+            crates += 1;
+        }
     }
     assert!(crates > 20, "{crates} crates");
     let cmake = text(&root().join("crates/feeler-capi/CMakeLists.txt"));

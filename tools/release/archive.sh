@@ -5,7 +5,7 @@
 #     tools/release/archive.sh [FOLDER]
 #
 # Writes feeler-VERSION-TARGET.tar.gz and its SHA-256 sum to FOLDER (target/release-archive). PROFILE selects the
-# profile of cargo (dist). Two runs of one commit with one toolchain write the same bytes.
+# profile of cargo (dist). Needs CMake, GNU tar and GNU install. Two runs of one commit with one toolchain write the same bytes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${1:-target/release-archive}
@@ -30,7 +30,7 @@ completions zsh zsh/site-functions/_feeler
 completions fish fish/vendor_completions.d/feeler.fish
 "$program" man "$stage/share/man/man1" >/dev/null
 
-cmake -S crates/feeler-capi -B "$place/library" -DFEELER_PROFILE="$profile" \
+cmake -S crates/feeler-capi -B "$place/library" -DFEELER_PROFILE="$profile" -DFEELER_CARGO_OPTIONS=--locked \
   -Dtarget_dir="$(realpath "${CARGO_TARGET_DIR:-target}")" >/dev/null
 cmake --build "$place/library" >/dev/null
 cmake --install "$place/library" --prefix "$stage" >/dev/null

@@ -10,7 +10,7 @@ root=$PWD
 
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-cargo package --workspace --exclude feeler-benches --no-verify --quiet --target-dir "$place/target" "$@"
+cargo package --workspace --exclude feeler-tests --exclude feeler-benches --no-verify --quiet --target-dir "$place/target" "$@"
 
 mkdir "$place/crates"
 for package in "$place"/target/package/*.crate; do

@@ -16,9 +16,9 @@
 //!
 //! Each failure is printed on one line, with the pose of B at the start and the axis of its motion (angle
 //! in rad/s, shift in mm/s); `--from K --motions 1` repeats it. `--jsonl` writes these motions as JSON
-//! lines for `tools/oracle/near_contact.py`, with `--all` all motions. `--unsampled` leaves out the dense
-//! samples, which take most of the time, so that the other kernel is the only reference. Exit status 1 if
-//! one motion fails.
+//! lines for `tools/oracle/near_contact.py`, with `--all` all motions. `--unsampled` writes all motions
+//! without comparing them with dense samples, which take most of the time: the other kernel is then the
+//! only reference. Exit status 1 if one motion fails.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::near_contact::contact::RandomContact;
@@ -152,11 +152,14 @@ fn run(args: &[String]) -> Fallible<bool> {
     let from: u64 = number_after(args, "--from").unwrap_or(0);
     let [writes_all, certified, unsampled] =
         ["--all", "--certified", "--unsampled"].map(|name| args.iter().any(|a| a == name));
-    let checks = Checks { certified, sampled: !unsampled };
+    let (writes_all, checks) = (writes_all || unsampled, Checks { certified, sampled: !unsampled });
     let mut out = match number_after::<String>(args, "--jsonl") {
         Some(path) => Some(std::fs::File::create(&path).map_err(|e| format!("{path}: {e}"))?),
         None => None,
     };
+    if unsampled && out.is_none() {
+        return Err("--unsampled compares nothing: add --jsonl OUT for another kernel".to_owned());
+    }
     let solids = Folder::new(Path::new(folder))?;
     println!("{} solids", solids.len());
     let clock = Instant::now();
@@ -216,7 +219,11 @@ fn run(args: &[String]) -> Fallible<bool> {
     );
     rows.iter().for_each(|(name, row)| row.print(name));
     total.print("all");
-    println!("{} motions failed, {errors} errors", total.failed);
+    if unsampled {
+        println!("no motion was compared with samples, {errors} errors");
+    } else {
+        println!("{} motions failed, {errors} errors", total.failed);
+    }
     #[expect(clippy::cast_precision_loss, reason = "a count in a report")]
     let rate = motions as f64 / clock.elapsed().as_secs_f64();
     eprintln!("{rate:.1} motions/s");
