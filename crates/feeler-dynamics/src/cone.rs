@@ -37,6 +37,10 @@ const MAX_ITERATIONS: u32 = 100;
 /// Computes the velocities v that minimise `½ vᵀ M v − fᵀ v` under the constraints `rows`, where M is
 /// `mass` and f is `force`. Returns v and the impulse along the normal of each constraint. `mass` must
 /// be symmetric and positive definite.
+///
+/// The problem is solved under a subset of the constraints, to which those are added that its solution
+/// violates: a solution under a subset that satisfies all constraints is the solution under all of them.
+/// The subset begins with the constraints whose slack without contacts is at most the largest violation.
 pub(crate) fn solve(
     mass: &DMatrix<f64>,
     force: &DVector<f64>,
@@ -44,62 +48,105 @@ pub(crate) fn solve(
 ) -> Result<(DVector<f64>, Vec<f64>), Unsolved> {
     let cholesky = mass.clone().cholesky().ok_or(Unsolved::NotConverged)?;
     let free = cholesky.solve(force);
-    if rows.iter().all(|r| r.is_satisfied(&free)) {
-        return Ok((free, vec![0.0; rows.len()]));
+    let mut impulses = vec![0.0; rows.len()];
+    let most = rows.iter().map(|r| -r.slack(&free)).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return Ok((free, impulses));
     }
-    // In the coordinates Lᵀ v the mass matrix is the identity, whatever the sizes of the bodies.
     let lower = cholesky.l();
-    let whitened = |row: &DVector<f64>| lower.solve_lower_triangular(row).ok_or(Unsolved::NotConverged);
-    let start = lower.transpose() * &free;
-    let n = force.len();
-    let (mut columns, mut bound, mut cones) = (Vec::new(), Vec::new(), Vec::new());
-    for row in rows {
-        let all = std::iter::once(&row.normal).chain(row.tangents.iter().flatten());
-        for (k, line) in all.enumerate() {
-            let line = whitened(line)?;
-            // Bounds are relative to the velocities without contacts.
-            let here = line.dot(&start);
-            columns.push(line);
-            bound.push(here + if k == 0 { row.gap } else { 0.0 });
+    let problem = Whitened::new(&lower, &free);
+    let mut is_used: Vec<bool> = rows.iter().map(|r| r.slack(&free) <= most).collect();
+    loop {
+        let used: Vec<usize> = (0..rows.len()).filter(|i| is_used[*i]).collect();
+        let solution = problem.solve(&used.iter().map(|i| &rows[*i]).collect::<Vec<_>>())?;
+        let missed = |i: &usize| !is_used[*i] && rows[*i].slack(&solution.v) < -ACCURACY * solution.scale;
+        let missed: Vec<usize> = (0..rows.len()).filter(missed).collect();
+        if missed.is_empty() {
+            for (i, impulse) in used.iter().zip(solution.impulses) {
+                impulses[*i] = impulse;
+            }
+            return Ok((solution.v, impulses));
         }
-        cones.push(match row.tangents {
-            None => SupportedConeT::NonnegativeConeT(1),
-            Some(_) => SupportedConeT::SecondOrderConeT(3),
-        });
-    }
-    // Scale the speeds to the order of 1.
-    let scale = bound.iter().fold(f64::MIN_POSITIVE, |m: f64, b| m.max(b.abs()));
-    let a = sparse(n, &columns);
-    let bound: Vec<f64> = bound.iter().map(|b| b / scale).collect();
-    let settings = DefaultSettings {
-        verbose: false,
-        max_iter: MAX_ITERATIONS,
-        tol_gap_abs: ACCURACY,
-        tol_gap_rel: ACCURACY,
-        tol_feas: ACCURACY,
-        presolve_enable: false,
-        ..DefaultSettings::default()
-    };
-    let identity = CscMatrix::identity(n);
-    let mut solver = DefaultSolver::new(&identity, &vec![0.0; n], &a, &bound, &cones, settings)
-        .map_err(|_| Unsolved::NotConverged)?;
-    solver.solve();
-    match solver.solution.status {
-        SolverStatus::Solved | SolverStatus::AlmostSolved => {}
-        SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
-            return Err(Unsolved::Contradiction);
+        for i in missed {
+            is_used[i] = true;
         }
-        _ => return Err(Unsolved::NotConverged),
     }
-    let y = DVector::from_column_slice(&solver.solution.x) * scale + start;
-    let v = lower.transpose().solve_upper_triangular(&y).ok_or(Unsolved::NotConverged)?;
-    let mut impulses = Vec::with_capacity(rows.len());
-    let mut next = 0;
-    for row in rows {
-        impulses.push(solver.solution.z[next] * scale);
-        next += if row.tangents.is_some() { 3 } else { 1 };
+}
+
+/// Coordinates Lᵀ v, in which the mass matrix L Lᵀ is the identity, whatever the sizes of the bodies.
+struct Whitened<'a> {
+    /// Cholesky factor L of the mass matrix.
+    lower: &'a DMatrix<f64>,
+    /// Velocities without contacts, in these coordinates.
+    start: DVector<f64>,
+}
+
+/// Solution under some of the constraints.
+struct Solution {
+    v: DVector<f64>,
+    /// Impulse along the normal of each constraint that was used.
+    impulses: Vec<f64>,
+    /// Largest speed (mm/s) by which the velocities without contacts are off a constraint.
+    scale: f64,
+}
+
+impl<'a> Whitened<'a> {
+    fn new(lower: &'a DMatrix<f64>, free: &DVector<f64>) -> Self {
+        Self { lower, start: lower.transpose() * free }
     }
-    Ok((v, impulses))
+
+    fn solve(&self, rows: &[&Row]) -> Result<Solution, Unsolved> {
+        let Self { lower, start } = self;
+        let n = start.len();
+        let (mut columns, mut bound, mut cones) = (Vec::new(), Vec::new(), Vec::new());
+        for row in rows {
+            let all = std::iter::once(&row.normal).chain(row.tangents.iter().flatten());
+            for (k, line) in all.enumerate() {
+                let line = lower.solve_lower_triangular(line).ok_or(Unsolved::NotConverged)?;
+                // Bounds are relative to the velocities without contacts.
+                let here = line.dot(start);
+                columns.push(line);
+                bound.push(here + if k == 0 { row.gap } else { 0.0 });
+            }
+            cones.push(match row.tangents {
+                None => SupportedConeT::NonnegativeConeT(1),
+                Some(_) => SupportedConeT::SecondOrderConeT(3),
+            });
+        }
+        // Scale the speeds to the order of 1.
+        let scale = bound.iter().fold(f64::MIN_POSITIVE, |m: f64, b| m.max(b.abs()));
+        let a = sparse(n, &columns);
+        let bound: Vec<f64> = bound.iter().map(|b| b / scale).collect();
+        let settings = DefaultSettings {
+            verbose: false,
+            max_iter: MAX_ITERATIONS,
+            tol_gap_abs: ACCURACY,
+            tol_gap_rel: ACCURACY,
+            tol_feas: ACCURACY,
+            presolve_enable: false,
+            ..DefaultSettings::default()
+        };
+        let identity = CscMatrix::identity(n);
+        let mut solver = DefaultSolver::new(&identity, &vec![0.0; n], &a, &bound, &cones, settings)
+            .map_err(|_| Unsolved::NotConverged)?;
+        solver.solve();
+        match solver.solution.status {
+            SolverStatus::Solved | SolverStatus::AlmostSolved => {}
+            SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
+                return Err(Unsolved::Contradiction);
+            }
+            _ => return Err(Unsolved::NotConverged),
+        }
+        let y = DVector::from_column_slice(&solver.solution.x) * scale + start;
+        let v = lower.transpose().solve_upper_triangular(&y).ok_or(Unsolved::NotConverged)?;
+        let mut impulses = Vec::with_capacity(rows.len());
+        let mut next = 0;
+        for row in rows {
+            impulses.push(solver.solution.z[next] * scale);
+            next += if row.tangents.is_some() { 3 } else { 1 };
+        }
+        Ok(Solution { v, impulses, scale })
+    }
 }
 
 /// Matrix whose rows are the negatives of `rows`, vectors of the length `n`. Each contact depends on the
@@ -118,8 +165,9 @@ fn sparse(n: usize, rows: &[DVector<f64>]) -> CscMatrix<f64> {
 }
 
 impl Row {
-    fn is_satisfied(&self, v: &DVector<f64>) -> bool {
-        self.normal.dot(v) + self.gap >= self.sliding(v)
+    /// Speed (mm/s) by which the velocities `v` satisfy the constraint; negative if they violate it.
+    fn slack(&self, v: &DVector<f64>) -> f64 {
+        self.normal.dot(v) + self.gap - self.sliding(v)
     }
 
     /// Sliding speed (mm/s) times the coefficient of friction, at the velocities `v`; 0 without
@@ -135,6 +183,8 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::rngs::SmallRng;
+    use rand::{Rng as _, SeedableRng as _};
 
     fn row(normal: &[f64], gap: f64) -> Row {
         Row { normal: DVector::from_column_slice(normal), gap, tangents: None }
@@ -164,6 +214,57 @@ mod tests {
         let mass = DMatrix::identity(1, 1);
         let rows = [row(&[1.0], -1.0), row(&[-1.0], -1.0)];
         assert_eq!(solve(&mass, &DVector::zeros(1), &rows).unwrap_err(), Unsolved::Contradiction);
+    }
+
+    /// A chain of bodies one behind the other is pushed against a wall: without contacts only the first
+    /// gap is violated, but all of them close.
+    #[test]
+    fn constraints_violated_by_the_partial_solution_are_added() {
+        let n = 5;
+        let link = |i: usize| {
+            let normal =
+                DVector::from_fn(n, |j, _| f64::from(u8::from(j == i)) - f64::from(u8::from(j + 1 == i)));
+            Row { normal, gap: if i == 0 { 0.0 } else { 1e-3 }, tangents: None }
+        };
+        let rows: Vec<Row> = (0..n).map(link).collect();
+        // The first body moves towards the wall with speed 1, the others follow at a distance.
+        let free = DVector::from_fn(n, |j, _| if j == 0 { -1e-4 } else { -1.0 });
+        let (v, impulses) = solve(&DMatrix::identity(n, n), &free, &rows).unwrap();
+        for (i, x) in v.iter().enumerate() {
+            let expected = -1e-3 * f64::from(u32::try_from(i).unwrap());
+            assert!((x - expected).abs() < 1e-10, "{v}");
+        }
+        assert!((impulses[0] - (4.0001 - 0.01)).abs() < 1e-9, "{impulses:?}");
+    }
+
+    /// The result under a growing subset of the constraints is that under all of them at once.
+    #[test]
+    fn subsets_lead_to_the_solution_of_all_constraints() {
+        let mut rng = SmallRng::seed_from_u64(46);
+        let mut partial = 0;
+        for _ in 0..200 {
+            let (n, m) = (rng.random_range(3..9), rng.random_range(1..20));
+            let mut line = || DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0));
+            let a = DMatrix::from_columns(&(0..n).map(|_| line()).collect::<Vec<_>>());
+            let mass = &a * a.transpose() + DMatrix::identity(n, n);
+            let (force, inside) = (line() * 3.0, line());
+            let rows: Vec<Row> = (0..m)
+                .map(|k| {
+                    let tangents = (k % 3 > 0).then(|| [line() * 0.3, line() * 0.3]);
+                    let mut row = Row { normal: line(), gap: 0.0, tangents };
+                    // All constraints are satisfied by the velocities `inside`.
+                    row.gap = 0.02 * f64::from(k) - row.slack(&inside);
+                    row
+                })
+                .collect();
+            let (v, impulses) = solve(&mass, &force, &rows).unwrap();
+            let cholesky = mass.clone().cholesky().unwrap();
+            let (lower, free) = (cholesky.l(), cholesky.solve(&force));
+            let all = Whitened::new(&lower, &free).solve(&rows.iter().collect::<Vec<_>>()).unwrap();
+            assert!((&v - &all.v).norm() < 1e-7 * (1.0 + all.v.norm()), "{v} {}", all.v);
+            partial += usize::from(impulses.iter().filter(|x| **x == 0.0).count() > 0);
+        }
+        assert!(partial > 100, "subsets were used in {partial} cases");
     }
 
     /// At a contact with friction, the remaining sliding velocity is along the force, and the gap opens

@@ -44,8 +44,12 @@ const BEFORE_CROSSING: f64 = 2.0 * MIN_TRIM_STEP;
 /// Only curves longer than 10¹⁰ tolerances reach it.
 const BISECTIONS: u32 = 40;
 /// Width, as a fraction of the tolerance, at which the bisection of a crossing of a trim ends. A larger value
-/// gives less exact corners; a smaller one takes more steps.
-const CROSSING_WIDTH: f64 = 1e-2;
+/// gives less exact corners. With a value below about five times [`Tolerances::trim`], the points beside the
+/// zero of the interpolated gaps are on the same side, because points on a trim count as inside, and the
+/// bisection takes three times as many steps.
+///
+/// [`Tolerances::trim`]: crate::Tolerances::trim
+const CROSSING_WIDTH: f64 = 0.1;
 
 /// Scratch buffers reused between queries.
 #[derive(Debug, Default)]
@@ -363,6 +367,8 @@ fn walk_on(
     let mut next = 0;
     let mut s = 0.0;
     let mut last: Option<(f64, bool)> = None;
+    // Member at the last point, if it was computed.
+    let mut last_member: Option<Member> = None;
     // Whether no trim of the other face intersects the last step.
     let mut is_free = false;
     let mut sampled = f64::NEG_INFINITY;
@@ -393,15 +399,16 @@ fn walk_on(
         if let Some((before, was)) = last
             && was != inside
         {
-            let places = if was { (before, s) } else { (s, before) };
-            out.extend(last_inside((set, own), &at, places, length).and_then(|m| set.sample(&m, true)));
+            let (from, to) = ((before, last_member.or_else(|| at(before))), (s, member.or_else(|| at(s))));
+            let (inner, outer) = if was { (from, to) } else { (to, from) };
+            out.extend(last_inside((set, own), &at, inner, outer, length).and_then(|m| set.sample(&m, true)));
         }
         next += u32::from(is_station);
         out.extend(member.as_ref().and_then(|m| set.sample(m, is_station)));
         if s >= 1.0 || (ends_only && inside) {
             return;
         }
-        last = Some((s, inside));
+        (last, last_member) = (Some((s, inside)), member);
         // A point on a trim of the other face has no clearance.
         let shared = member.as_ref().is_some_and(|m| m.is_on_trim_of_other(own));
         if let Some(image) = image {
@@ -427,16 +434,16 @@ fn walk_on(
 }
 
 /// Bisects between a point inside the trims and one outside, down to a fraction of the tolerance, and
-/// returns the last member inside. `inner` and `outer` are the parameters of the two points, as fractions
-/// of a curve of the length `length` (mm). `at` returns the member at a parameter; `own` is the body
-/// whose trim is followed, if any. `None` if no member at `inner` exists.
+/// returns the last member inside. The points are given by their parameters, as fractions of a curve of
+/// the length `length` (mm), and their members. `at` returns the member at a parameter; `own` is the body
+/// whose trim is followed, if any. `None` if no member at the inner point exists.
 fn last_inside(
     (set, own): (&FamilySet<'_>, Option<Which>),
     at: &dyn Fn(f64) -> Option<Member>,
-    (mut inner, mut outer): (f64, f64),
+    (mut inner, mut last): (f64, Option<Member>),
+    (mut outer, of_outer): (f64, Option<Member>),
     length: f64,
 ) -> Option<Member> {
-    let (mut last, of_outer) = (at(inner), at(outer));
     let most = 2.0 * (inner - outer).abs() * length;
     let gap = |m: Option<&Member>| m.map_or(0.0, |m| clearance(set, m, own, most));
     let (mut gap_inside, mut gap_outside) = (gap(last.as_ref()), gap(of_outer.as_ref()));
