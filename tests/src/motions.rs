@@ -27,9 +27,7 @@ use crate::conformal::Fault;
 use crate::conformal::shapes::{Shape, cylinder, tube, turned};
 use crate::part_of;
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{
-    Body, ContactTracker, GapPrediction, StepBound, StepContact, StepContactKind, TrackerOptions,
-};
+use feeler_runtime::{Body, Contact, ContactKind, ContactTracker, GapPrediction, StepBound, TrackerOptions};
 use nalgebra::{Matrix3, Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -420,9 +418,9 @@ impl Update<'_> {
     }
 
     /// Footpoints and normal of a contact in the world.
-    fn placed(&self, c: &StepContact) -> (P3, P3, V3) {
+    fn placed(&self, c: &Contact) -> (P3, P3, V3) {
         let [a, b] = self.sides().map(|k| &self.poses[k]);
-        (a * c.local_a, b * c.local_b, a * c.normal)
+        (a * c.local_a, b * c.local_b, a * c.local_normal)
     }
 
     fn distance(&self, k: usize, p: &P3) -> f64 {
@@ -435,13 +433,13 @@ impl Update<'_> {
         for c in self.tracker.contacts() {
             let (p_a, p_b, _) = self.placed(c);
             let kind = match c.kind {
-                StepContactKind::Strict => 0,
-                StepContactKind::Quasi => 1,
-                StepContactKind::Sample => 2,
-                StepContactKind::Extended => 3,
+                ContactKind::Strict | ContactKind::Conformal => 0,
+                ContactKind::Quasi => 1,
+                ContactKind::Sample => 2,
+                ContactKind::Extended => 3,
             };
             seen.contacts[kind] += 1;
-            let is_distance = matches!(c.kind, StepContactKind::Strict | StepContactKind::Sample);
+            let is_distance = c.kind.is_minimum() || c.kind == ContactKind::Sample;
             if !is_distance && c.gap > -ERROR {
                 // The gap is the distance along the normal, which is less than the distance of the
                 // footpoints.
@@ -482,8 +480,8 @@ impl Update<'_> {
             for d in &contacts[..k] {
                 let apart = (c.local_a - d.local_a).norm().max((c.local_b - d.local_b).norm());
                 // A sample at fixed parameters may be at a minimum.
-                let is_sample = [c, d].iter().any(|c| c.kind == StepContactKind::Sample);
-                if !is_sample && apart < 1e-4 && (c.normal - d.normal).norm() < 1e-3 {
+                let is_sample = [c, d].iter().any(|c| c.kind == ContactKind::Sample);
+                if !is_sample && apart < 1e-4 && (c.local_normal - d.local_normal).norm() < 1e-3 {
                     faults.push(Fault { demand: "once", text: format!("reported twice: {c:?} and {d:?}") });
                 }
             }
@@ -491,7 +489,7 @@ impl Update<'_> {
     }
 
     /// Change (mm) of a contact's gap by a displacement of the mover, to first order.
-    fn rate(&self, c: &StepContact, [shift, spin]: &[V3; 2]) -> f64 {
+    fn rate(&self, c: &Contact, [shift, spin]: &[V3; 2]) -> f64 {
         let (p_a, p_b, n) = self.placed(c);
         let is_b = self.sides()[1] == self.case.mover;
         let (p, n) = if is_b { (p_b, n) } else { (p_a, -n) };
@@ -570,7 +568,7 @@ impl Update<'_> {
         let axes = self.poses[self.case.mover].rotation.to_rotation_matrix();
         let softness = axes.matrix() * mover.softness * axes.matrix().transpose();
         let is_b = self.sides()[1] == self.case.mover;
-        let push = |c: &StepContact| {
+        let push = |c: &Contact| {
             let (p_a, p_b, n) = self.placed(c);
             let (p, n) = if is_b { (p_b, n) } else { (p_a, -n) };
             [n, softness * (p - self.center()).cross(&n)]

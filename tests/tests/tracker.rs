@@ -3,8 +3,8 @@
 use feeler_brep::fixtures::prism;
 use feeler_geom::{Pose, V3, math};
 use feeler_runtime::{
-    ContactPair, ContactTracker, FeatureKind, GapPrediction, QueryError, QueryOptions, Status, StepBound,
-    StepContact, StepContactKind, TrackedStatus, TrackerOptions,
+    Contact, ContactKind, ContactPair, ContactTracker, FeatureKind, GapPrediction, QueryError, QueryOptions,
+    Status, StepBound, TrackedStatus, TrackerOptions,
 };
 use feeler_tests::corpus::scenarios;
 use feeler_tests::{model, part_of};
@@ -29,9 +29,9 @@ fn a_tilted_box_keeps_its_corners() {
     for tilt in [0.0, 1e-5, 1e-4] {
         let pose = Pose::new(V3::new(0.3, 0.2, height + 0.002), V3::new(tilt, 0.5 * tilt, 0.1));
         tracker.update(&Pose::identity(), &pose, bound(1e-3, 0.05)).unwrap();
-        let kinds = |kind| tracker.contacts().iter().filter(|c| c.kind == kind).count();
+        let minima = tracker.contacts().iter().filter(|c| c.kind.is_minimum()).count();
         assert!(tracker.contacts().len() >= 4, "{tilt}: {:?}", tracker.contacts());
-        assert_eq!(kinds(StepContactKind::Strict), if tilt == 0.0 { 4 } else { 1 }, "{tilt}");
+        assert_eq!(minima, if tilt == 0.0 { 4 } else { 1 }, "{tilt}");
         // The area's corners are crossings of edges; their gaps vary by the tilt over the box.
         let spread = tilt * 50.0 + 1e-9;
         assert!(tracker.contacts().iter().all(|c| (c.gap - 0.002).abs() <= spread), "{tilt}");
@@ -150,7 +150,7 @@ fn the_other_flank_of_an_obtuse_corner_is_extended() {
         let flank = V3::new(-sin, cos, 0.0);
         let found = tracker.contacts().iter().find(|c| c.normal.dot(&flank) > 1.0 - 1e-6);
         let found = found.unwrap_or_else(|| panic!("{degrees}: {:?}", tracker.contacts()));
-        assert_eq!(found.kind, StepContactKind::Extended);
+        assert_eq!(found.kind, ContactKind::Extended);
         let gap = 0.05 * sin + 1e-3 * cos;
         assert!((found.gap - gap).abs() < 1e-9, "{} {gap}", found.gap);
     }
@@ -227,7 +227,7 @@ fn strict_contacts_agree_with_a_query() {
             let mut fresh = ContactPair::new(a.clone(), b.clone());
             let mut expected: Vec<f64> =
                 fresh.query(&Pose::identity(), &pose, &options).unwrap().iter().map(|l| l.gap).collect();
-            let strict = tracker.contacts().iter().filter(|c| c.kind == StepContactKind::Strict);
+            let strict = tracker.contacts().iter().filter(|c| c.kind.is_minimum());
             let mut found: Vec<f64> = strict.map(|c| c.gap).collect();
             expected.sort_by(f64::total_cmp);
             found.sort_by(f64::total_cmp);
@@ -415,9 +415,9 @@ fn round_borders_are_sampled_if_they_are_splines() {
     let mut tracker = ContactTracker::new(scene.a.0.clone(), scene.b.0.clone(), TrackerOptions::default());
     tracker.update(&Pose::identity(), &pose_b, bound(2e-3, 0.2)).expect("the set of a step");
     // The border faces the bore at this height in the frame of A.
-    let is_on_border = |c: &&StepContact| {
-        c.kind == StepContactKind::Sample
-            && matches!(c.features[1].0, FeatureKind::Edge)
+    let is_on_border = |c: &&Contact| {
+        c.kind == ContactKind::Sample
+            && matches!(c.feature_b.kind, FeatureKind::Edge)
             && (c.local_a.z - 26.98).abs() < 0.1
     };
     let border = tracker.contacts().iter().filter(is_on_border);
@@ -462,7 +462,7 @@ fn tiny_motions_move_the_contacts() {
             copy.update(&id, &end, bound(1e-3, 0.02)).unwrap();
             assert_eq!(tracker.contacts(), copy.contacts());
             assert_eq!(tracker.status(), copy.status());
-            let same = |x: &StepContact, y: &StepContact| x.local_a == y.local_a && x.local_b == y.local_b;
+            let same = |x: &Contact, y: &Contact| x.local_a == y.local_a && x.local_b == y.local_b;
             let after = tracker.contacts();
             let is_moved = before.len() == after.len() && before.iter().zip(after).all(|(x, y)| same(x, y));
             *moved += usize::from(is_moved && !before.is_empty());
@@ -472,8 +472,8 @@ fn tiny_motions_move_the_contacts() {
             assert_eq!(found.is_some(), expected.is_some(), "{at:?} {k}");
             let off = found.zip(expected).map_or(0.0, |(found, expected)| (found - expected).abs());
             assert!(off <= displacement, "{at:?} {k}: {found:?} {expected:?}");
-            for c in fresh.contacts().iter().filter(|c| c.kind == StepContactKind::Strict) {
-                let near = |x: &&StepContact| {
+            for c in fresh.contacts().iter().filter(|c| c.kind.is_minimum()) {
+                let near = |x: &&Contact| {
                     (x.gap - c.gap).abs() <= displacement && (x.local_a - c.local_a).norm() < 1e-3 * size
                 };
                 let found = after.iter().filter(near).any(|x| x.normal.dot(&c.normal) > 0.999);

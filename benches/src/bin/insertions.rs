@@ -168,7 +168,7 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: WorldSettings) -> Exi
             };
             run.add(1e3 * (cpu_seconds() - begun), &report);
             excess = excess.max((world.energy() - begin) / (weight * size));
-            let number_and_place = |c: &WorldContact| (c.contact.id, c.points[0]);
+            let number_and_place = |c: &WorldContact| (c.contact.id, c.contact.point_a);
             let now: BTreeMap<u64, P3> = world.contacts().iter().map(number_and_place).collect();
             if t > 0.8 * time {
                 shaken.push((world.body(id).spin - spin).norm_squared() / (step * step));

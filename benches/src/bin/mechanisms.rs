@@ -191,7 +191,7 @@ fn screwed(
         let body = world.body(id);
         run.bits = folded(run.bits, &body.pose);
         let near = world.contacts().iter().filter(|c| c.contact.gap <= MAX_TRACKED_GAP);
-        let now: BTreeMap<u64, P3> = near.map(|c| (c.contact.id, c.points[0])).collect();
+        let now: BTreeMap<u64, P3> = near.map(|c| (c.contact.id, c.contact.point_a)).collect();
         let fastest = step * (body.velocity.norm() + 3.0 * body.spin.norm());
         if k > settle {
             run.lost += last.keys().filter(|id| !now.contains_key(id)).count();

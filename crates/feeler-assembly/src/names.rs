@@ -13,12 +13,14 @@ pub fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// Name of a kind of contact: `strict`, `quasi` or `conformal`.
+/// Name of a kind of contact: `strict`, `quasi`, `conformal`, `sample` or `extended`.
 #[must_use]
 pub fn contact_kind_name(kind: ContactKind) -> &'static str {
     match kind {
         ContactKind::Strict => "strict",
         ContactKind::Quasi => "quasi",
         ContactKind::Conformal => "conformal",
+        ContactKind::Sample => "sample",
+        ContactKind::Extended => "extended",
     }
 }

@@ -107,7 +107,7 @@ dSurfaceParameters surface(const Arguments &args) {
 
 // A contact that pushes the moving body along the normal of the fixed one. ODE treats an open contact as a
 // closed one: its gap is given as a velocity along the normal.
-dContact joint(const feeler::StepContact &found, const Arguments &args) {
+dContact joint(const feeler::Contact &found, const Arguments &args) {
     dContact out{};
     out.surface = surface(args);
     for (int k = 0; k < 3; ++k) {
@@ -183,7 +183,7 @@ public:
             start.restore(body);
         }
     }
-    const std::vector<feeler::StepContact> &contacts() const { return tracker_.contacts(); }
+    const std::vector<feeler::Contact> &contacts() const { return tracker_.contacts(); }
     std::uint64_t uncovered() const { return tracker_.counts().uncovered; }
 
 private:

@@ -32,7 +32,6 @@ using QueryOptions = FeelerQueryOptions;
 using SceneContact = FeelerSceneContact;
 using Status = FeelerStatus;
 using StepBound = FeelerStepBound;
-using StepContact = FeelerStepContact;
 using TightBend = FeelerTightBend;
 using TrackedPair = FeelerTrackedPair;
 using TrackedStatus = FeelerTrackedStatus;
@@ -311,7 +310,7 @@ public:
         return report;
     }
     /// Contacts of the last update, by ascending id; valid until the next update.
-    const std::vector<StepContact> &contacts() const noexcept { return contacts_; }
+    const std::vector<Contact> &contacts() const noexcept { return contacts_; }
     /// Second derivative of the gap of each contact, a symmetric 6 × 6 matrix H: a twist ξ of B at A's origin, in A's
     /// frame (mm, then rad), changes the gap by gap_rate·ξ + ½ ξᵀHξ up to third order. NaN for a contact that is not
     /// isolated, for example a member of a conformal set.
@@ -392,7 +391,7 @@ public:
 private:
     explicit ContactTracker(FeelerContactTracker *tracker) : tracker_(tracker, feeler_contact_tracker_free) {}
     std::unique_ptr<FeelerContactTracker, void (*)(FeelerContactTracker *)> tracker_;
-    std::vector<StepContact> contacts_;
+    std::vector<Contact> contacts_;
 };
 
 /// Finding of a clearance check about two parts.
@@ -530,7 +529,7 @@ public:
     /// Near pairs of the last `track`; some may have no contacts. Valid until the next call.
     const std::vector<TrackedPair> &tracked_pairs() { return all(tracked_pairs_, feeler_scene_tracked_pairs); }
     /// Contacts of the near pairs, pair by pair. Valid until the next call.
-    const std::vector<StepContact> &tracked_contacts() {
+    const std::vector<Contact> &tracked_contacts() {
         return all(tracked_contacts_, feeler_scene_tracked_contacts);
     }
     /// Returns whether the contacts suffice for the motion from the poses of the last `track` to the present poses.
@@ -561,7 +560,7 @@ private:
     std::vector<SceneContact> contacts_;
     std::vector<ContactEvent> events_;
     std::vector<TrackedPair> tracked_pairs_;
-    std::vector<StepContact> tracked_contacts_;
+    std::vector<Contact> tracked_contacts_;
 };
 
 /// Deformable curves with a radius among solids that move.

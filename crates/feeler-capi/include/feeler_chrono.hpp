@@ -79,7 +79,7 @@ public:
             pair->tracker.update(a, b, pair->tracker.expected_bound(a, b, forced, pair->max_displacement));
             unexplained_ += pair->tracker.status() == FEELER_TRACKED_STATUS_INTERFERING;
             std::map<std::uint64_t, Cache> caches;
-            for (const StepContact &contact : pair->tracker.contacts()) {
+            for (const Contact &contact : pair->tracker.contacts()) {
                 if (!contact.is_active) continue;
                 // Moving the node of the map keeps the address of the cache.
                 auto node = pair->caches.extract(contact.id);
@@ -114,7 +114,7 @@ private:
         return chrono::ChVector3d(v[0] * unit, v[1] * unit, v[2] * unit);
     }
 
-    chrono::ChCollisionInfo info(const Pair &pair, const StepContact &c, Cache &cache) const {
+    chrono::ChCollisionInfo info(const Pair &pair, const Contact &c, Cache &cache) const {
         chrono::ChCollisionInfo info; // with the default eff_radius
         info.modelA = pair.a.body->GetCollisionModel().get();
         info.modelB = pair.b.body->GetCollisionModel().get();

@@ -90,15 +90,35 @@ pub struct FeelerFeatureRef {
     pub kind: u32,
     /// Index of the feature among the solid's features of this kind.
     pub index: u32,
-    /// Number of the feature's entity in the STEP file; 0 if no entity exists, and in contacts of
-    /// trackers.
+    /// Number of the feature's entity in the STEP file; 0 if no entity exists.
     pub source: u64,
     /// Parameters of the footpoint on the surface or curve of the feature: u and v on a face, t and 0 on
     /// an edge, zeros at a vertex.
     pub uv: [f64; 2],
 }
 
-/// Local minimum of the distance between two solids, in mm and world coordinates.
+/// Kind of a contact: of a minimum of the distance, or of a constraint of a step.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FeelerContactKind {
+    /// Isolated local minimum of the distance.
+    #[default]
+    Strict = 0,
+    /// Quasi-minimum: not a local minimum, but may become one by a small rotation (the option `quasi_angle`
+    /// of a query, or the rotation of a step).
+    Quasi = 1,
+    /// Sample of a conformal set, that is of a connected set of equal minima.
+    Conformal = 2,
+    /// Sample of the gap between two nearly conformal features, at fixed parameters of one of them. Only
+    /// trackers report it.
+    Sample = 3,
+    /// Quasi-minimum with a footpoint on the extension of a face beyond a concave edge. Only trackers
+    /// report it.
+    Extended = 4,
+}
+
+/// Local minimum of the distance between two solids, or another constraint of a step that a tracker
+/// reports, in mm and world coordinates. The contacts of a tracker are at the poses of the last update.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeelerContact {
@@ -115,28 +135,40 @@ pub struct FeelerContact {
     pub local_a: [f64; 3],
     /// Footpoint on B in B's own coordinates.
     pub local_b: [f64; 3],
-    /// Unit normal at `point_a`, outward from A and towards B: `point_b - point_a = distance * normal`.
-    /// It stays outward from A if the distance is negative.
+    /// Unit normal at `point_a`, outward from A and towards B: `point_b - point_a = distance * normal` for
+    /// a minimum. It stays outward from A if the distance is negative. A contact pushes B in this direction.
     pub normal: [f64; 3],
+    /// `normal` in A's own coordinates.
+    pub local_normal: [f64; 3],
+    /// First derivative of `gap` with respect to a twist of B at A's origin, in A's frame: three
+    /// components for the translation (mm), then three for the rotation (rad).
+    pub gap_rate: [f64; 6],
     /// Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
     /// infinite across an edge and at a vertex.
     pub curvature_a: [f64; 2],
     /// Smallest and largest normal curvature of B at the footpoint (1/mm), positive where B is convex.
     pub curvature_b: [f64; 2],
     /// Identity of the contact in its pair of bodies; constant from query to query while the footpoints
-    /// stay on their features. A double represents it exactly.
+    /// stay on their features. A new contact of a tracker has a larger id than all earlier ones. A double
+    /// represents it exactly.
     pub id: u64,
-    /// Number of consecutive queries before this one that found the same contact; 0 for a new contact.
+    /// Number of consecutive queries, or updates of the tracker, before this one that found the same
+    /// contact; 0 for a new contact.
     pub age: u32,
-    /// 0: isolated (strict) minimum, 1: quasi-minimum (option `quasi_angle`), 2: sample of a conformal
-    /// set, that is of a connected set of equal minima.
-    pub kind: u8,
+    /// Kind of the minimum, or reason why a tracker reports the contact.
+    pub kind: FeelerContactKind,
     /// 1: the solver stopped before its error was as small as rounding (footpoints are accurate to 1e-6
     /// of the larger solid's diagonal) or, with the option `certified`, the contact's pair of areas may
     /// have more minima. Else 0.
     pub undecided: u8,
+    /// 1 if a step can close the gap, because `gap` is at most the `displacement` of the step's bound,
+    /// which is 0 for a query; 0 otherwise. A solver needs only active contacts.
+    pub is_active: u8,
+    /// 1 for a footpoint, on A and on B, that is fixed on its feature: one of each sample; 0 for one that
+    /// slides.
+    pub is_fixed: [u8; 2],
     /// Reserved, 0.
-    pub reserved: [u8; 2],
+    pub reserved: [u8; 4],
     /// Feature of A at the footpoint.
     pub feature_a: FeelerFeatureRef,
     /// Feature of B at the footpoint.
@@ -196,17 +228,23 @@ impl From<&Contact> for FeelerContact {
             local_a: c.local_a.into(),
             local_b: c.local_b.into(),
             normal: c.normal.into(),
+            local_normal: c.local_normal.into(),
+            gap_rate: c.gap_rate,
             curvature_a: c.curvature_a,
             curvature_b: c.curvature_b,
             id: c.id,
             age: c.age,
             kind: match c.kind {
-                ContactKind::Strict => 0,
-                ContactKind::Quasi => 1,
-                ContactKind::Conformal => 2,
+                ContactKind::Strict => FeelerContactKind::Strict,
+                ContactKind::Quasi => FeelerContactKind::Quasi,
+                ContactKind::Conformal => FeelerContactKind::Conformal,
+                ContactKind::Sample => FeelerContactKind::Sample,
+                ContactKind::Extended => FeelerContactKind::Extended,
             },
             undecided: c.undecided.into(),
-            reserved: [0; 2],
+            is_active: c.is_active.into(),
+            is_fixed: c.is_fixed.map(u8::from),
+            reserved: [0; 4],
             feature_a: (&c.feature_a).into(),
             feature_b: (&c.feature_b).into(),
         }

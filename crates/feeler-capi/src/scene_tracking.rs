@@ -2,10 +2,9 @@
 
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{array, fill, get_sized, put, put_sized, shared};
+use crate::record::FeelerContact;
 use crate::scene::{FeelerScene, failed, with};
-use crate::tracker::{
-    FeelerStepBound, FeelerStepContact, FeelerTrackedStatus, FeelerTrackerCounts, FeelerTrackerOptions,
-};
+use crate::tracker::{FeelerStepBound, FeelerTrackedStatus, FeelerTrackerCounts, FeelerTrackerOptions};
 use feeler::{BodyId, Scene, TrackedPair};
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ pub struct FeelerTrackedPair {
     pub bodies: [u32; 2],
     /// Indices of the solids in the two bodies; 0 unless the body is a compound.
     pub parts: [u32; 2],
-    /// Relation of the two solids according to the signed gaps of their strict contacts or to a verdict.
+    /// Relation of the two solids according to the signed gaps of their minima or to a verdict.
     pub status: FeelerTrackedStatus,
     /// 1 if no contact of the previous call continues, because the motion since then was a jump
     /// (`max_step` of `FeelerTrackerOptions`) or the pair was not near in that call; else 0.
@@ -74,12 +73,10 @@ pub fn tracked_pairs(scene: &Scene) -> Vec<FeelerTrackedPair> {
 
 /// Records of the contacts of all near pairs of a scene, in the order of [`tracked_pairs`].
 #[must_use]
-pub fn tracked_contacts(scene: &Scene) -> Vec<FeelerStepContact> {
+pub fn tracked_contacts(scene: &Scene) -> Vec<FeelerContact> {
     let mut contacts = Vec::new();
     for pair in scene.tracked() {
-        let displacement = pair.tracker.bound().map_or(0.0, |bound| bound.displacement);
-        let record = |c| FeelerStepContact::of(c, &pair.poses, &pair.pose_ab, displacement);
-        contacts.extend(pair.tracker.contacts().iter().map(record));
+        contacts.extend(pair.contacts().map(|c| FeelerContact::from(&c)));
     }
     contacts
 }
@@ -149,7 +146,7 @@ pub unsafe extern "C" fn feeler_scene_tracked_pairs(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_tracked_contacts(
     scene: *const FeelerScene,
-    out: *mut FeelerStepContact,
+    out: *mut FeelerContact,
     capacity: usize,
     count: *mut usize,
 ) -> FeelerResult {

@@ -4,10 +4,9 @@ use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pair::{FeelerVerdict, verdict_record};
 use crate::pointer::{exclusive, fill, get_sized, hand_out, put, put_sized, shared, take_back};
-use crate::record::{FeelerFeatureRef, FeelerPose, feature_kind, pose};
+use crate::record::{FeelerContact, FeelerPose, pose};
 use feeler::{
-    ContactTracker, GapPrediction, P3, Pose, StepBound, StepContact, StepContactKind, TrackedStatus,
-    TrackerCounts, TrackerOptions,
+    Contact, ContactTracker, GapPrediction, Pose, StepBound, TrackedStatus, TrackerCounts, TrackerOptions,
 };
 
 /// Contacts of two bodies, A and B, over the steps of a simulator, with ids that persist from step to
@@ -15,8 +14,6 @@ use feeler::{
 #[derive(Debug)]
 pub struct FeelerContactTracker {
     tracker: ContactTracker,
-    /// Poses of A and B in the last successful update; identities before the first one.
-    poses: [Pose; 2],
     prediction: GapPrediction,
     /// Whether an update or a verdict has panicked, so that the contacts are unreliable. The tracker
     /// then counts as having none, and further updates return
@@ -63,63 +60,8 @@ pub struct FeelerTrackerOptions {
     pub dilation_b: f64,
 }
 
-/// Reason why a contact belongs to the contacts that suffice for a step.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeelerStepContactKind {
-    /// Local minimum of the distance, or corner of a conformal set (a connected set of equal minima).
-    Strict = 0,
-    /// Quasi-minimum: not a local minimum, but may become one by the rotation of the step.
-    Quasi = 1,
-    /// Sample of the gap between two nearly conformal features, at fixed parameters of one of them.
-    Sample = 2,
-    /// Quasi-minimum with a footpoint on the extension of a face beyond a concave edge.
-    Extended = 3,
-}
-
-/// One of the contacts that suffice for a step, in mm. World coordinates are at the poses of the last
-/// update.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FeelerStepContact {
-    /// Identity of the contact in its tracker; constant from update to update. A new contact has a
-    /// larger id than all earlier ones. A double represents it exactly.
-    pub id: u64,
-    /// Signed distance of the footpoints along `normal`, minus both dilations.
-    pub gap: f64,
-    /// Footpoint on A, world coordinates.
-    pub point_a: [f64; 3],
-    /// Footpoint on B, world coordinates.
-    pub point_b: [f64; 3],
-    /// Outward unit normal of A at `point_a`, world coordinates. The contact pushes B in this direction.
-    pub normal: [f64; 3],
-    /// Footpoint on A in A's own coordinates.
-    pub local_a: [f64; 3],
-    /// Footpoint on B in B's own coordinates.
-    pub local_b: [f64; 3],
-    /// `normal` in A's own coordinates.
-    pub local_normal: [f64; 3],
-    /// First derivative of `gap` with respect to a twist of B at A's origin, in A's frame: three
-    /// components for the translation (mm), then three for the rotation (rad).
-    pub gap_rate: [f64; 6],
-    /// Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
-    /// infinite across an edge and at a vertex.
-    pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature of B at the footpoint (1/mm), positive where B is convex.
-    pub curvature_b: [f64; 2],
-    /// Feature of A at the footpoint; `source` is 0.
-    pub feature_a: FeelerFeatureRef,
-    /// Feature of B at the footpoint; `source` is 0.
-    pub feature_b: FeelerFeatureRef,
-    /// Reason why the contact is reported.
-    pub kind: FeelerStepContactKind,
-    /// 1 if the step can close the gap, because `gap` is at most the `displacement` of the step's bound;
-    /// 0 otherwise. A solver needs only active contacts.
-    pub is_active: u32,
-}
-
-/// Relation of two bodies according to the signed gaps of their strict contacts, except `Interfering`,
-/// which follows from a verdict.
+/// Relation of two bodies according to the signed gaps of their minima (kinds strict and conformal), except
+/// `Interfering`, which follows from a verdict.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerTrackedStatus {
@@ -279,10 +221,7 @@ pub unsafe extern "C" fn feeler_contact_tracker_new(
         options.check().map_err(Failure::of(FeelerResult::Query))?;
         let tracker = ContactTracker::new(a, b, options);
         let prediction = GapPrediction::default();
-        hand_out(
-            out,
-            FeelerContactTracker { tracker, poses: [Pose::identity(); 2], prediction, broken: false },
-        )
+        hand_out(out, FeelerContactTracker { tracker, prediction, broken: false })
     })
 }
 
@@ -315,7 +254,7 @@ pub unsafe extern "C" fn feeler_contact_tracker_clone(
         let from = shared(tracker, "tracker")?;
         from.check()?;
         let (tracker, prediction) = (from.tracker.clone(), GapPrediction::default());
-        hand_out(out, FeelerContactTracker { tracker, poses: from.poses, prediction, broken: false })
+        hand_out(out, FeelerContactTracker { tracker, prediction, broken: false })
     })
 }
 
@@ -422,7 +361,7 @@ pub unsafe extern "C" fn feeler_contact_tracker_motion_to(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_contact_tracker_contacts(
     tracker: *const FeelerContactTracker,
-    out: *mut FeelerStepContact,
+    out: *mut FeelerContact,
     capacity: usize,
     count: *mut usize,
 ) -> FeelerResult {
@@ -583,7 +522,6 @@ impl FeelerContactTracker {
         let updated = self.tracker.update(&pose_a, &pose_b, bound.read());
         self.broken = false;
         let updated = updated.map_err(Failure::of(FeelerResult::Query))?;
-        self.poses = [pose_a, pose_b];
         Ok(FeelerUpdate {
             struct_size: 0,
             jumped: updated.jumped.into(),
@@ -605,53 +543,16 @@ impl FeelerContactTracker {
         contacts.iter().map(|c| gap_hessian(&self.tracker, c))
     }
 
-    fn records(&self) -> impl ExactSizeIterator<Item = FeelerStepContact> {
+    fn records(&self) -> impl ExactSizeIterator<Item = FeelerContact> {
         let contacts = if self.broken { &[] } else { self.tracker.contacts() };
-        let displacement = self.tracker.bound().map_or(0.0, |bound| bound.displacement);
-        let pose_ab = self.poses[0].inv_mul(&self.poses[1]);
-        contacts.iter().map(move |c| FeelerStepContact::of(c, &self.poses, &pose_ab, displacement))
+        contacts.iter().map(FeelerContact::from)
     }
 }
 
 /// Entries of the second derivative of the gap of a contact, as written by
 /// [`feeler_contact_tracker_gap_hessians`].
 #[must_use]
-pub fn gap_hessian(tracker: &ContactTracker, contact: &StepContact) -> [f64; 36] {
+pub fn gap_hessian(tracker: &ContactTracker, contact: &Contact) -> [f64; 36] {
     let hessian = tracker.gap_hessian(contact);
     hessian.map_or([f64::NAN; 36], |hessian| std::array::from_fn(|i| hessian[i]))
-}
-
-impl FeelerStepContact {
-    /// Record of a contact at the poses of A and B in the world. `pose_ab` is the pose of B in A's
-    /// frame, and `displacement` (mm) that of the step's bound, up to which gaps are active.
-    #[must_use]
-    pub fn of(c: &StepContact, [pose_a, pose_b]: &[Pose; 2], pose_ab: &Pose, displacement: f64) -> Self {
-        let world = |pose: &Pose, p: &P3| pose.transform_point(p).into();
-        let [feature_a, feature_b] = [0, 1].map(|side| {
-            let (kind, index) = c.features[side];
-            FeelerFeatureRef { kind: feature_kind(kind), index, source: 0, uv: c.uv[side] }
-        });
-        Self {
-            id: c.id,
-            gap: c.gap,
-            point_a: world(pose_a, &c.local_a),
-            point_b: world(pose_b, &c.local_b),
-            normal: pose_a.transform_vector(&c.normal).into(),
-            local_a: c.local_a.into(),
-            local_b: c.local_b.into(),
-            local_normal: c.normal.into(),
-            gap_rate: c.gap_rate(pose_ab),
-            curvature_a: c.curvature_a,
-            curvature_b: c.curvature_b,
-            feature_a,
-            feature_b,
-            kind: match c.kind {
-                StepContactKind::Strict => FeelerStepContactKind::Strict,
-                StepContactKind::Quasi => FeelerStepContactKind::Quasi,
-                StepContactKind::Sample => FeelerStepContactKind::Sample,
-                StepContactKind::Extended => FeelerStepContactKind::Extended,
-            },
-            is_active: u32::from(c.gap <= displacement),
-        }
-    }
 }

@@ -118,10 +118,6 @@ fn queries_verdicts_and_facts() {
     }
 }
 
-fn step_contact() -> FeelerStepContact {
-    unsafe { std::mem::zeroed() }
-}
-
 fn bound(rotation: f64, displacement: f64) -> FeelerStepBound {
     FeelerStepBound { rotation, displacement }
 }
@@ -156,15 +152,15 @@ impl Tracker {
         unsafe { feeler_contact_tracker_update(self.0, poses[0], poses[1], &raw const bound, null_mut()) }
     }
 
-    fn update(&self, [a, b]: &[FeelerPose; 2], bound: FeelerStepBound) -> Vec<FeelerStepContact> {
+    fn update(&self, [a, b]: &[FeelerPose; 2], bound: FeelerStepBound) -> Vec<FeelerContact> {
         ok(self.try_update([a, b], bound));
         self.contacts()
     }
 
-    fn contacts(&self) -> Vec<FeelerStepContact> {
+    fn contacts(&self) -> Vec<FeelerContact> {
         let mut count = 0;
         ok(unsafe { feeler_contact_tracker_contacts(self.0, null_mut(), 0, &raw mut count) });
-        let mut all = vec![step_contact(); count];
+        let mut all = vec![FeelerContact::default(); count];
         ok(unsafe { feeler_contact_tracker_contacts(self.0, all.as_mut_ptr(), count, &raw mut count) });
         assert_eq!(all.len(), count, "both calls return the same number");
         all
@@ -241,7 +237,7 @@ impl Drop for Tracker {
     }
 }
 
-fn ids(contacts: &[FeelerStepContact]) -> Vec<u64> {
+fn ids(contacts: &[FeelerContact]) -> Vec<u64> {
     contacts.iter().map(|c| c.id).collect()
 }
 
@@ -283,7 +279,7 @@ fn tracked_contacts() {
         let symmetric =
             (0..6).all(|i| (0..i).all(|k| (hessian[6 * i + k] - hessian[6 * k + i]).abs() < 1e-9));
         assert!(symmetric || hessian.iter().all(|value| value.is_nan()), "{hessian:?}");
-        if c.kind == FeelerStepContactKind::Strict {
+        if c.kind == FeelerContactKind::Strict {
             let between = feeler::P3::from(c.point_b) - feeler::P3::from(c.point_a);
             assert!((between - normal * c.gap).norm() < 1e-9, "{c:?}");
             // The bottom, or the wall: pushed up, or inwards.
@@ -302,8 +298,8 @@ fn tracked_contacts() {
         }
     }
     // The bore's wall bends towards the pin, by its radius.
-    let is_wall = |c: &&FeelerStepContact| {
-        c.kind == FeelerStepContactKind::Strict && c.feature_a.kind == 0 && c.local_normal[2].abs() < 1e-9
+    let is_wall = |c: &&FeelerContact| {
+        c.kind == FeelerContactKind::Strict && c.feature_a.kind == 0 && c.local_normal[2].abs() < 1e-9
     };
     let wall = contacts.iter().find(is_wall).unwrap();
     assert!((wall.gap - 0.02).abs() < 1e-9 && (wall.curvature_a[0] + 0.1).abs() < 1e-9, "{wall:?}");
@@ -334,7 +330,7 @@ fn tracked_contacts() {
     let next = bore_and_pin(x, z - 0.011);
     assert_eq!(copy.update(&next, step), tracker.update(&next, step));
     // The number is written even if `out` has no space.
-    let (mut again, mut total) = ([step_contact(); 2], 0);
+    let (mut again, mut total) = ([FeelerContact::default(); 2], 0);
     ok(unsafe { feeler_contact_tracker_contacts(tracker.0, again.as_mut_ptr(), 1, &raw mut total) });
     assert!(total > 1 && again[0].id == tracker.contacts()[0].id && again[1].id == 0);
     // A motion beyond the bound is counted, a jump is reported.
@@ -375,7 +371,7 @@ fn scenes_track_near_pairs() {
         let poses = bore_and_pin(0.03, z);
         let expected = tracker.update(&poses, step);
         let mut pair = unsafe { std::mem::zeroed::<FeelerTrackedPair>() };
-        let mut contacts = vec![step_contact(); expected.len()];
+        let mut contacts = vec![FeelerContact::default(); expected.len()];
         let mut covers = [false; 2];
         unsafe {
             ok(feeler_scene_set_poses(scene, ids.as_ptr(), poses.as_ptr(), 2));

@@ -6,9 +6,7 @@ use crate::coupling::Coupling;
 use crate::error::DynamicsError;
 use crate::id::RigidBodyId;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{
-    ContactTracker, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerOptions,
-};
+use feeler_runtime::{Contact, ContactKind, ContactTracker, StepBound, TrackedStatus, TrackerOptions};
 use nalgebra::{DMatrix, DVector, Matrix3};
 
 /// Parameters of the steps of a world.
@@ -74,12 +72,8 @@ struct Pair {
 pub struct WorldContact {
     /// Ids of the bodies A and B.
     pub bodies: [RigidBodyId; 2],
-    /// The contact as its tracker reports it, with footpoints in the bodies' own coordinates.
-    pub contact: StepContact,
-    /// Footpoints on A and on B (mm, world).
-    pub points: [P3; 2],
-    /// Unit normal from A to B (world).
-    pub normal: V3,
+    /// The contact as its tracker reports it.
+    pub contact: Contact,
 }
 
 /// Maximum number of times that a step is halved. With a larger value, unsolvable steps are slower; with
@@ -457,11 +451,9 @@ impl World {
             pair.tracker.update(a.1, b.1, pair.bound).map_err(named)?;
             found.is_hidden |= pair.tracker.status() == TrackedStatus::Interfering;
             for c in pair.tracker.contacts() {
-                let points = [a.1 * c.local_a, b.1 * c.local_b];
-                let normal = a.1 * c.normal;
-                self.contacts.push(WorldContact { bodies: pair.bodies, contact: *c, points, normal });
+                self.contacts.push(WorldContact { bodies: pair.bodies, contact: *c });
                 // Other contacts at the end belong to the next step.
-                if c.kind == StepContactKind::Strict {
+                if c.kind.is_minimum() {
                     found.smallest_gap = found.smallest_gap.min(c.gap);
                 } else if at.is_some() {
                     continue;
@@ -469,10 +461,10 @@ impl World {
                 found.constraints.push(Constraint {
                     pair: k,
                     id: c.id,
-                    points: [points[0] + normal * dilations[0], points[1] - normal * dilations[1]],
-                    normal,
+                    points: [c.point_a + c.normal * dilations[0], c.point_b - c.normal * dilations[1]],
+                    normal: c.normal,
                     gap: c.gap,
-                    is_sample: c.kind == StepContactKind::Sample,
+                    is_sample: c.kind == ContactKind::Sample,
                     at: at.cloned(),
                 });
             }

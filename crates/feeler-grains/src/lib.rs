@@ -24,6 +24,7 @@ pub mod convex;
 pub mod distribution;
 pub mod drawn;
 mod error;
+#[cfg(feature = "fit")]
 pub mod fit;
 pub mod mass;
 pub mod nurbs;

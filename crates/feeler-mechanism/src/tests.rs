@@ -30,6 +30,39 @@ fn a_urdf_in_millimetres_parents_first() {
     assert!(!arm.are_neighbours(arm.link("base").unwrap(), arm.link("hand").unwrap()));
 }
 
+/// Messages of faulty files name the line and what is wrong there.
+#[test]
+fn faults_of_a_urdf_are_named() {
+    let cases = [
+        (("</robot>", ""), "not a valid URDF"),
+        (("<robot name", "<model name"), "not a valid URDF"),
+        (("name=\"upper\"/>", "/>"), "line 2: <link> has no attribute 'name'"),
+        (("type=\"revolute\"", "type=\"floating\""), "line 3: joint 'elbow' is floating; only fixed"),
+        (("<parent link=\"upper\"/>", ""), "line 3: <joint> has no <parent>"),
+        (("0 0 0.3", "0 0"), "line 4: xyz=\"0 0\" of <origin> is not 3 numbers"),
+        (("upper=\"2\"", "upper=\"1e999\""), "line 5: upper=\"1e999\" of <limit> is not a number"),
+        (("lower=\"-2\"", "lower=\"${low}\""), "line 5: lower=\"${low}\" of <limit> is not a number"),
+        (
+            ("<limit lower=\"-2\" upper=\"2\" effort=\"1\" velocity=\"1\"/>", ""),
+            "'elbow' has no <limit>; use the type",
+        ),
+        (("joint=\"elbow\"", "joint=\"knee\""), "knee"),
+        (("<child link=\"fore\"/>", "<child link=\"leg\"/>"), "leg"),
+        (("<axis xyz=\"0 1 0\"/>", "<axis xyz=\"0 0 0\"/>"), "elbow"),
+        (
+            ("<axis", "<xacro:axis xmlns:xacro=\"http://wiki.ros.org/xacro\"/><axis"),
+            "line 4: the text contains xacro",
+        ),
+    ];
+    for ((from, to), expected) in cases {
+        assert!(ARM.contains(from), "{from}");
+        let error = urdf::read(&ARM.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}, expected {expected}");
+    }
+    let other = urdf::read("<sdf version='1.9'/>").unwrap_err().to_string();
+    assert!(other.contains("line 1: the root element of a URDF is <robot>"), "{other}");
+}
+
 /// At all times, the paths of links equal their poses computed from the values of the joints.
 #[test]
 fn paths_are_where_joints_put_links() {

@@ -49,7 +49,6 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("curve_contact_dtype", record::curve_contact_dtype(py)?)?;
     m.add("tight_bend_dtype", record::tight_bend_dtype(py)?)?;
     m.add("wall_contact_dtype", record::wall_contact_dtype(py)?)?;
-    m.add("step_contact_dtype", record::step_contact_dtype(py)?)?;
     m.add("tracked_pair_dtype", record::tracked_pair_dtype(py)?)?;
     m.add_class::<model::Model>()?;
     m.add_class::<model::Instance>()?;

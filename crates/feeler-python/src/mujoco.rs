@@ -417,7 +417,7 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
         *place = PreContact {
             dist: if closes(k) { (c.gap * METRES).min(margin - CLOSED_DEPTH) } else { c.gap * METRES },
             pos: ((offset * middle) * METRES).into(),
-            normal: (pose_a * c.normal).into(),
+            normal: (pose_a * c.local_normal).into(),
             tangent: [0.0; 3],
         };
     }

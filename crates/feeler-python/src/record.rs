@@ -1,8 +1,8 @@
 //! The flat records of the C library as structured dtypes of numpy.
 
 use feeler_c::{
-    FeelerContact, FeelerContactEvent, FeelerCurveContact, FeelerSceneContact, FeelerStepContact,
-    FeelerTightBend, FeelerTrackedPair, FeelerWallContact,
+    FeelerContact, FeelerContactEvent, FeelerCurveContact, FeelerSceneContact, FeelerTightBend,
+    FeelerTrackedPair, FeelerWallContact,
 };
 use numpy::{Element, PyArray1, PyArrayDescr};
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 use std::mem::offset_of;
 
-/// Contact of a pair of bodies.
+/// Contact of a pair of bodies, or of a tracker.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact(pub(crate) FeelerContact);
@@ -44,11 +44,6 @@ pub(crate) struct CurveBend(pub(crate) FeelerTightBend);
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WallContact(pub(crate) FeelerWallContact);
-
-/// Contact of a tracker: one of those that suffice for a step.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepContact(pub(crate) FeelerStepContact);
 
 /// Near pair of solids of a scene, with the status of its tracker, and the index of the first one and
 /// the number of its contacts in the array of tracked contacts.
@@ -205,12 +200,16 @@ fn contact_fields(first: usize) -> Vec<(&'static str, &'static str, usize)> {
         ("local_a", "(3,)<f8", offset_of!(FeelerContact, local_a)),
         ("local_b", "(3,)<f8", offset_of!(FeelerContact, local_b)),
         ("normal", "(3,)<f8", offset_of!(FeelerContact, normal)),
+        ("local_normal", "(3,)<f8", offset_of!(FeelerContact, local_normal)),
+        ("gap_rate", "(6,)<f8", offset_of!(FeelerContact, gap_rate)),
         ("curvature_a", "(2,)<f8", offset_of!(FeelerContact, curvature_a)),
         ("curvature_b", "(2,)<f8", offset_of!(FeelerContact, curvature_b)),
         ("id", "<u8", offset_of!(FeelerContact, id)),
         ("age", "<u4", offset_of!(FeelerContact, age)),
-        ("kind", "u1", offset_of!(FeelerContact, kind)),
+        ("kind", "<u4", offset_of!(FeelerContact, kind)),
         ("undecided", "?", offset_of!(FeelerContact, undecided)),
+        ("is_active", "?", offset_of!(FeelerContact, is_active)),
+        ("is_fixed", "(2,)?", offset_of!(FeelerContact, is_fixed)),
         ("feature_a", FEATURE, offset_of!(FeelerContact, feature_a)),
         ("feature_b", FEATURE, offset_of!(FeelerContact, feature_b)),
     ];
@@ -365,32 +364,6 @@ pub(crate) fn wall_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
     })
 }
 
-pub(crate) fn step_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
-    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
-    once(py, &CELL, || {
-        use FeelerStepContact as C;
-        let fields = [
-            ("id", "<u8", offset_of!(C, id)),
-            ("gap", "<f8", offset_of!(C, gap)),
-            ("point_a", "(3,)<f8", offset_of!(C, point_a)),
-            ("point_b", "(3,)<f8", offset_of!(C, point_b)),
-            ("normal", "(3,)<f8", offset_of!(C, normal)),
-            ("local_a", "(3,)<f8", offset_of!(C, local_a)),
-            ("local_b", "(3,)<f8", offset_of!(C, local_b)),
-            ("local_normal", "(3,)<f8", offset_of!(C, local_normal)),
-            ("gap_rate", "(6,)<f8", offset_of!(C, gap_rate)),
-            ("curvature_a", "(2,)<f8", offset_of!(C, curvature_a)),
-            ("curvature_b", "(2,)<f8", offset_of!(C, curvature_b)),
-            ("feature_a", FEATURE, offset_of!(C, feature_a)),
-            ("feature_b", FEATURE, offset_of!(C, feature_b)),
-            ("kind", "<u4", offset_of!(C, kind)),
-            // The value is 0 or 1: a boolean in the lowest byte of a little-endian integer.
-            ("is_active", "?", offset_of!(C, is_active)),
-        ];
-        dtype(py, &fields, size_of::<C>())
-    })
-}
-
 pub(crate) fn tracked_pair_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
     static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
     once(py, &CELL, || {
@@ -435,7 +408,6 @@ element!(CurveContact, curve_contact_dtype);
 element!(TightBend, tight_bend_dtype);
 element!(CurveBend, curve_bend_dtype);
 element!(WallContact, wall_contact_dtype);
-element!(StepContact, step_contact_dtype);
 element!(TrackedPair, tracked_pair_dtype);
 element!(NearestPoint, nearest_point_dtype);
 element!(RayIntersection, ray_intersection_dtype);

@@ -5,7 +5,7 @@ use crate::error::{query, scene as failed};
 use crate::exclusive::Exclusive;
 use crate::model::{Body, Model};
 use crate::pair::word;
-use crate::record::{Event, SceneContact, StepContact, TrackedPair, array};
+use crate::record::{Contact, Event, SceneContact, TrackedPair, array};
 use crate::tracker::{bound_of, counts_dict, options_of};
 use crate::{options, pose};
 use feeler::{BodyId, BodyOptions, PairOptions};
@@ -162,7 +162,7 @@ impl Scene {
     #[getter]
     fn tracked_contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let this = &*self.0.read()?;
-        array(py, feeler_c::tracked_contacts(this).into_iter().map(StepContact).collect())
+        array(py, feeler_c::tracked_contacts(this).into_iter().map(Contact).collect())
     }
 
     fn covers(&self) -> PyResult<bool> {

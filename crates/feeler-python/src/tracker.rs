@@ -6,9 +6,9 @@ use crate::exclusive::Exclusive;
 use crate::model::Body;
 use crate::pair::Verdict;
 use crate::pose;
-use crate::record::{StepContact, array};
-use feeler::{GapPrediction, Pose, StepBound, TrackedStatus, TrackerCounts, TrackerOptions};
-use feeler_c::{FeelerStepContact, gap_hessian};
+use crate::record::{Contact, array};
+use feeler::{GapPrediction, StepBound, TrackedStatus, TrackerCounts, TrackerOptions};
+use feeler_c::gap_hessian;
 use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -19,12 +19,10 @@ use pyo3::types::PyDict;
 #[derive(Debug)]
 pub(crate) struct ContactTracker(Exclusive<State>);
 
-/// Tracker with the poses of its last update.
+/// Tracker with the scratch data of its predictions.
 #[derive(Debug)]
 struct State {
     tracker: feeler::ContactTracker,
-    /// Poses of A and of B in the last update; identities before the first one.
-    poses: [Pose; 2],
     prediction: GapPrediction,
 }
 
@@ -69,8 +67,8 @@ pub(crate) fn counts_dict(py: Python<'_>, c: TrackerCounts) -> PyResult<Bound<'_
 }
 
 impl ContactTracker {
-    fn of(tracker: feeler::ContactTracker, poses: [Pose; 2]) -> Self {
-        let state = State { tracker, poses, prediction: GapPrediction::default() };
+    fn of(tracker: feeler::ContactTracker) -> Self {
+        let state = State { tracker, prediction: GapPrediction::default() };
         Self(Exclusive::new("ContactTracker", state))
     }
 }
@@ -110,7 +108,7 @@ impl ContactTracker {
         let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations)?;
         options.check().map_err(query)?;
         let tracker = feeler::ContactTracker::new(a.body.clone(), b.body.clone(), options);
-        Ok(Self::of(tracker, [Pose::identity(); 2]))
+        Ok(Self::of(tracker))
     }
 
     fn update<'py>(
@@ -126,7 +124,6 @@ impl ContactTracker {
         let bound = bound_of([rotation, displacement]);
         let tracker = &mut this.tracker;
         let updated = py.detach(|| tracker.update(&pose_a, &pose_b, bound)).map_err(query)?;
-        this.poses = [pose_a, pose_b];
         let report = PyDict::new(py);
         report.set_item("jumped", updated.jumped)?;
         report.set_item("decided", updated.decided)?;
@@ -167,9 +164,7 @@ impl ContactTracker {
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let this = &*self.0.read()?;
-        let pose_ab = this.poses[0].inv_mul(&this.poses[1]);
-        let displacement = this.tracker.bound().map_or(0.0, |bound| bound.displacement);
-        let record = |c| StepContact(FeelerStepContact::of(c, &this.poses, &pose_ab, displacement));
+        let record = |c: &feeler::Contact| Contact(c.into());
         array(py, this.tracker.contacts().iter().map(record).collect())
     }
 
@@ -241,7 +236,7 @@ impl ContactTracker {
 
     fn __copy__(&self) -> PyResult<Self> {
         let this = &*self.0.read()?;
-        Ok(Self::of(this.tracker.clone(), this.poses))
+        Ok(Self::of(this.tracker.clone()))
     }
 
     fn __repr__(&self) -> String {

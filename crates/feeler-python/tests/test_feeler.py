@@ -68,16 +68,17 @@ def test_tracker(ball, box):
     report = tracker.update(None, pose, 1e-3, 0.02)
     assert report == {"jumped": True, "decided": True, "dropped": 0}
     contacts = tracker.contacts
-    assert contacts.dtype == feeler.step_contact_dtype and len(contacts) >= 4
+    assert contacts.dtype == feeler.contact_dtype and len(contacts) >= 4
     assert contacts["gap"] == pytest.approx(0.01, abs=1e-9) and contacts["is_active"].all()
     assert (np.diff(contacts["id"].astype(int)) > 0).all() and "<table>" in contacts._repr_html_()
     assert tracker.status == "separated" and tracker.depth == 0 and tracker.bound == (1e-3, 0.02)
-    strict = contacts[contacts["kind"] == 0]
-    assert len(strict) == 4 and strict["local_normal"] == pytest.approx(np.array([[0, 0, 1]] * 4), abs=1e-12)
+    # Corners of the common area: samples of a conformal set.
+    corners = contacts[contacts["kind"] == 2]
+    assert len(corners) == 4 and corners["local_normal"] == pytest.approx(np.array([[0, 0, 1]] * 4), abs=1e-12)
     # Derivatives with respect to a translation, and to a rotation about x at A's origin.
-    rate = strict["gap_rate"]
-    assert rate[:, :3] == pytest.approx(strict["local_normal"], abs=1e-12)
-    assert rate[:, 3] == pytest.approx(strict["point_b"][:, 1], abs=1e-9)
+    rate = corners["gap_rate"]
+    assert rate[:, :3] == pytest.approx(corners["local_normal"], abs=1e-12)
+    assert rate[:, 3] == pytest.approx(corners["point_b"][:, 1], abs=1e-9)
     # The box falls by 4 µm in a step, in the last case after 3.5 µm.
     assert (tracker.predicted_gaps(None) == contacts["gap"]).all()
     assert tracker.predicted_gaps([1, 2, 20.014]) == pytest.approx(contacts["gap"] - 0.004, abs=1e-9)
@@ -289,7 +290,7 @@ def test_scene_tracks_near_pairs(ball, box):
     alone = feeler.ContactTracker(box, ball, reach=0.5, max_step=[0.1, 1.0])
     alone.update(None, [3, 2, 20.01], 2**-9, 2**-5)
     contacts = scene.tracked_contacts
-    assert contacts.dtype == feeler.step_contact_dtype and len(contacts) == pair["contact_count"] == 1
+    assert contacts.dtype == feeler.contact_dtype and len(contacts) == pair["contact_count"] == 1
     assert contacts.tobytes() == alone.contacts.tobytes()
     # The next step presses the ball by a micrometre; the id persists.
     scene.set_pose(ids[1], [3, 2, 19.999])

@@ -2,7 +2,7 @@
 
 use crate::units::{self, METRES};
 use feeler_geom::Pose;
-use feeler_runtime::{Body, ContactTracker, QueryError, StepContact, TrackedStatus, TrackerOptions};
+use feeler_runtime::{Body, Contact, ContactTracker, QueryError, TrackedStatus, TrackerOptions};
 use rapier3d_f64::geometry::{ContactData, ContactManifoldData};
 use rapier3d_f64::math;
 use rapier3d_f64::parry::query::{ContactManifold, TrackedContact, TypedWorkspaceData, WorkspaceData};
@@ -86,13 +86,13 @@ impl PairMemory {
     }
 }
 
-fn fill(manifold: &mut Manifold, c: &StepContact, pose: &math::Pose) {
-    let normal = units::direction(&c.normal);
+fn fill(manifold: &mut Manifold, c: &Contact, pose: &math::Pose) {
+    let normal = units::direction(&c.local_normal);
     manifold.local_n1 = normal;
     manifold.local_n2 = pose.rotation.inverse() * -normal;
     (manifold.subshape1, manifold.subshape2) = split(c.id);
     // Indices in Rapier's packed features have 30 bits.
-    let [f1, f2] = c.features.map(|(_, index)| PackedFeatureId::face(index & FEATURE_INDEX_MASK));
+    let [f1, f2] = c.features().map(|(_, index)| PackedFeatureId::face(index & FEATURE_INDEX_MASK));
     let (p1, p2) = (units::point(&c.local_a), units::point(&c.local_b));
     let contact = TrackedContact::new(p1, p2, f1, f2, c.gap * METRES);
     match manifold.points.first_mut() {
@@ -104,7 +104,7 @@ fn fill(manifold: &mut Manifold, c: &StepContact, pose: &math::Pose) {
     }
 }
 
-/// Identity of the contact of a manifold between exact shapes: [`StepContact::id`]. It is stored in
+/// Identity of the contact of a manifold between exact shapes: [`Contact::id`]. It is stored in
 /// the indices of sub-shapes, which exact shapes do not use.
 #[must_use]
 pub fn contact_id(manifold: &Manifold) -> u64 {

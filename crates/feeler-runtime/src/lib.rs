@@ -87,6 +87,5 @@ pub use tracking::time_of_contact::{
     PenetrationOptions, PenetrationOutcome, PenetrationPassage, first_penetration, time_of_contact,
 };
 pub use tracking::tracker::{
-    ContactTracker, GapPrediction, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerCounts,
-    TrackerOptions, Update,
+    ContactTracker, GapPrediction, StepBound, TrackedStatus, TrackerCounts, TrackerOptions, Update,
 };

@@ -33,6 +33,7 @@ use crate::step_set::{
     LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, dilations, slid_past, widened,
 };
 use crate::verdict::{self, Finding};
+use derivatives::gap_gradient;
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
@@ -867,19 +868,24 @@ fn report(
     out.extend(kept.iter().enumerate().map(|(i, k)| {
         let identity = contact_ids.identity(i);
         let local_b = ctx.pose_ba * k.p_b;
+        let gap = k.distance - options.dilation_a - options.dilation_b;
         Contact {
             distance: k.distance,
-            gap: k.distance - options.dilation_a - options.dilation_b,
+            gap,
             point_a: pose_a * k.p_a,
             point_b: pose_a * k.p_b,
             local_a: k.p_a,
             local_b,
             normal: pose_a * k.n,
+            local_normal: k.n,
+            gap_rate: gap_gradient(&k.n, &k.p_b),
             curvature_a: curvature(ctx.a, k.feature_a, &k.place_a, &k.n),
             curvature_b: curvature(ctx.b, k.feature_b, &k.place_b, &(ctx.pose_ba * -k.n)),
             kind: k.kind,
             id: identity.id,
             age: identity.age,
+            is_active: gap <= 0.0,
+            is_fixed: [false; 2],
             feature_a: with_source(ctx.a, &k.place_a),
             feature_b: with_source(ctx.b, &k.place_b),
             undecided: k.undecided,

@@ -7,7 +7,7 @@ use feeler_brep::fixtures;
 use feeler_geom::Pose;
 use feeler_runtime::{
     Body, BodyId, BodyOptions, Contact, ContactPair, ContactTracker, EventKind, PairOptions, QueryError,
-    QueryOptions, Scene, SceneError, Status, StepBound, StepContact, TrackedStatus, TrackerOptions,
+    QueryOptions, Scene, SceneError, Status, StepBound, TrackedStatus, TrackerOptions,
 };
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::rngs::SmallRng;
@@ -385,7 +385,7 @@ fn caches_of_distant_pairs_are_removed() {
 const DRIFT: StepBound = StepBound { rotation: 0.06, displacement: 0.3 };
 
 /// Contacts of all near pairs after each of some tracked steps of drifting bodies.
-fn tracked_contacts(threads: usize) -> Vec<Vec<([BodyId; 2], Vec<StepContact>)>> {
+fn tracked_contacts(threads: usize) -> Vec<Vec<([BodyId; 2], Vec<Contact>)>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let bodies = bodies();
     let (mut scene, ids) = scene_of(&bodies, QueryOptions::within(0.1));
@@ -424,7 +424,7 @@ fn tracked_pairs_are_those_of_trackers() {
                 tracker.update(&Pose::identity(), &pose_ab, bound).unwrap();
                 let pair = [a, b].map(|i| BodyId(u32::try_from(i).unwrap()));
                 let found = step.iter().find(|(bodies, _)| *bodies == pair).map_or(&[][..], |(_, c)| c);
-                let gaps = |contacts: &[StepContact]| {
+                let gaps = |contacts: &[Contact]| {
                     let mut gaps: Vec<f64> = contacts.iter().map(|c| c.gap).collect();
                     gaps.sort_unstable_by(f64::total_cmp);
                     gaps

@@ -1,8 +1,8 @@
 //! Records of the Rust library as plain JavaScript objects.
 
 use feeler::{
-    Contact, ContactKind, FeatureKind, FeatureRef, Pose, Status, StepBound, StepContact, StepContactKind,
-    TrackedStatus, TrackerCounts, Update, Verdict, Witness,
+    Contact, ContactKind, FeatureKind, FeatureRef, Status, StepBound, TrackedStatus, TrackerCounts, Update,
+    Verdict, Witness,
 };
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::*;
@@ -38,12 +38,14 @@ fn feature(f: &FeatureRef) -> JsValue {
     ])
 }
 
-/// Converts a contact of a pair.
+/// Converts a contact of a pair or of a tracker.
 pub(crate) fn contact(c: &Contact) -> JsValue {
     let kind = match c.kind {
         ContactKind::Strict => "strict",
         ContactKind::Quasi => "quasi",
         ContactKind::Conformal => "conformal",
+        ContactKind::Sample => "sample",
+        ContactKind::Extended => "extended",
     };
     let point = |p: [f64; 3]| numbers(&p);
     #[expect(clippy::cast_precision_loss, reason = "identities have 53 bits")]
@@ -55,49 +57,18 @@ pub(crate) fn contact(c: &Contact) -> JsValue {
         ("local_a", point(c.local_a.into())),
         ("local_b", point(c.local_b.into())),
         ("normal", point(c.normal.into())),
+        ("local_normal", point(c.local_normal.into())),
+        ("gap_rate", numbers(&c.gap_rate)),
         ("curvature_a", numbers(&c.curvature_a)),
         ("curvature_b", numbers(&c.curvature_b)),
         ("kind", kind.into()),
         ("id", (c.id as f64).into()),
         ("age", c.age.into()),
+        ("is_active", c.is_active.into()),
+        ("is_fixed", c.is_fixed.iter().map(|fixed| JsValue::from_bool(*fixed)).collect::<Array>().into()),
         ("undecided", c.undecided.into()),
         ("feature_a", feature(&c.feature_a)),
         ("feature_b", feature(&c.feature_b)),
-    ])
-}
-
-/// Converts a contact of a tracker. `poses` are the world poses of A and B, for which world coordinates
-/// are computed; `pose_ab` is the pose of B in A's frame; `displacement` (mm) is that of the step's
-/// bound.
-pub(crate) fn step_contact(c: &StepContact, poses: &[Pose; 2], pose_ab: &Pose, displacement: f64) -> JsValue {
-    let kind = match c.kind {
-        StepContactKind::Strict => "strict",
-        StepContactKind::Quasi => "quasi",
-        StepContactKind::Sample => "sample",
-        StepContactKind::Extended => "extended",
-    };
-    let point = |p: [f64; 3]| numbers(&p);
-    let feature = |side: usize| {
-        let (kind, index) = c.features[side];
-        feature(&FeatureRef { kind, index, source: 0, uv: c.uv[side] })
-    };
-    #[expect(clippy::cast_precision_loss, reason = "ids of contacts fit a double")]
-    object(&[
-        ("id", (c.id as f64).into()),
-        ("gap", c.gap.into()),
-        ("point_a", point((poses[0] * c.local_a).into())),
-        ("point_b", point((poses[1] * c.local_b).into())),
-        ("normal", point(poses[0].transform_vector(&c.normal).into())),
-        ("local_a", point(c.local_a.into())),
-        ("local_b", point(c.local_b.into())),
-        ("local_normal", point(c.normal.into())),
-        ("gap_rate", numbers(&c.gap_rate(pose_ab))),
-        ("curvature_a", numbers(&c.curvature_a)),
-        ("curvature_b", numbers(&c.curvature_b)),
-        ("feature_a", feature(0)),
-        ("feature_b", feature(1)),
-        ("kind", kind.into()),
-        ("is_active", (c.gap <= displacement).into()),
     ])
 }
 

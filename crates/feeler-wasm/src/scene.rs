@@ -1,7 +1,7 @@
 //! Scenes of many bodies.
 
 use crate::options::{bound, read_body_options, read_pair_options, read_tracker_options};
-use crate::record::{bound as bound_record, counts, numbers, object, step_contact, tracked_status, update};
+use crate::record::{bound as bound_record, contact, counts, numbers, object, tracked_status, update};
 use crate::{Body, pose as read_pose, thrown};
 use feeler::pose::to_values;
 use feeler::{BodyId, QueryOptions, StepBound, TrackedPair};
@@ -119,9 +119,7 @@ fn read_entry(key: &JsValue, value: &JsValue) -> Option<(BodyId, StepBound)> {
 }
 
 fn tracked(pair: &TrackedPair<'_>) -> JsValue {
-    let displacement = pair.tracker.bound().map_or(0.0, |bound| bound.displacement);
-    let record = |c| step_contact(c, &pair.poses, &pair.pose_ab, displacement);
-    let contacts: Array = pair.tracker.contacts().iter().map(record).collect();
+    let contacts: Array = pair.contacts().map(|c| contact(&c)).collect();
     let (status, depth) = tracked_status(pair.tracker.status());
     let [jumped, decided, dropped] = update(pair.update);
     object(&[

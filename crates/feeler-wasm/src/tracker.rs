@@ -1,9 +1,9 @@
 //! Trackers: contacts of two bodies over the steps of a simulator.
 
 use crate::options::read_tracker_options;
-use crate::record::{bound as bound_record, counts, object, step_contact, tracked_status, update};
+use crate::record::{bound as bound_record, contact, counts, object, tracked_status, update};
 use crate::{Body, pose, thrown};
-use feeler::{Pose, StepBound};
+use feeler::StepBound;
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
@@ -11,8 +11,6 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen]
 pub struct ContactTracker {
     tracker: feeler::ContactTracker,
-    /// Poses of A and of B in the last update; identities before the first one.
-    poses: [Pose; 2],
 }
 
 #[wasm_bindgen]
@@ -24,7 +22,7 @@ impl ContactTracker {
     #[wasm_bindgen(constructor)]
     pub fn new(a: &Body, b: &Body, options: &JsValue) -> Result<ContactTracker, JsError> {
         let tracker = feeler::ContactTracker::new(a.0.clone(), b.0.clone(), read_tracker_options(options)?);
-        Ok(Self { tracker, poses: [Pose::identity(); 2] })
+        Ok(Self { tracker })
     }
 
     /// Computes the contacts that suffice for a step which starts at `pose_a` and `pose_b`, rotates B
@@ -42,19 +40,13 @@ impl ContactTracker {
         let poses = [pose(pose_a)?, pose(pose_b)?];
         let bound = StepBound { rotation, displacement };
         let report = self.tracker.update(&poses[0], &poses[1], bound).map_err(thrown)?;
-        self.poses = poses;
         Ok(object(&update(report)))
     }
 
-    /// Contacts of the last update by ascending id. Each is an object with `id`, `gap`, `point_a`,
-    /// `point_b`, `normal`, `local_a`, `local_b`, `local_normal`, `gap_rate`, `curvature_a`,
-    /// `curvature_b`, `feature_a`, `feature_b`, `kind` (strict, quasi, sample or extended) and
-    /// `is_active` (the step can close the gap).
+    /// Contacts of the last update by ascending id. Each is an object like those of a pair; its `kind` may
+    /// also be sample or extended, and `is_active` is whether the step can close the gap.
     pub fn contacts(&self) -> Array {
-        let pose_ab = self.poses[0].inv_mul(&self.poses[1]);
-        let displacement = self.tracker.bound().map_or(0.0, |bound| bound.displacement);
-        let record = |c| step_contact(c, &self.poses, &pose_ab, displacement);
-        self.tracker.contacts().iter().map(record).collect()
+        self.tracker.contacts().iter().map(contact).collect()
     }
 
     /// Estimates the bound of the step that starts at `pose_a` and `pose_b`, for engines that cannot

@@ -153,9 +153,8 @@ pub use feeler_runtime::{
     OverlapMethod, PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece,
     PenetrationOptions, PenetrationOutcome, PenetrationPassage, PointQuery, QueryError, QueryOptions,
     RayIntersection, RayIntersections, RayQuery, RegionKind, Scene, SceneContact, SceneError, Stats, Status,
-    StepBound, StepContact, StepContactKind, Thread, Tolerances, TrackedPair, TrackedStatus, TrackerCounts,
-    TrackerOptions, UndecidedPoint, Update, Verdict, WidenedPoint, Witness, first_penetration,
-    time_of_contact,
+    StepBound, Thread, Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, UndecidedPoint,
+    Update, Verdict, WidenedPoint, Witness, first_penetration, time_of_contact,
 };
 /// Voronoi and Laguerre cells, and their fit to voxel images of polycrystals.
 #[cfg(feature = "tessellation")]

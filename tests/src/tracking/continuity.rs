@@ -5,7 +5,7 @@ use super::project::Twist;
 use super::step::Tally;
 use super::{Scene, direction, log_uniform, named_contact};
 use feeler_geom::{P3, Pose};
-use feeler_runtime::{ContactTracker, StepBound, StepContact};
+use feeler_runtime::{Contact, ContactTracker, StepBound};
 use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ impl Scene {
         let bound = StepBound::of_motion([&self.a, &self.b], &pose, &self.moved(&pose, &free)).times(1.5);
         let tol = 1e-7 * self.a.size().max(self.b.size());
         let mut bits = Vec::new();
-        let mut before: BTreeMap<u64, StepContact> = BTreeMap::new();
+        let mut before: BTreeMap<u64, Contact> = BTreeMap::new();
         let mut ended: BTreeSet<u64> = BTreeSet::new();
         let mut last = pose;
         for k in 0..MOVING + AT_REST {
@@ -58,8 +58,8 @@ impl Scene {
             // The first update at rest corrects the remaining error of linear gaps.
             let is_at_rest = k > MOVING + 1;
             let moved = StepBound::of_motion([&self.a, &self.b], &last, &pose);
-            let now: BTreeMap<u64, StepContact> = tracker.contacts().iter().map(|c| (c.id, *c)).collect();
-            let mut report = |what: &str, c: &StepContact| {
+            let now: BTreeMap<u64, Contact> = tracker.contacts().iter().map(|c| (c.id, *c)).collect();
+            let mut report = |what: &str, c: &Contact| {
                 tally.discontinuities.push(format!("{name}, update {k}: {what}: {}", named_contact(c)));
             };
             for (id, c) in &now {

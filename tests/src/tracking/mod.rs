@@ -23,7 +23,7 @@ pub use start::{Start, StartKind};
 pub use step::{Outcome, Tally};
 
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{Body, Contact, ContactKind, QueryOptions, StepContact, TrackerOptions};
+use feeler_runtime::{Body, Contact, ContactKind, QueryOptions, TrackerOptions};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::Rng as _;
 use rand::rngs::SmallRng;
@@ -127,8 +127,8 @@ fn named(l: &Contact) -> String {
 }
 
 /// Describes a contact of a tracker: features, kind and gap.
-fn named_contact(c: &StepContact) -> String {
-    let [a, b] = c.features.map(|(kind, index)| format!("{kind:?} {index}"));
+fn named_contact(c: &Contact) -> String {
+    let [a, b] = c.features().map(|(kind, index)| format!("{kind:?} {index}"));
     format!("{a} / {b} {:?} {:+.6}", c.kind, c.gap)
 }
 

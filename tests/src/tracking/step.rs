@@ -6,10 +6,7 @@ use super::{
     ROTATIONS, SMALL, STEPS_PER_START, Scene, TRANSLATIONS, direction, is_minimum, named, named_contact,
 };
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{
-    Contact, ContactPair, ContactTracker, FeatureRef, QueryOptions, Status, StepBound, StepContact,
-    StepContactKind,
-};
+use feeler_runtime::{Contact, ContactKind, ContactPair, ContactTracker, QueryOptions, Status, StepBound};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::fmt::Write as _;
@@ -104,8 +101,8 @@ impl Scene {
     }
 
     /// Linear gap of a contact as a function of twists of B about the centre of its box.
-    pub(super) fn step_gap(&self, c: &StepContact, pose: &Pose) -> LinearGap {
-        let [x, y, z, u, v, w] = c.gap_rate(pose);
+    pub(super) fn step_gap(&self, c: &Contact, pose: &Pose) -> LinearGap {
+        let [x, y, z, u, v, w] = c.gap_rate;
         let n = V3::new(x, y, z);
         // Convert the derivative from a twist at A's origin to one at the centre of B's box.
         let m = (V3::new(u, v, w) - self.center(pose).coords.cross(&n)) / self.lever();
@@ -115,7 +112,7 @@ impl Scene {
     /// Motion nearest to the free twist that obeys the linear gaps of a set of contacts.
     pub(super) fn obeying<'a>(
         &self,
-        set: impl Iterator<Item = &'a StepContact>,
+        set: impl Iterator<Item = &'a Contact>,
         pose: &Pose,
         free: &Twist,
     ) -> Projection {
@@ -166,16 +163,15 @@ impl<'a> Bench<'a> {
         let mut pair = ContactPair::new(self.scene.a.clone(), self.scene.b.clone());
         let fresh = pair.query(&Pose::identity(), &self.start.pose, &query).expect("valid");
         let fresh: Vec<&Contact> = fresh.iter().filter(|l| is_minimum(l)).collect();
-        let features = |l: &Contact| [l.feature_a, l.feature_b].map(|f: FeatureRef| (f.kind, f.index));
-        let is_same = |l: &Contact, c: &StepContact| {
-            c.kind == StepContactKind::Strict
-                && c.features == features(l)
+        let is_same = |l: &Contact, c: &Contact| {
+            c.kind.is_minimum()
+                && c.features() == l.features()
                 && (c.gap - l.distance).abs() <= SAME_GAP * size
         };
         // Rounding decides at the limits of the range.
         let limit = options.reach - SAME_GAP * size;
         let near = self.tracker.bound().map_or(0.0, |b| b.displacement) + SAME_GAP * size;
-        let replaces = |l: &Contact, c: &StepContact| {
+        let replaces = |l: &Contact, c: &Contact| {
             let apart = (l.local_a - c.local_a).norm().min((l.local_b - c.local_b).norm());
             (c.gap - l.distance).abs() <= options.gap_error && apart <= near
         };
@@ -193,7 +189,7 @@ impl<'a> Bench<'a> {
                 ));
             }
         }
-        for c in set.iter().filter(|c| c.kind == StepContactKind::Strict && c.gap <= limit) {
+        for c in set.iter().filter(|c| c.kind.is_minimum() && c.gap <= limit) {
             if !fresh.iter().any(|l| is_same(l, c) || replaces(l, c)) {
                 let text =
                     format!("{}, start {number}: not in a query {}", self.scene.name, named_contact(c));
@@ -250,7 +246,7 @@ impl<'a> Bench<'a> {
         if outcome.is_path_free {
             outcome.shortened = free.norm() - made.twist.norm();
             if outcome.shortened > gap_error {
-                let is_other = |c: &&StepContact| c.kind != StepContactKind::Extended;
+                let is_other = |c: &&Contact| c.kind != ContactKind::Extended;
                 let without = scene.obeying(self.tracker.active().filter(is_other), &pose, &free);
                 outcome.is_by_extension = free.norm() - without.twist.norm() <= gap_error;
                 let mut text = format!(
@@ -319,15 +315,13 @@ impl<'a> Bench<'a> {
             between.norm(),
             between.dot(&l.normal)
         );
-        let features = [l.feature_a, l.feature_b].map(|f| (f.kind, f.index));
-        let apart = |c: &StepContact| {
-            (c.local_a - l.local_a).norm().max((P3::from(c.local_b.coords) - l.local_b).norm())
-        };
-        let mut set: Vec<&StepContact> = self.tracker.contacts().iter().collect();
+        let apart =
+            |c: &Contact| (c.local_a - l.local_a).norm().max((P3::from(c.local_b.coords) - l.local_b).norm());
+        let mut set: Vec<&Contact> = self.tracker.contacts().iter().collect();
         set.sort_by(|c, d| apart(c).total_cmp(&apart(d)));
-        let is_same = |c: &&&StepContact| c.features == features;
+        let is_same = |c: &&&Contact| c.features() == l.features();
         let same = set.iter().filter(is_same).take(3);
-        let near = set.iter().filter(|c| c.features != features).take(3);
+        let near = set.iter().filter(|c| c.features() != l.features()).take(3);
         let _ = write!(text, "; {} of its features in the set", set.iter().filter(is_same).count());
         for c in same.chain(near) {
             let gap = c.gap + self.scene.step_gap(c, pose).1.dot(made);

@@ -77,18 +77,26 @@ interference, but no contact has a negative gap, because the bodies penetrate ea
 tracked."""
 
 contact_dtype: np.dtype[np.void]
-"""Contact of a pair: a local minimum of the distance, in mm and world coordinates.
+"""Contact of a pair: a local minimum of the distance, or another constraint of a step that a ContactTracker reports, in
+mm and world coordinates (of a tracker: at the poses of the last update).
 
-distance: signed distance of the footpoints, negative where the solids penetrate each other.
+distance: signed distance of the footpoints along the normal, negative where the solids penetrate each other.
 gap: distance minus both dilations.
 point_a, point_b: footpoints. local_a, local_b: footpoints in own coordinates.
-normal: unit vector from A to B, outward from A: point_b - point_a = distance * normal. It keeps its direction if the
-distance becomes negative.
+normal: unit vector from A to B, outward from A: point_b - point_a = distance * normal for a minimum. It keeps its
+direction if the distance becomes negative. local_normal: the normal in A's own coordinates.
+gap_rate: first derivative of the gap with respect to a twist of B at A's origin, in A's frame: translation (mm), then
+rotation (rad).
 curvature_a, curvature_b: smallest and largest normal curvature (1/mm), positive where the solid is convex; infinite
 across an edge and at a vertex.
-id: identity, the same from query to query of a pair while the footpoints stay on their features.
-age: number of preceding consecutive queries that found this contact.
-kind: 0 strict minimum, 1 quasi-minimum (quasi_angle), 2 sample of a conformal set.
+id: identity, the same from query to query of a pair while the footpoints stay on their features. In a tracker it
+increases from contact to contact and is never reused.
+age: number of preceding consecutive queries, or updates of the tracker, that found this contact.
+kind: 0 strict minimum, 1 quasi-minimum (quasi_angle, or the rotation of a step), 2 sample of a conformal set; of
+trackers only: 3 sample of two nearly conformal features, 4 extended (quasi-minimum beyond a concave edge).
+is_active: a step can close the gap, because the gap is at most the displacement of the step's bound, which is 0 for a
+query. A solver needs only active contacts.
+is_fixed: whether the footpoints on A and on B are fixed on their features: one of each sample is.
 undecided: the solver stopped above rounding level (footpoints accurate to 1e-6 of the size) or, in a certified query,
 its pair of areas may have more minima.
 feature_a, feature_b: features at the footpoints, records of
@@ -128,23 +136,6 @@ bodies, 0 except in compounds), and the members of contact_dtype."""
 contact_event_dtype: np.dtype[np.void]
 """Event of an update of a scene: bodies, parts and id of the contact; contact: its index in Scene.contacts, -1 if it
 has ended; kind: 0 began, 1 persisted, 2 ended."""
-step_contact_dtype: np.dtype[np.void]
-"""Contact of a ContactTracker, in mm. World coordinates are those of the last update.
-
-id: identity, increases from contact to contact of a tracker and is never reused.
-gap: signed gap along the normal, minus both dilations.
-point_a, point_b: footpoints, world. local_a, local_b: footpoints in own coordinates.
-normal: outward unit normal of A, world. local_normal: the normal in A's own coordinates.
-gap_rate: first derivative of the gap with respect to a twist of B at A's origin, in A's frame: translation (mm), then
-rotation (rad).
-curvature_a, curvature_b: smallest and largest normal curvature (1/mm), positive where the solid is convex; infinite
-across an edge and at a vertex.
-feature_a, feature_b: as in contact_dtype; source is 0.
-kind: 0 strict (local minimum or corner of a conformal set), 1 quasi (minimum with respect to polars dilated by the
-rotation of the step), 2 sample (of two nearly conformal features), 3 extended (quasi-minimum beyond a concave edge).
-is_active: the step can close the gap, because the gap is at most the displacement of the bound. A solver needs only
-active contacts.
-"""
 tracked_pair_dtype: np.dtype[np.void]
 """Near pair of solids in the last Scene.track.
 
@@ -787,7 +778,7 @@ class ContactTracker:
         """Motion of B relative to A since the last update; None before the first update."""
     @property
     def contacts(self) -> NDArray[np.void]:
-        """Contacts of the last update by ascending id, an array of step_contact_dtype."""
+        """Contacts of the last update by ascending id, an array of contact_dtype."""
     def gap_hessians(self) -> NDArray[np.float64]:
         """Second derivatives H of the gaps of the contacts, shape (contacts, 6, 6): a twist x of B at A's origin, in
         A's frame (mm, then rad), changes a gap by gap_rate @ x + x @ H @ x / 2 up to third order, if B's pose changes
@@ -929,7 +920,7 @@ class Scene:
         """Near pairs of the last track, an array of tracked_pair_dtype. Some of them may have no contacts."""
     @property
     def tracked_contacts(self) -> NDArray[np.void]:
-        """Contacts of the near pairs, pair by pair: an array of step_contact_dtype. Ids are unique within a pair."""
+        """Contacts of the near pairs, pair by pair: an array of contact_dtype. Ids are unique within a pair."""
     def covers(self) -> bool:
         """Whether the contacts suffice for the motion from the poses of the last track to the present poses."""
     @property

@@ -1,9 +1,9 @@
 //! Contacts: the results of a query.
 
 use crate::diagnostics::Effort;
-use feeler_geom::{P3, V3};
+use feeler_geom::{P3, Pose, V3};
 
-/// Kind of a [`Contact`] as a minimum of the distance (MATH §2).
+/// Kind of a [`Contact`]: of a minimum of the distance (MATH §2), or of a constraint of a step (MATH §23).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContactKind {
     /// An isolated local minimum whose normal lies in the exact polars of the tangent cones at both
@@ -15,6 +15,21 @@ pub enum ContactKind {
     Quasi,
     /// A sample of a connected set of equal minima, such as two parallel planes.
     Conformal,
+    /// A point at fixed parameters of one of two nearly conformal features, and the nearest point of the
+    /// other feature. Only a [`ContactTracker`](crate::ContactTracker) reports it.
+    Sample,
+    /// A quasi-minimum with a footpoint on the extension of its face, beyond a concave edge of the face.
+    /// Only a [`ContactTracker`](crate::ContactTracker) reports it.
+    Extended,
+}
+
+impl ContactKind {
+    /// Whether a contact of this kind is a local minimum of the distance: strict, or a member of a
+    /// conformal set.
+    #[must_use]
+    pub fn is_minimum(self) -> bool {
+        matches!(self, Self::Strict | Self::Conformal)
+    }
 }
 
 /// Kind of a feature of a solid's boundary, by its dimension.
@@ -46,15 +61,16 @@ pub struct FeatureRef {
 /// A local minimal distance (LMD) of two solids: a pair of footpoints, one on each solid, such that no
 /// small displacement of the footpoints on their solids shortens the distance.
 ///
-/// Such a pair is called a contact even if its distance is positive. Points and vectors are in world
-/// coordinates unless a field says otherwise.
+/// Such a pair is called a contact even if its distance is positive. A
+/// [`ContactTracker`](crate::ContactTracker) also reports pairs that are not minima but constrain the motion
+/// of a step ([`ContactKind`]). Points and vectors are in world coordinates unless a field says otherwise.
 ///
 /// # Source
-/// BREP (1.23), MATH §2.
+/// BREP (1.23), MATH §2, §23.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Signed distance between the footpoints (mm). It is negative if the solids penetrate each other at
-    /// the footpoints.
+    /// Signed distance between the footpoints along `normal` (mm). It is negative if the solids penetrate
+    /// each other at the footpoints.
     ///
     /// Its lower limit is [`Tolerances::min_distance_apart`](crate::Tolerances::min_distance_apart) if the
     /// solids are known not to interfere, and [`Tolerances::min_distance`](crate::Tolerances::min_distance)
@@ -75,7 +91,15 @@ pub struct Contact {
     /// Unit normal with `point_b - point_a = distance · normal`. It is the outward direction of A and
     /// the inward direction of B at their footpoints: it points from `point_a` to `point_b` at a
     /// positive distance, and from `point_b` to `point_a` at a negative one.
+    ///
+    /// The equation holds for samples, extended contacts and contacts that a tracker has moved without a
+    /// search only after projection on the normal: `(point_b - point_a) · normal = distance`.
     pub normal: V3,
+    /// `normal` in the frame of A.
+    pub local_normal: V3,
+    /// First derivative of the gap with respect to a twist of B at A's origin, in A's frame: three
+    /// components for the translation (mm per mm), then three for the rotation (mm per rad).
+    pub gap_rate: [f64; 6],
     /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where the solid is
     /// convex. On a face these are the principal curvatures. Across an edge and at a vertex the curvature
     /// is infinite.
@@ -83,15 +107,25 @@ pub struct Contact {
     /// Smallest and largest normal curvature (1/mm) of B at its footpoint, positive where the solid is
     /// convex. Across an edge and at a vertex the curvature is infinite.
     pub curvature_b: [f64; 2],
-    /// Kind of the minimum: strict, quasi-minimum, or sample of a conformal set.
+    /// Kind of the minimum, or reason why the contact belongs to the set of a step.
     pub kind: ContactKind,
-    /// Identity of the minimum, computed from its pair of features and its branch (a number that
-    /// distinguishes the minima of that pair). It stays the same between queries of one
-    /// [`ContactPair`](crate::ContactPair) as long as the minimum stays on its features.
+    /// Identity of the contact. It stays the same between queries of one
+    /// [`ContactPair`](crate::ContactPair) as long as the minimum stays on its features: it is computed from
+    /// its pair of features and its branch (a number that distinguishes the minima of that pair).
+    ///
+    /// In a [`ContactTracker`](crate::ContactTracker), identities increase from contact to contact and are
+    /// never reused. A contact keeps its identity while it stays on its features and in the set, a sample
+    /// while it is in the set.
     pub id: u64,
-    /// Number of consecutive queries of the pair, before this one, that found this minimum; 0 for a new
-    /// one.
+    /// Number of consecutive queries of the pair, or updates of the tracker, before this one, that found
+    /// this contact; 0 for a new one.
     pub age: u32,
+    /// Whether a step can close the gap: the gap is at most the displacement of the step's bound, which is
+    /// 0 for a query. A solver needs only active contacts.
+    pub is_active: bool,
+    /// Whether the footpoint on A, and that on B, is fixed on its feature. One footpoint of each sample is
+    /// fixed; the others slide.
+    pub is_fixed: [bool; 2],
     /// Feature of A that contains `point_a`.
     pub feature_a: FeatureRef,
     /// Feature of B that contains `point_b`.
@@ -100,6 +134,26 @@ pub struct Contact {
     /// accurate to only about a millionth of the larger solid's diagonal. A certified query also sets it
     /// if the pair of areas that contains this minimum may have further minima.
     pub undecided: bool,
+}
+
+impl Contact {
+    /// Kind and index of the features of A and of B that contain the footpoints.
+    #[must_use]
+    pub fn features(&self) -> [(FeatureKind, u32); 2] {
+        [&self.feature_a, &self.feature_b].map(|f| (f.kind, f.index))
+    }
+
+    /// Copy of this contact after a rigid motion `pose` of both solids and of the world's coordinates with
+    /// them: footpoints and normal in world coordinates change, and nothing else.
+    #[must_use]
+    pub fn transformed(&self, pose: &Pose) -> Self {
+        Self {
+            point_a: pose * self.point_a,
+            point_b: pose * self.point_b,
+            normal: pose * self.normal,
+            ..*self
+        }
+    }
 }
 
 /// Counters of one query. They do not depend on the number of threads.

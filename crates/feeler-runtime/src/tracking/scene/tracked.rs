@@ -2,6 +2,7 @@
 
 use super::bodies::PartRef;
 use super::{BodyId, MAX_IDLE_STEPS, Scene, SceneError, relative_part_pose};
+use crate::api::contact::Contact;
 use crate::api::error::QueryError;
 use crate::api::tolerance::power_of_two;
 use crate::tracking::tracker::{ContactTracker, StepBound, TrackerCounts, TrackerOptions, Update};
@@ -53,12 +54,20 @@ pub struct TrackedPair<'a> {
     /// Result of the tracker's update in the last [`Scene::track`].
     pub update: Update,
     /// Tracker with the contacts and the status of the pair. Solid A belongs to the body with the smaller
-    /// identifier. Poses of the tracker are relative to A.
+    /// identifier. The tracker's world coordinates are those of A; [`TrackedPair::contacts`] returns the
+    /// contacts in coordinates of the world.
     pub tracker: &'a ContactTracker,
     /// Pose that maps coordinates of solid B to those of solid A, at the time of the update.
     pub pose_ab: Pose,
     /// Poses of both solids in the world at the time of the update.
     pub poses: [Pose; 2],
+}
+
+impl TrackedPair<'_> {
+    /// Contacts of the tracker by ascending identity, in world coordinates.
+    pub fn contacts(&self) -> impl Iterator<Item = Contact> {
+        self.tracker.contacts().iter().map(|c| c.transformed(&self.poses[0]))
+    }
 }
 
 impl Trackers {

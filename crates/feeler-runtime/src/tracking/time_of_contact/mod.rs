@@ -605,13 +605,7 @@ impl<'a> Advancement<'a> {
     /// Outcome of a first contact at a sample; undecided if the query found no minimum there.
     fn contact(&self, sample: MotionSample) -> PassageOutcome {
         let Some((nearest, closing)) = sample.nearest else { return PassageOutcome::Undecided(sample.time) };
-        let pose_a = self.paths.0.pose(sample.time);
-        let minimum = Contact {
-            point_a: pose_a * nearest.point_a,
-            point_b: pose_a * nearest.point_b,
-            normal: pose_a * nearest.normal,
-            ..nearest
-        };
+        let minimum = nearest.transformed(&self.paths.0.pose(sample.time));
         PassageOutcome::Contact(FirstContact {
             time: sample.time,
             minimum,

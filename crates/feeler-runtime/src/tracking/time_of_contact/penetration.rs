@@ -401,12 +401,7 @@ impl<'a> Advancement<'a> {
             }
         }
         let pose_a = self.paths.0.pose(first.time);
-        let contact = first.nearest.map(|(c, _)| Contact {
-            point_a: pose_a * c.point_a,
-            point_b: pose_a * c.point_b,
-            normal: pose_a * c.normal,
-            ..c
-        });
+        let contact = first.nearest.map(|(c, _)| c.transformed(&pose_a));
         Ok(PenetrationOutcome::Penetration(FirstPenetration { time: first.time, contact, depth, deepest }))
     }
 }

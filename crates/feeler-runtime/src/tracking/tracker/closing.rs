@@ -1,6 +1,7 @@
 //! Prediction of gaps at the end of a step.
 
-use super::{ContactTracker, StepContact};
+use super::ContactTracker;
+use crate::api::contact::Contact;
 use crate::body::Body;
 use feeler_geom::{P3, Pose, Twist, V3};
 use nalgebra::{Matrix3, Translation3};
@@ -114,7 +115,7 @@ impl GapPrediction {
             let faster = change.map(|change| motion.plus(&change));
             self.rows.clear();
             // Solvers correct penetrations slowly, so a negative gap counts as closed.
-            let row = |c: &StepContact| mobility.row(&c.normal, &(now * c.local_b), c.gap.max(0.0));
+            let row = |c: &Contact| mobility.row(&c.local_normal, &(now * c.local_b), c.gap.max(0.0));
             self.rows.extend(tracker.contacts().iter().map(row));
             for free in std::iter::once(motion).chain(faster) {
                 for ((gap, row), c) in self.gaps.iter_mut().zip(&self.rows).zip(tracker.contacts()) {

@@ -36,7 +36,7 @@ mod reuse;
 pub use bound::StepBound;
 pub use closing::GapPrediction;
 
-use crate::api::contact::{Contact, ContactKind, FeatureKind, Stats};
+use crate::api::contact::{Contact, ContactKind, Stats};
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::{Tolerances, power_of_two};
@@ -46,11 +46,12 @@ use crate::body::coordinates::relative_pose;
 use crate::body::side::Which;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::PhaseTimes;
+use crate::footpoint::trim::with_source;
 use crate::pair::derivatives::gap_gradient;
 use crate::pair::{ContactPair, curvature};
 use crate::query::Accepted;
 use crate::step_set::{Sample, SampleId, Widening};
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::Pose;
 use reuse::LastSearch;
 use std::sync::Arc;
 
@@ -89,64 +90,8 @@ impl Default for TrackerOptions {
     }
 }
 
-/// Reason why a contact belongs to the set of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum StepContactKind {
-    /// A local minimum, or a corner of a conformal set.
-    Strict,
-    /// A critical pair that is a minimum only if the polars are dilated by the angle by which the step can
-    /// rotate them.
-    Quasi,
-    /// A point at fixed parameters of one of two nearly conformal features.
-    Sample,
-    /// A quasi-minimum with a footpoint on the extension of its face, beyond a concave edge of the face.
-    Extended,
-}
-
-/// A contact of the set of a step, in the frames of the bodies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepContact {
-    /// Identity, which increases from contact to contact and is never reused. A contact keeps it while it
-    /// stays on its features and in the set, a sample while it is in the set.
-    pub id: u64,
-    /// Footpoint on A in the frame of A, at the pose of the last search.
-    pub local_a: P3,
-    /// Footpoint on B in the frame of B, at the pose of the last search.
-    pub local_b: P3,
-    /// Unit outward direction of A at its footpoint, in the frame of A.
-    pub normal: V3,
-    /// Signed gap (mm) along `normal` at the pose of the update: the component of the connection of the
-    /// footpoints along `normal`, minus the dilations of both bodies.
-    pub gap: f64,
-    /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where the solid is
-    /// convex; infinite across an edge and at a vertex.
-    pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, positive where the solid is
-    /// convex; infinite across an edge and at a vertex.
-    pub curvature_b: [f64; 2],
-    /// Kind and index of the features of A and of B that contain the footpoints.
-    pub features: [(FeatureKind, u32); 2],
-    /// Parameters of the footpoints: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
-    pub uv: [[f64; 2]; 2],
-    /// Whether the footpoint on A, and that on B, is fixed on its feature. One footpoint of each sample is
-    /// fixed.
-    pub is_fixed: [bool; 2],
-    /// Reason why the contact belongs to the set.
-    pub kind: StepContactKind,
-}
-
-impl StepContact {
-    /// First derivative of the gap with respect to a twist of B at A's origin, in A's frame: three
-    /// components for the translation (mm per mm), then three for the rotation (mm per rad). `pose_ab`
-    /// maps B's coordinates to A's.
-    #[must_use]
-    pub fn gap_rate(&self, pose_ab: &Pose) -> [f64; 6] {
-        gap_gradient(&self.normal, &(pose_ab * self.local_b))
-    }
-}
-
-/// Relation of two bodies according to the signed gaps of their strict contacts
-/// ([`StepContactKind::Strict`]), except [`TrackedStatus::Interfering`], which follows from a verdict.
+/// Relation of two bodies according to the signed gaps of their minima
+/// ([`ContactKind::is_minimum`]), except [`TrackedStatus::Interfering`], which follows from a verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrackedStatus {
     /// Every gap exceeds the tolerance of the query ([`ContactTracker::tolerances`]).
@@ -159,7 +104,7 @@ pub enum TrackedStatus {
     /// A contact is pressed deeper than [`TrackerOptions::max_depth`]; it remains in the set. The value
     /// is the depth (mm) of the deepest contact.
     Deep(f64),
-    /// The verdict is interference, although no strict contact within the maximum depth is pressed.
+    /// The verdict is interference, although no minimum within the maximum depth is pressed.
     Interfering,
 }
 
@@ -225,7 +170,7 @@ impl TrackerCounts {
 pub struct ContactTracker {
     pair: ContactPair,
     options: TrackerOptions,
-    contacts: Vec<StepContact>,
+    contacts: Vec<Contact>,
     /// Identities of the contacts of the previous update.
     before: Vec<Identity>,
     /// Identities of the contacts of the last update, in the order in which they were found; `contacts`
@@ -267,10 +212,19 @@ struct Last {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Identity {
     key: Key,
-    /// [`StepContact::id`].
+    /// [`Contact::id`].
     number: u64,
+    /// [`Contact::age`].
+    age: u32,
     /// Signed gap (mm) of the contact when it was computed.
     gap: f64,
+}
+
+impl Identity {
+    /// Identity of a contact that has no number yet.
+    fn new(key: Key, gap: f64) -> Self {
+        Self { key, number: 0, age: 0, gap }
+    }
 }
 
 /// Key by which a contact of one update is recognised among those of the next update.
@@ -338,19 +292,18 @@ impl ContactTracker {
     }
 
     /// Contacts of the last update, sorted by identity: all with gaps up to [`TrackerOptions::reach`] or
-    /// up to the displacement of the bound, whichever is larger. A contact that is not strict is omitted
+    /// up to the displacement of the bound, whichever is larger. A contact that is not a minimum is omitted
     /// if another contact implies it up to half of [`TrackerOptions::gap_error`], for every motion within
     /// the bound.
     #[must_use]
-    pub fn contacts(&self) -> &[StepContact] {
+    pub fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
 
     /// Contacts that the step can close: those with gaps up to the displacement of the bound. A solver
-    /// must keep their linear gaps (gap plus [`StepContact::gap_rate`] times the twist of B) non-negative.
-    pub fn active(&self) -> impl Iterator<Item = &StepContact> {
-        let most = self.last.map_or(0.0, |last| last.bound.displacement);
-        self.contacts.iter().filter(move |c| c.gap <= most)
+    /// must keep their linear gaps (gap plus [`Contact::gap_rate`] times the twist of B) non-negative.
+    pub fn active(&self) -> impl Iterator<Item = &Contact> {
+        self.contacts.iter().filter(|c| c.is_active)
     }
 
     /// Relation of the bodies at the last update; `Separated` before the first one.
@@ -454,7 +407,7 @@ impl ContactTracker {
         let pose_before = previous.and_then(|l| if has_moved { Some(l.pose_ab) } else { l.pose_before });
         let poses = [*pose_a, *pose_b];
         if let Some(last) = previous
-            && moved_since_search.is_some_and(|moved| self.move_contacts(&pose_ab, &bound, &moved))
+            && moved_since_search.is_some_and(|moved| self.move_contacts(&poses, &pose_ab, &bound, &moved))
         {
             self.set_last(Last { pose_ab, poses, pose_before, bound, is_moved: true, ..last });
             return Ok(Update::default());
@@ -498,8 +451,12 @@ impl ContactTracker {
         Ok(update)
     }
 
-    /// Stores the data of this update, with the depth of its contacts, and computes the status.
+    /// Stores the data of this update, with the depth of its contacts, and computes the status and the
+    /// active contacts.
     fn set_last(&mut self, last: Last) {
+        for contact in &mut self.contacts {
+            contact.is_active = contact.gap <= last.bound.displacement;
+        }
         let depth = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
         self.status = self.status_of_gaps(last.hidden, &self.pair.tolerances());
         self.counts.dropped += last.search.dropped as u64;
@@ -576,29 +533,27 @@ impl ContactTracker {
         self.contacts.clear();
         self.known.clear();
         let most = self.options.reach.max(bound.displacement);
-        let turn = pose_a.rotation.inverse();
+        let pose_ba = pose_a.inv_mul(pose_b).inverse();
         for (minimum, kept) in
             found.contacts.iter().zip(found.kept).filter(|(minimum, _)| minimum.gap <= most)
         {
-            self.known.push(Identity { key: Key::Minimum(minimum.id), number: 0, gap: minimum.gap });
-            self.contacts.push(of_minimum(minimum, kept, turn * minimum.normal));
+            self.known.push(Identity::new(Key::Minimum(minimum.id), minimum.gap));
+            self.contacts.push(of_minimum(minimum, kept));
         }
-        let pose_ba = pose_a.inv_mul(pose_b).inverse();
         for sample in found.samples {
-            let contact = of_sample(found.bodies, sample, &pose_ba, dilation);
+            let contact = of_sample(found.bodies, sample, (pose_a, &pose_ba), dilation);
             if contact.gap <= most {
-                let key = Key::Sample(sample.identity());
-                self.known.push(Identity { key, number: 0, gap: contact.gap });
+                self.known.push(Identity::new(Key::Sample(sample.identity()), contact.gap));
                 self.contacts.push(contact);
             }
         }
         Ok(())
     }
 
-    /// Depth (mm) of the deepest strict contact in `contacts`; 0 without a strict contact deeper than
+    /// Depth (mm) of the deepest minimum in `contacts`; 0 without a minimum deeper than
     /// [`Tolerances::tol`].
     fn max_depth_found(&self, tol: &Tolerances) -> f64 {
-        let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
+        let minima = self.contacts.iter().filter(|c| c.kind.is_minimum());
         minima.map(|c| -c.gap).filter(|depth| *depth > tol.tol).fold(0.0, f64::max)
     }
 
@@ -613,13 +568,15 @@ impl ContactTracker {
         self.before.iter().any(is_lost)
     }
 
-    /// Assigns numbers to the contacts and sorts the contacts by number. `before` is sorted by key.
+    /// Assigns numbers and ages to the contacts and sorts the contacts by number. `before` is sorted by key.
     fn identify(&mut self) {
         for (known, contact) in self.known.iter_mut().zip(&mut self.contacts) {
             let same = self.before.binary_search_by_key(&known.key, |before| before.key);
-            known.number = same.map_or(self.next, |i| self.before[i].number);
-            self.next += u64::from(same.is_err());
-            contact.id = known.number;
+            let same = same.ok().map(|i| &self.before[i]);
+            known.number = same.map_or(self.next, |before| before.number);
+            known.age = same.map_or(0, |before| before.age.saturating_add(1));
+            self.next += u64::from(same.is_none());
+            (contact.id, contact.age) = (known.number, known.age);
         }
         self.contacts.sort_unstable_by_key(|c| c.id);
     }
@@ -647,7 +604,7 @@ impl ContactTracker {
     }
 
     fn status_of_gaps(&self, hidden: bool, tol: &Tolerances) -> TrackedStatus {
-        let is_minimum = |c: &&StepContact| c.kind == StepContactKind::Strict;
+        let is_minimum = |c: &&Contact| c.kind.is_minimum();
         let least = self.contacts.iter().filter(is_minimum).map(|c| c.gap).fold(f64::INFINITY, f64::min);
         match -least {
             _ if hidden => TrackedStatus::Interfering,
@@ -658,11 +615,11 @@ impl ContactTracker {
         }
     }
 
-    /// Smallest distance (mm) of the strict contacts, without dilations; `None` without a strict contact.
+    /// Smallest distance (mm) of the minima, without dilations; `None` without a minimum.
     #[must_use]
     pub fn min_distance(&self) -> Option<f64> {
         let [dilation_a, dilation_b] = self.options.dilations;
-        let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
+        let minima = self.contacts.iter().filter(|c| c.kind.is_minimum());
         minima.map(|c| c.gap + (dilation_a + dilation_b)).reduce(f64::min)
     }
 
@@ -720,40 +677,44 @@ impl Clone for ContactTracker {
     }
 }
 
-fn of_minimum(minimum: &Contact, kept: &Accepted, normal: V3) -> StepContact {
+/// Contact of a step for a minimum `minimum` that a query has reported, and that it has found as `kept`.
+fn of_minimum(minimum: &Contact, kept: &Accepted) -> Contact {
     let kind = match minimum.kind {
-        ContactKind::Strict | ContactKind::Conformal => StepContactKind::Strict,
-        ContactKind::Quasi if kept.is_extended => StepContactKind::Extended,
-        ContactKind::Quasi => StepContactKind::Quasi,
+        ContactKind::Quasi if kept.is_extended => ContactKind::Extended,
+        kind => kind,
     };
-    StepContact {
-        id: 0,
-        local_a: minimum.local_a,
-        local_b: minimum.local_b,
-        normal,
-        gap: minimum.gap,
-        curvature_a: minimum.curvature_a,
-        curvature_b: minimum.curvature_b,
-        features: [minimum.feature_a, minimum.feature_b].map(|f| (f.kind, f.index)),
-        uv: [minimum.feature_a.uv, minimum.feature_b.uv],
-        is_fixed: [false; 2],
-        kind,
-    }
+    Contact { kind, ..*minimum }
 }
 
-fn of_sample([a, b]: [&Body; 2], sample: &Sample, pose_ba: &Pose, dilation: f64) -> StepContact {
+/// Contact of a step for a sample. `pose_a` is the world pose of A, `pose_ba` that of A in B's frame, and
+/// `dilation` the sum of both dilations (mm).
+fn of_sample(
+    [a, b]: [&Body; 2],
+    sample: &Sample,
+    (pose_a, pose_ba): (&Pose, &Pose),
+    dilation: f64,
+) -> Contact {
     let pair = &sample.pair;
-    StepContact {
-        id: 0,
+    let gap = pair.distance - dilation;
+    Contact {
+        distance: pair.distance,
+        gap,
+        point_a: pose_a * pair.p_a,
+        point_b: pose_a * pair.p_b,
         local_a: pair.p_a,
         local_b: pose_ba * pair.p_b,
-        normal: pair.n,
-        gap: pair.distance - dilation,
+        normal: pose_a * pair.n,
+        local_normal: pair.n,
+        gap_rate: gap_gradient(&pair.n, &pair.p_b),
         curvature_a: curvature(a, pair.feature_a, &pair.place_a, &pair.n),
         curvature_b: curvature(b, pair.feature_b, &pair.place_b, &(pose_ba * -pair.n)),
-        features: [pair.place_a, pair.place_b].map(|f| (f.kind, f.index)),
-        uv: [pair.place_a.uv, pair.place_b.uv],
+        kind: ContactKind::Sample,
+        id: 0,
+        age: 0,
+        is_active: false,
         is_fixed: [Which::A, Which::B].map(|which| sample.key.0 == which),
-        kind: StepContactKind::Sample,
+        feature_a: with_source(a, &pair.place_a),
+        feature_b: with_source(b, &pair.place_b),
+        undecided: false,
     }
 }

@@ -12,18 +12,19 @@
 //! # Source
 //! MATH §23.
 
-use super::{ContactTracker, Identity, StepBound, StepContact, StepContactKind};
+use super::{ContactTracker, Identity, StepBound};
+use crate::api::contact::Contact;
 use feeler_geom::{P3, Pose};
 
 /// Error δ (see the module) up to which another contact implies a contact, as a fraction of the accepted
 /// error of a predicted gap. A larger value allows deeper contacts; a smaller one gives larger sets.
 const MAX_ERROR_PART: f64 = 0.5;
 
-/// Sort key of a contact: strict contacts come first, then contacts of the previous update, then new
+/// Sort key of a contact: minima come first, then contacts of the previous update, then new
 /// ones.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    is_strict: bool,
+    is_minimum: bool,
     /// Whether the contact was in the set of the previous update.
     is_old: bool,
     /// Index of the contact in the tracker's list of contacts.
@@ -42,7 +43,7 @@ pub(super) struct Scratch {
 }
 
 impl ContactTracker {
-    /// Removes contacts that other contacts imply up to half of `gap_error` (mm), but no strict contacts.
+    /// Removes contacts that other contacts imply up to half of `gap_error` (mm), but no minima.
     /// Contacts that were in the last update are kept in preference to new ones, so that the set does not
     /// alternate between equivalent contacts. `before` must be sorted by keys.
     pub(super) fn drop_implied(&mut self, pose_ab: &Pose, bound: &StepBound, gap_error: f64) {
@@ -51,25 +52,25 @@ impl ContactTracker {
         let (contacts, known, before) = (&self.contacts, &self.known, &self.before);
         order.clear();
         order.extend(contacts.iter().zip(known).enumerate().map(|(index, (contact, identity))| Entry {
-            is_strict: contact.kind == StepContactKind::Strict,
+            is_minimum: contact.kind.is_minimum(),
             is_old: before.binary_search_by_key(&identity.key, |before: &Identity| before.key).is_ok(),
             index,
         }));
         order.sort_unstable_by(|x, y| {
-            let first = (y.is_strict, y.is_old).cmp(&(x.is_strict, x.is_old));
+            let first = (y.is_minimum, y.is_old).cmp(&(x.is_minimum, x.is_old));
             let by_gap = contacts[x.index].gap.total_cmp(&contacts[y.index].gap);
             first.then(by_gap).then_with(|| known[x.index].key.cmp(&known[y.index].key))
         });
         kept.clear();
         is_kept.clear();
         is_kept.resize(contacts.len(), false);
-        for &Entry { is_strict, index, .. } in &*order {
+        for &Entry { is_minimum, index, .. } in &*order {
             let contact = &contacts[index];
             let point = pose_ab * contact.local_b;
             let implies = |&(k, of_kept): &(usize, P3)| {
                 is_implied((contact, &point), (&contacts[k], &of_kept), bound, error)
             };
-            if is_strict || !kept.iter().any(implies) {
+            if is_minimum || !kept.iter().any(implies) {
                 kept.push((index, point));
                 is_kept[index] = true;
             }
@@ -84,38 +85,43 @@ impl ContactTracker {
 /// Returns whether the contact `by` implies the contact `c`: for every motion within `bound`, the linear
 /// gap of `c` is at least that of `by` minus `error` (mm). `p` and `q` are the points of `c` and `by` on
 /// B, in A's frame.
-fn is_implied(
-    (c, p): (&StepContact, &P3),
-    (by, q): (&StepContact, &P3),
-    bound: &StepBound,
-    error: f64,
-) -> bool {
-    let turned = (c.normal - by.normal).norm() * bound.displacement;
-    let lever = (q - p).cross(&by.normal).norm() * bound.rotation;
+fn is_implied((c, p): (&Contact, &P3), (by, q): (&Contact, &P3), bound: &StepBound, error: f64) -> bool {
+    let turned = (c.local_normal - by.local_normal).norm() * bound.displacement;
+    let lever = (q - p).cross(&by.local_normal).norm() * bound.rotation;
     c.gap - by.gap >= turned + lever - error
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::contact::FeatureKind;
+    use crate::api::contact::{ContactKind, FeatureKind, FeatureRef};
     use feeler_geom::V3;
     use rand::rngs::SmallRng;
     use rand::{Rng as _, SeedableRng as _};
 
-    fn contact(point: P3, normal: V3, gap: f64) -> StepContact {
-        StepContact {
-            id: 0,
-            local_a: point - normal * gap,
+    fn contact(point: P3, normal: V3, gap: f64) -> Contact {
+        let face = FeatureRef { kind: FeatureKind::Face, index: 0, source: 0, uv: [0.0; 2] };
+        let on_a = point - normal * gap;
+        Contact {
+            distance: gap,
+            gap,
+            point_a: on_a,
+            point_b: point,
+            local_a: on_a,
             local_b: point,
             normal,
-            gap,
+            local_normal: normal,
+            gap_rate: [0.0; 6],
             curvature_a: [0.0; 2],
             curvature_b: [0.0; 2],
-            features: [(FeatureKind::Face, 0); 2],
-            uv: [[0.0; 2]; 2],
+            kind: ContactKind::Sample,
+            id: 0,
+            age: 0,
+            is_active: true,
             is_fixed: [true, false],
-            kind: StepContactKind::Sample,
+            feature_a: face,
+            feature_b: face,
+            undecided: false,
         }
     }
 
