@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 OPTIONS = [
     "--headless",
@@ -48,7 +48,8 @@ class Browser:
         self.input, from_browser = os.pipe()
         # The pipe has the descriptors 3 (commands) and 4 (answers) in Chromium.
         script = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
-        command = ["bash", "-c", script, "bash", program, *OPTIONS, f"--user-data-dir={self.profile.name}", "about:blank"]
+        arguments = [*OPTIONS, f"--user-data-dir={self.profile.name}", "about:blank"]
+        command = ["bash", "-c", script, "bash", program, *arguments]
         self.process = subprocess.Popen(
             command, pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -60,7 +61,7 @@ class Browser:
         self.call("Page.enable")
         self.call("Runtime.enable")
 
-    def __enter__(self) -> "Browser":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -116,7 +116,11 @@ def main() -> None:
 
     needed = [entry for entry in entries if is_needed(entry)]
     if needed:
-        with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count() or 1) as pool, Browser() as browser:
+        with (
+            tempfile.TemporaryDirectory() as name,
+            ThreadPoolExecutor(os.cpu_count() or 1) as pool,
+            Browser() as browser,
+        ):
             folder = Path(name)
             scratch(folder)
             browser.resize(*SIZE)

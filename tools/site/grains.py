@@ -74,7 +74,8 @@ def main() -> None:
                 wide = (b"".join(struct.pack("<H", v) * options.repeat for v in row) for row in rows)
                 file.write(b"".join(row * options.repeat for row in wide) * options.repeat)
     else:
-        header = "NRRD0004\ntype: uint8\ndimension: 3\nsizes: {0} {0} {0}\nencoding: raw\n\n".format(options.size)
+        sizes = " ".join([str(options.size)] * 3)
+        header = f"NRRD0004\ntype: uint8\ndimension: 3\nsizes: {sizes}\nencoding: raw\n\n"
         options.out.write_bytes(header.encode() + b"".join(slices))
 
 
