@@ -216,7 +216,11 @@ def rewrite(document: str, source: Path, files: set[str], base: str | None) -> t
                 files.add(copy)
                 new = os.path.relpath(copy, folder)
         moved.append([new, line, target])
-        out += [text[end:start], new]
+        before = text[end:start]
+        if not is_external(target) and name.endswith(".md") and path in in_book:
+            # A link that shows the name of a file shows the title of its chapter.
+            before = re.sub(r"\[[\w./-]+\.md\]\($", lambda _, path=path: f"[{title(path)}](", before)
+        out += [before, new]
         end = start + len(target)
     return "".join(out) + text[end:], moved
 

@@ -5,8 +5,8 @@
 #
 # Writes a folder of static files, target/site/html, which works from disk and on any web server. FEELER is the program
 # that makes the gallery and the headline figures (target/release/feeler, built if it is missing); pictures that are up
-# to date are kept. --quick leaves both out, needs no program, and writes target/site/quick/html. Needs Python 3.11 or newer with venv, and Chromium for
-# the gallery, which is installed if `apt-get` is available.
+# to date are kept. --quick leaves both out, needs no program, and writes target/site/quick/html. Needs Python 3.11 or
+# newer with venv, and Chromium for the gallery, which is installed if `apt-get` is available.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 quick=""
@@ -32,7 +32,8 @@ stage "chapters"
 python3 tools/site/assemble.py "$place"
 
 if [ -z "$quick" ]; then
-  if ! command -v chromium >/dev/null && ! { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; then
+  if ! command -v chromium >/dev/null &&
+    ! { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; then
     echo "chromium is missing: install it (Debian: chromium)" >&2
     exit 1
   fi

@@ -41,6 +41,16 @@ DEPENDENT = {"feeler mechanism hinge.toml": "needs the output of a program that 
 # Commands that end with exit status 1 because they report findings.
 FINDINGS = ("feeler diff ",)
 
+# Reasons why commands of other programs are not run.
+REASONS = {
+    "cargo": "builds with cargo",
+    "cmake": "builds with cmake",
+    "cc": "builds with a C compiler",
+    "pip": "installs packages",
+    "python": "runs a script of the project, which needs the wheel or other packages",
+    "maturin": "builds the wheel",
+}
+
 PLACEHOLDER = re.compile(r"<[A-Za-z][^<>|]*>|(?<![\w/.=$-])[A-Z][A-Z0-9_]{2,}(?:\.[a-z]+|/\S*)?(?![\w=])|\.\.\.$|…$")
 OTHER = re.compile(r"^(?:[A-Z_]+=\S* )?([\w./-]+)")
 SHELL = {"mkdir", "cp", "rm", "cat", "sed", "printf", "echo", "export"}
@@ -119,11 +129,11 @@ def reason_to_skip(command: str) -> str | None:
     path = program[1] if program else "another program"
     name = Path(path).name
     if path.startswith("tools/"):
-        return "runs a script of the project that builds with cargo"
+        return "runs a script of the project, which builds or installs programs"
     if path.startswith(("target/", "examples/")):
         return "runs a program that a skipped command makes"
     if name != "feeler" and name not in SHELL:
-        return f"needs {name}"
+        return REASONS.get(name, f"needs {name}")
     found = PLACEHOLDER.search(plain)
     return "has a placeholder" if found else None
 
