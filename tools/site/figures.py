@@ -84,10 +84,12 @@ def swept(feeler: Path, runs: int) -> list[dict]:
         # The first pose has no earlier results to reuse.
         poses = [[frame["wall_us"] / 1e3 for frame in same] for same in zip(*frames, strict=True)]
         warm = [statistics.median(times) for times in poses[1:]]
+        medians = [statistics.median(times) for times in zip(*poses[1:], strict=True)]
         near = [len(frame["contacts"]) for frame in frames[0] if frame["contacts"]]
         out.append({"name": name, "command": "feeler " + " ".join(arguments), "poses": len(poses),
                     "in_reach": len(near), "minima": statistics.median(near), "first_ms": statistics.median(poses[0]),
-                    "median_ms": statistics.median(warm), "worst_ms": max(warm),
+                    "median_ms": statistics.median(warm),
+                    "medians_ms": [min(medians), max(medians)], "worst_ms": max(warm),
                     "single_worst_ms": max(t for times in poses[1:] for t in times)})  # fmt: skip
     return out
 
@@ -122,29 +124,43 @@ def page(figures: dict) -> str:
         f"| version | {figures['version']} |",
         f"| date | {figures['date']} |",
         f"| processor | {figures['processor']}, {figures['cores']} cores |",
-        f"| load of the machine at the start | {figures['load']} running processes |",
+        f"| load average at the start | {figures['load']} |",
         f"| repetitions | {runs} |",
         "",
-        "Other programs on the same cores lengthen single times. The medians are more reliable than the worst values.",
+        "A load average above 0 means that other programs shared the cores. They lengthen single times: medians are more",
+        "reliable than worst values.",
         "",
         "## Warm queries",
         "",
         "Each pose of a motion is a query for all local minima within twice the clearance of the parts, and for the",
         f"verdict. It reuses the results of the pose before it. The time of a pose is the median of {runs} runs on one",
-        "thread; the table shows the median and the worst of all poses but the first, the worst single time of any",
-        "run, and the time of the first pose, which has no results to reuse.",
+        "thread. The table shows the median and the worst of all poses but the first, the medians of the single runs,",
+        "the worst single time of any run, and the time of the first pose, which has no results to reuse.",
         "",
-        "| motion | poses | in reach | minima | median ms | worst ms | single worst ms | first ms |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| motion | poses | in reach | minima | median ms | single medians ms | worst ms | single worst ms | first ms |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for row in figures["warm"]:
-        times = [significant(row[key]) for key in ("median_ms", "worst_ms", "single_worst_ms", "first_ms")]
-        lines.append(
-            f"| {row['name']} | {row['poses']} | {row['in_reach']} | {row['minima']:g} | {' | '.join(times)} |"
+        median, worst, single, first = (
+            significant(row[f"{key}_ms"]) for key in ("median", "worst", "single_worst", "first")
         )
+        medians = " to ".join(significant(value) for value in row["medians_ms"])
+        cells = [
+            row["name"],
+            row["poses"],
+            row["in_reach"],
+            f"{row['minima']:g}",
+            median,
+            medians,
+            worst,
+            single,
+            first,
+        ]
+        lines.append(f"| {' | '.join(str(cell) for cell in cells)} |")
     lines += [
         "",
-        "*In reach* counts the poses with minima; *minima* is the median number of minima at these poses.",
+        "*In reach* counts the poses with minima; *minima* is the median number of minima at these poses. The chapter",
+        "[Evaluation](docs/EVALUATION.md) has times of the last two motions from a run of a benchmark program.",
         "",
         "```sh",
         *(row["command"] for row in figures["warm"]),
