@@ -190,7 +190,7 @@ def main() -> int:
     for document in options.only or documents():
         found = commands(document)
         if document in COVERED:
-            print(f"{document}: {len(found)} commands are run by {COVERED[document]}")
+            print(f"{document}: {len(found)} commands; {COVERED[document]} runs those of feeler in blocks")
             continue
         needed = [(command, reason_to_skip(command.text)) for command in found]
         skipped += [(command, reason) for command, reason in needed if reason]
