@@ -34,6 +34,6 @@ pub use error::GrainError;
 pub use random::Random;
 
 /// The chapter on grains, whose programs are compiled and run as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "fit"))]
 #[doc = include_str!("../../../docs/GRAINS.md")]
 struct Chapter;
