@@ -4,7 +4,7 @@ versions, licences, checksums and dependencies, in CycloneDX 1.6.
     python tools/release/sbom.py PACKAGE [--target TRIPLE] [--features LIST] [--output FILE]
 
 PACKAGE is a package of the workspace: feeler-cli (the program), feeler-capi (the C library) or feeler-python (the
-wheel). Two runs on one commit write the same bytes. Needs cyclonedx-python-lib[json-validation] (tools/release/requirements.txt).
+wheel). Two runs on one commit write the same bytes. tools/release/requirements.txt lists what the script needs.
 Exit status 1 if a crate has no licence or no checksum, or if the document does not match the schema.
 """
 

@@ -183,7 +183,7 @@ def first_page(text: str) -> str:
     """The README with the paragraph about its audience, and its first figure beside the text."""
     figure = re.search(r"^<img [^>]*>\n\n", text, re.MULTILINE)
     audience = (HERE / "audience.md").read_text(encoding="utf-8")
-    if figure is None or "## Two commands" not in text:
+    if not figure or "## Two commands" not in text:
         sys.exit("README.md: no figure before the section “Two commands”")
     image = re.sub(r" width=\"\d+\"", ' class="first-figure"', figure[0].strip())
     text = text.replace(figure[0], "", 1).replace("## Two commands", audience + "\n## Two commands", 1)
@@ -209,7 +209,7 @@ def rewrite(document: str, source: Path, files: set[str], base: str | None) -> t
             elif base and Path(path).suffix not in {".svg", ".png", ".jpg"}:
                 new = f"{base}/blob/HEAD/{path}{hash_}{anchor}"
             else:
-                # mdBook does not copy Markdown that is no chapter.
+                # mdBook copies Markdown only if it is a chapter.
                 copy = f"files/{re.sub(r'[.]md$', '.txt', path)}"
                 (source / copy).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / path, source / copy)

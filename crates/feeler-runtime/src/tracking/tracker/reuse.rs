@@ -55,9 +55,10 @@ impl ContactTracker {
     }
 
     /// Moves the contacts of the last search to the relative pose `pose_ab`, `moved` away from the pose of
-    /// that search, for a step within `bound`. `poses` are the world poses of A and B. Returns `false`, without a change, if the contacts must be
-    /// searched: before the first search, after a larger motion, for a bound that is larger or much smaller,
-    /// if contacts were dropped, and if interference without a contact was found.
+    /// that search, for a step within `bound`. `pose_a` and `pose_b` are the world poses of A and B. Returns
+    /// `false`, without a change, if the contacts must be searched: before the first search, after a larger
+    /// motion, for a bound that is larger or much smaller, if contacts were dropped, and if interference
+    /// without a contact was found.
     pub(super) fn move_contacts(
         &mut self,
         [pose_a, pose_b]: &[Pose; 2],
