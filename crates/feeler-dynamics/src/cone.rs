@@ -261,7 +261,9 @@ mod tests {
             let cholesky = mass.clone().cholesky().unwrap();
             let (lower, free) = (cholesky.l(), cholesky.solve(&force));
             let all = Whitened::new(&lower, &free).solve(&rows.iter().collect::<Vec<_>>()).unwrap();
-            assert!((&v - &all.v).norm() < 1e-7 * (1.0 + all.v.norm()), "{v} {}", all.v);
+            // The solver is exact to 1e-11 in the energy, which is quadratic in the velocities.
+            let most = 4.0 * ACCURACY.sqrt() * (1.0 + all.v.norm());
+            assert!((&v - &all.v).norm() < most, "{v} {}", all.v);
             partial += usize::from(impulses.iter().filter(|x| **x == 0.0).count() > 0);
         }
         assert!(partial > 100, "subsets were used in {partial} cases");

@@ -407,7 +407,7 @@ impl ContactTracker {
         let pose_before = previous.and_then(|l| if has_moved { Some(l.pose_ab) } else { l.pose_before });
         let poses = [*pose_a, *pose_b];
         if let Some(last) = previous
-            && moved_since_search.is_some_and(|moved| self.move_contacts(&poses, &pose_ab, &bound, &moved))
+            && moved_since_search.is_some_and(|moved| self.move_contacts(&pose_ab, &bound, &moved))
         {
             self.set_last(Last { pose_ab, poses, pose_before, bound, is_moved: true, ..last });
             return Ok(Update::default());
@@ -452,9 +452,14 @@ impl ContactTracker {
     }
 
     /// Stores the data of this update, with the depth of its contacts, and computes the status and the
-    /// active contacts.
+    /// members of the contacts that depend on the poses and the bound.
     fn set_last(&mut self, last: Last) {
+        let [pose_a, pose_b] = &last.poses;
         for contact in &mut self.contacts {
+            contact.point_a = pose_a * contact.local_a;
+            contact.point_b = pose_b * contact.local_b;
+            contact.normal = pose_a * contact.local_normal;
+            contact.gap_rate = gap_gradient(&contact.local_normal, &(last.pose_ab * contact.local_b));
             contact.is_active = contact.gap <= last.bound.displacement;
         }
         let depth = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);

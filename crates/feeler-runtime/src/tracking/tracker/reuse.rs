@@ -9,7 +9,6 @@
 //! MATH §23.
 
 use super::{ContactTracker, StepBound};
-use crate::pair::derivatives::gap_gradient;
 use feeler_geom::Pose;
 
 /// Largest displacement since the last search, as a fraction of the size of the larger solid, after which
@@ -55,17 +54,10 @@ impl ContactTracker {
     }
 
     /// Moves the contacts of the last search to the relative pose `pose_ab`, `moved` away from the pose of
-    /// that search, for a step within `bound`. `pose_a` and `pose_b` are the world poses of A and B. Returns
-    /// `false`, without a change, if the contacts must be searched: before the first search, after a larger
-    /// motion, for a bound that is larger or much smaller, if contacts were dropped, and if interference
-    /// without a contact was found.
-    pub(super) fn move_contacts(
-        &mut self,
-        [pose_a, pose_b]: &[Pose; 2],
-        pose_ab: &Pose,
-        bound: &StepBound,
-        moved: &StepBound,
-    ) -> bool {
+    /// that search, for a step within `bound`. Returns `false`, without a change, if the contacts must be
+    /// searched: before the first search, after a larger motion, for a bound that is larger or much smaller,
+    /// if contacts were dropped, and if interference without a contact was found.
+    pub(super) fn move_contacts(&mut self, pose_ab: &Pose, bound: &StepBound, moved: &StepBound) -> bool {
         let Some(search) = self.last.filter(|last| !last.hidden).map(|last| last.search) else {
             return false;
         };
@@ -76,14 +68,9 @@ impl ContactTracker {
         }
         let [dilation_a, dilation_b] = self.options.dilations;
         for (contact, gap) in self.contacts.iter_mut().zip(&self.searched_gaps) {
-            let point_b = pose_ab * contact.local_b;
-            let displaced = point_b - search.pose_ab * contact.local_b;
+            let displaced = pose_ab * contact.local_b - search.pose_ab * contact.local_b;
             contact.gap = gap + contact.local_normal.dot(&displaced);
             contact.distance = contact.gap + (dilation_a + dilation_b);
-            contact.gap_rate = gap_gradient(&contact.local_normal, &point_b);
-            contact.point_a = pose_a * contact.local_a;
-            contact.point_b = pose_b * contact.local_b;
-            contact.normal = pose_a * contact.local_normal;
             contact.age = contact.age.saturating_add(1);
         }
         for known in &mut self.known {
