@@ -23,6 +23,8 @@
 mod options;
 mod record;
 mod scene;
+#[cfg(feature = "step")]
+mod step;
 mod tracker;
 
 use feeler::Pose;
