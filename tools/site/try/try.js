@@ -19,6 +19,7 @@ const state = {
   a: null, b: null, // { file, instance } of the solids
   shift: [0, 0, 0], // translation (mm) of B from its pose in its file
   turn: new T.Quaternion(), // rotation of B about its centre
+  angles: [0, 0, 0], // of this rotation (degrees)
   dMax: null, isOwnDMax: false, // whether the user set d_max
 };
 
@@ -207,7 +208,7 @@ const usable = () => state.files.filter(f => f.bytes);
 const listSolids = () => {
   const files = usable();
   const isShown = files.length > 0;
-  for (const id of ['setup', 'result', 'tools']) $(id).hidden = !isShown;
+  for (const id of ['setup', 'result', 'tools', 'verdict']) $(id).hidden = !isShown;
   $('hint').hidden = isShown;
   const all = files.flatMap(file =>
     file.instances.map((instance, i) => ({ file, instance, key: `${file.number} ${i}` })));
@@ -296,6 +297,9 @@ const poseOfB = () => {
   if (state.turn.w === 1) return [...own.slice(0, 3).map((x, k) => x + state.shift[k]), ...own.slice(3)];
   return [...at, q.x, q.y, q.z, q.w];
 };
+/// Multiples of a power of ten, for numbers that are set with the pointer.
+const rounded = (x, step) => Number((Math.round(x / step) * step).toPrecision(12));
+const grid = () => 10 ** Math.floor(Math.log10(extent / 1e4));
 const shown = x => Number(x.toPrecision(10)).toString();
 const inputs = ['x', 'y', 'z', 'x', 'y', 'z'].map((axis, i) => {
   const isAngle = i > 2, id = `${isAngle ? 'angle' : 'shift'}-${axis}`;
@@ -307,10 +311,8 @@ const inputs = ['x', 'y', 'z', 'x', 'y', 'z'].map((axis, i) => {
   const change = value => {
     if (!Number.isFinite(value)) return;
     if (isAngle) {
-      const angles = inputs.slice(3).map(n => n.number.valueAsNumber || 0);
-      angles[i - 3] = value;
-      state.turn = turnOf(angles);
-      state.angles = angles;
+      state.angles = state.angles.map((angle, k) => (k === i - 3 ? value : angle));
+      state.turn = turnOf(state.angles);
     } else {
       state.shift[i] = value;
     }
@@ -318,14 +320,14 @@ const inputs = ['x', 'y', 'z', 'x', 'y', 'z'].map((axis, i) => {
     move();
   };
   slider.oninput = () => {
-    number.value = shown(Number(slider.value));
+    number.value = shown(rounded(Number(slider.value), isAngle ? 0.01 : grid()));
     change(Number(number.value));
   };
   number.oninput = () => change(number.valueAsNumber);
   return { slider, number };
 });
 const refreshInputs = except => {
-  const values = [...state.shift, ...(state.angles ?? anglesOf(state.turn))];
+  const values = [...state.shift, ...state.angles];
   inputs.forEach(({ slider, number }, i) => {
     if (number !== except) number.value = shown(values[i]);
     slider.value = values[i];
@@ -507,14 +509,15 @@ sight.addEventListener('pointermove', e => {
   if (held.isRotation) {
     const axis = k => new T.Vector3().setFromMatrixColumn(camera.matrixWorld, k);
     const about = (k, pixels) => new T.Quaternion().setFromAxisAngle(axis(k), pixels * 0.01);
-    state.turn = about(1, e.clientX - held.x).multiply(about(0, e.clientY - held.y)).multiply(held.turn).normalize();
-    state.angles = null;
+    const turn = about(1, e.clientX - held.x).multiply(about(0, e.clientY - held.y)).multiply(held.turn).normalize();
+    state.angles = anglesOf(turn).map(angle => rounded(angle, 0.01));
+    state.turn = turnOf(state.angles);
   } else {
     ray.setFromCamera(pointerAt(e), camera);
     const to = ray.ray.intersectPlane(held.plane, new T.Vector3());
     if (!to) return;
     to.sub(held.from);
-    state.shift = held.shift.map((x, k) => x + to.getComponent(k));
+    state.shift = held.shift.map((x, k) => rounded(x + to.getComponent(k), grid()));
   }
   refreshInputs();
   move();
@@ -532,7 +535,7 @@ canvas.addEventListener('keydown', e => {
   e.preventDefault();
   const by = new T.Vector3().setFromMatrixColumn(camera.matrixWorld, step[0]);
   by.multiplyScalar((step[1] * extent) / (e.shiftKey ? 2000 : 200));
-  state.shift = state.shift.map((x, k) => x + by.getComponent(k));
+  state.shift = state.shift.map((x, k) => rounded(x + by.getComponent(k), grid()));
   refreshInputs();
   move();
 });
@@ -556,7 +559,7 @@ repaint();
 
 const move = () => {
   place();
-  $('pose-values').textContent = poseOfB().map(shown).join(', ');
+  $('pose-values').textContent = poseOfB().join(', ');
   ask();
 };
 let isAsking = false, isStale = false;
@@ -620,8 +623,8 @@ const present = ({ contacts, verdict, farther, ms }) => {
     const c = group[0];
     const cells = [mm(c.distance), c.kind + (group.length > 1 ? ` × ${group.length}` : ''), feature(c.feature_a),
       feature(c.feature_b)].map(textContent => make('td', { textContent }));
-    const points = make('td', { className: 'point' }, point(c.point_a), make('br'), point(c.point_b));
-    const tr = make('tr', { tabIndex: 0 }, ...cells, points);
+    const points = [c.point_a, c.point_b].map(p => make('td', { className: 'point', textContent: point(p) }));
+    const tr = make('tr', { tabIndex: 0 }, ...cells, ...points);
     tr.onclick = () => {
       $('contacts').querySelector('.shown')?.classList.remove('shown');
       tr.classList.add('shown');
@@ -634,7 +637,7 @@ const present = ({ contacts, verdict, farther, ms }) => {
     };
     return tr;
   });
-  const heads = ['distance', 'kind', 'on A', 'on B', 'points on A and B (mm)'];
+  const heads = ['distance', 'kind', 'feature of A', 'feature of B', 'point on A (mm)', 'point on B (mm)'];
   $('contacts').replaceChildren(...(rows.length ? [
     make('thead', {}, make('tr', {}, ...heads.map(textContent => make('th', { scope: 'col', textContent })))),
     make('tbody', {}, ...rows)] : []));
