@@ -25,11 +25,13 @@ const state = {
 
 // ---- Workers
 
-/// Compiled module; compiled once, instantiated in each worker.
+/// Module that is compiled once and instantiated in each worker. Browsers cache the code of streamed modules;
+/// servers that do not state the type of the file need the second way.
 const compiled = (async () => {
   const response = await fetch('feeler_bg.wasm');
-  if (!response.ok) throw new Error(`feeler_bg.wasm: ${response.status}`);
-  return WebAssembly.compile(await response.arrayBuffer());
+  if (!response.ok) throw new Error(`feeler_bg.wasm: ${response.status} ${response.statusText}`);
+  const isStreamed = response.headers.get('Content-Type') === 'application/wasm';
+  return isStreamed ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
 })();
 compiled.catch(e => { notice(`This page cannot be used: ${e.message}`); });
 
@@ -92,7 +94,8 @@ const remove = file => {
 const row = file => {
   const name = make('span', { className: 'name', textContent: file.name });
   const text = make('p', { className: 'state' });
-  const bar = make('progress', { ariaLabel: `import of ${file.name}` });
+  // The bar is shown for several solids only: its animation without a value takes time of the import.
+  const bar = make('progress', { ariaLabel: `import of ${file.name}`, value: 0, hidden: true });
   const cancel = make('button', { type: 'button', className: 'cancel', textContent: 'Cancel' });
   const save = make('button', { type: 'button', className: 'save', textContent: 'Save .feeler', hidden: true });
   const close = make('button', { type: 'button', className: 'close', textContent: 'Remove', hidden: true });
@@ -134,11 +137,11 @@ const importFile = async (name, read) => {
     stage = 'reading the file';
     if (progress.stage === 'preparing') {
       stage = `preparing solid ${progress.index + 1} of ${progress.count}${progress.name ? ` '${progress.name}'` : ''}`;
-      Object.assign(file.bar, { max: progress.count, value: progress.index });
+      Object.assign(file.bar, { max: progress.count, value: progress.index, hidden: progress.count === 1 });
     }
     show();
   });
-  file.timer = setInterval(show, 100);
+  file.timer = setInterval(show, 200);
   show();
   try {
     const bytes = await read();
