@@ -76,3 +76,20 @@ pub fn prepare_bytes_with_progress(
     let prepared = prepare(name, bytes, &OPTIONS, &reading, &mut progress);
     prepared.map_err(|e| ImportError(format!("{e:#}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_names_the_solids() {
+        let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data");
+        let bytes = std::fs::read(format!("{data}/plug.step")).unwrap();
+        let mut stages = Vec::new();
+        let model =
+            prepare_bytes_with_progress("plug.step", &bytes, |stage| stages.push(format!("{stage:?}")));
+        let expected = ["Reading", "Preparing { index: 0, count: 1, name: \"plug\" }"];
+        assert_eq!(stages, expected);
+        assert_eq!(model, prepare_bytes("plug.step", &bytes), "progress does not change the model");
+    }
+}

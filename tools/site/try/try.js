@@ -73,7 +73,8 @@ let solver = new Remote();
 const restartSolver = async () => {
   solver.stop();
   solver = new Remote();
-  await Promise.all(state.files.filter(f => f.bytes).map(f => solver.call('load', { file: f.number, bytes: f.bytes })));
+  const load = f => solver.call('load', { file: f.number, bytes: f.bytes });
+  await Promise.all(state.files.filter(f => f.bytes).map(load)).catch(e => notice(e.message));
 };
 
 // ---- Files
@@ -245,6 +246,7 @@ const choose = async () => {
   Object.assign(state, { a, b });
   const shapes = await Promise.all([a, b].map(shapeOf)).catch(e => {
     if (!e.isCancelled) fail(e);
+    if (e.isTrap) restartSolver();
   });
   if (!shapes || state.a !== a || state.b !== b) return;
   if (!isSame) resetPose(shapes[1]);
@@ -607,7 +609,8 @@ const point = p => p.map(x => Number(x.toFixed(6))).join(', ');
 const present = ({ contacts, verdict, farther, ms }) => {
   const listed = contacts.length ? contacts : farther ? [farther] : [];
   const words = [];
-  if (verdict.min_distance !== undefined) words.push(`smallest distance ${mm(verdict.min_distance)}`);
+  const isApart = verdict.status !== 'interfering';
+  if (isApart && verdict.min_distance !== undefined) words.push(`smallest distance ${mm(verdict.min_distance)}`);
   else if (farther) words.push(`smallest distance ${mm(farther.distance)}, which exceeds d_max`);
   if (verdict.witness) {
     words.push(`common point ${point(verdict.witness)}, at least ${mm(verdict.inside_a)} inside A and `
@@ -615,7 +618,7 @@ const present = ({ contacts, verdict, farther, ms }) => {
   }
   words.push(`tolerance ${mm(verdict.tolerance)}`);
   $('verdict').replaceChildren(make('b', { className: verdict.status, textContent: verdict.status }),
-    make('br'), words.join('; '));
+    ...words.map((word, i) => make('span', { textContent: word + (i < words.length - 1 ? ';' : '') })));
   $('result').dataset.status = verdict.status;
   // Samples of one set, which are equally far, get one row.
   const key = c => (c.kind === 'conformal'
