@@ -58,6 +58,7 @@ mod error;
 mod hierarchy;
 mod material;
 mod mesh;
+mod msh;
 mod rigid;
 mod simulation;
 mod state;
