@@ -107,9 +107,8 @@ pub(crate) struct Contact {
 pub(crate) fn coefficient(a: &Feature, b: &Feature, edge_contacts: bool) -> Option<f64> {
     let weight = match (a.count, b.count) {
         (1, 1) => {
-            // Spheres are points without facets; a surface does not meet them as surfaces as well.
-            let spheres = is_sphere(a) && is_sphere(b);
-            if spheres { 1.0 } else { a.weight + b.weight }
+            // A sphere is a point without facets and has the weight 0.
+            if a.is_sphere && b.is_sphere { 1.0 } else { a.weight + b.weight }
         }
         (1, _) => b.weight,
         (_, 1) => a.weight,
@@ -119,14 +118,9 @@ pub(crate) fn coefficient(a: &Feature, b: &Feature, edge_contacts: bool) -> Opti
     (weight != 0.0).then_some(weight)
 }
 
-/// Whether a point is the centre of a sphere, marked by a negative squared length.
-fn is_sphere(feature: &Feature) -> bool {
-    feature.count == 1 && feature.length_sq < 0.0
-}
-
 /// Feature of a sphere.
 pub(crate) fn sphere_feature() -> Feature {
-    Feature { nodes: [0; 3], count: 1, weight: 0.0, is_sharp: false, length_sq: -1.0, piece: 0 }
+    Feature { count: 1, is_sphere: true, ..Feature::default() }
 }
 
 /// Computes the contact of two features of the bodies `pair`; `None` if their skins do not overlap.

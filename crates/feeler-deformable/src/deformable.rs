@@ -40,6 +40,8 @@ pub struct DeformableBody {
     strain_energy: f64,
     /// Estimated squared frequency of the contacts for each node (1/s²).
     contact_rates: Vec<f64>,
+    /// Whether a position was set since the last call of [`DeformableBody::take_relocated`].
+    relocated: bool,
     pub(crate) nodes: NodeState,
 }
 
@@ -87,6 +89,7 @@ impl DeformableBody {
             max_eigenvalue,
             strain_energy: 0.0,
             contact_rates: vec![0.0; n],
+            relocated: false,
             nodes: NodeState::at_rest(mesh.nodes.clone()),
         })
     }
@@ -181,6 +184,7 @@ impl DeformableBody {
         self.check_node(node)?;
         check_finite(node, &position.coords)?;
         self.nodes.positions[node] = position;
+        self.relocated = true;
         Ok(())
     }
 
@@ -393,6 +397,11 @@ impl DeformableBody {
     pub(crate) fn unit_contact_rate(&self) -> f64 {
         let surface = self.facets.iter().flatten().map(|&n| self.masses[n as usize]);
         2.0 / surface.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether a position was set since the last call.
+    pub(crate) fn take_relocated(&mut self) -> bool {
+        std::mem::take(&mut self.relocated)
     }
 
     fn check_node(&self, node: usize) -> Result<(), DeformableError> {

@@ -103,13 +103,19 @@ pub enum DeformableError {
         stable: f64,
     },
     /// Two bodies move by more than a tenth of their skins in one step while they are in contact.
-    #[error("bodies {} and {} move too fast for their skins; use a smaller time step or thicker skins", .pair[0], .pair[1])]
+    #[error(
+        "bodies {} and {} move too fast for their skins; use a smaller time step or thicker skins",
+        .pair[0], .pair[1]
+    )]
     TooFast {
         /// Indices of the two bodies.
         pair: [usize; 2],
     },
     /// The skins of two bodies are crushed to less than a tenth of their thickness.
-    #[error("the skins of bodies {} and {} are crushed; use a larger penalty or thicker skins", .pair[0], .pair[1])]
+    #[error(
+        "the skins of bodies {} and {} are crushed; use a larger penalty or thicker skins",
+        .pair[0], .pair[1]
+    )]
     Crushed {
         /// Indices of the two bodies.
         pair: [usize; 2],

@@ -6,6 +6,8 @@
 //! # Deviations
 //! - The pairs of features are collected with a margin and stay valid until the two pieces have moved by it.
 //!   The bound of (3.14) decides this as well.
+//! - A pair is near if its distance is at most `ε_d` plus its displacement in the last step, so that fast bodies
+//!   are noticed before they touch.
 //! - The bound of an active pair is not computed again before its list of features is empty.
 
 use crate::body::Body;
@@ -80,6 +82,8 @@ struct Pair {
     pieces: [usize; 2],
     /// Lower bound d̃ of the distance of the skins (mm).
     bound: f64,
+    /// Sum of the largest displacements of both pieces in the last step (mm).
+    moved: f64,
     warm: Option<Warm>,
     search: Option<Box<FeatureSearch>>,
 }
@@ -127,7 +131,7 @@ impl Hierarchy {
                 let is_empty = self.pieces[i].nodes.is_empty() || self.pieces[j].nodes.is_empty();
                 if !is_empty {
                     let bound = f64::NEG_INFINITY;
-                    self.pairs.push(Pair { pieces: [i, j], bound, warm: None, search: None });
+                    self.pairs.push(Pair { pieces: [i, j], bound, moved: 0.0, warm: None, search: None });
                 }
             }
         }
@@ -181,9 +185,11 @@ impl Hierarchy {
             let moved = (moved[0] + moved[1]) * (1.0 + DISPLACEMENT_MARGIN);
             let pair = &mut self.pairs[k];
             pair.bound -= moved;
+            pair.moved = moved;
             if let Some(search) = &mut pair.search {
                 search.slack -= moved;
-                if moved > MIN_SKIN_FRACTION * (bodies[a].skin() + bodies[b].skin()) {
+                let limit = MIN_SKIN_FRACTION * (bodies[a].skin() + bodies[b].skin());
+                if moved > limit && !search.candidates.is_empty() {
                     return Err(DeformableError::TooFast { pair: [a, b] });
                 }
                 if search.slack < 0.0 {
@@ -205,9 +211,13 @@ impl Hierarchy {
         bodies: &[Body],
         settings: &ContactSettings,
     ) -> Result<(), DeformableError> {
-        if self.pairs[k].search.is_none() && self.pairs[k].bound <= settings.activation {
+        if self.pairs[k].search.is_some() {
+            return Ok(());
+        }
+        let near = settings.activation + self.pairs[k].moved;
+        if self.pairs[k].bound <= near {
             self.compute_bound(k, bodies)?;
-            if self.pairs[k].bound <= settings.activation {
+            if self.pairs[k].bound <= near {
                 self.activate(k, bodies, settings);
             }
         }
@@ -235,14 +245,14 @@ impl Hierarchy {
         let is_empty = self.pairs[k].search.as_ref().is_some_and(|s| s.candidates.is_empty());
         if is_empty && settings.activation < f64::INFINITY {
             self.compute_bound(k, bodies)?;
-            if self.pairs[k].bound > settings.activation {
+            if self.pairs[k].bound > settings.activation + self.pairs[k].moved {
                 self.pairs[k].search = None;
             }
         }
         Ok(())
     }
 
-    /// Collects the pairs of features within the margin.
+    /// Collects the pairs of features within the margin and the displacement of the last step.
     fn collect(&mut self, k: usize, bodies: &[Body], settings: &ContactSettings) {
         let Self { features, pieces, pairs, counts, stack } = self;
         let pair = &mut pairs[k];
@@ -253,7 +263,8 @@ impl Hierarchy {
             tree.refit(&features[body], &bodies[body].nodes().positions);
         }
         search.candidates.clear();
-        let reach = bodies[a].skin() + bodies[b].skin() + settings.margin;
+        let slack = settings.margin + pair.moved;
+        let reach = bodies[a].skin() + bodies[b].skin() + slack;
         let (features_a, features_b) = (&features[a], &features[b]);
         let [tree_a, tree_b] = &search.trees;
         tree_a.near_pairs(tree_b, reach, stack, |i, j| {
@@ -262,7 +273,7 @@ impl Hierarchy {
                 search.candidates.push([i, j]);
             }
         });
-        search.slack = settings.margin;
+        search.slack = slack;
     }
 
     /// Computes the distance of the hulls of a pair as its new bound.
@@ -322,7 +333,7 @@ impl Hierarchy {
     }
 
     /// Distance of the convex hulls of two pieces minus the thicknesses of their skins (mm), computed from
-    /// the current positions and not counted; `None` if there is no such pair.
+    /// the current positions and not counted; `None` if the pair does not exist.
     pub(crate) fn exact_distance(&self, bodies: &[Body], pair: usize) -> Option<f64> {
         let pieces = self.pairs.get(pair)?.pieces.map(|p| &self.pieces[p]);
         let hulls = pieces.map(|piece| {

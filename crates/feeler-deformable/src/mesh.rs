@@ -4,6 +4,9 @@ use crate::error::DeformableError;
 use feeler_geom::{P3, V3};
 
 /// Mesh of tetrahedra and hexahedra.
+///
+/// A face that belongs to one element only is part of the boundary. A quadrilateral face never matches
+/// triangles, so the interface of tetrahedra and hexahedra in one mesh counts as boundary.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// Positions of the nodes (mm).

@@ -83,7 +83,7 @@ impl Mesh {
     ///
     /// # Errors
     /// The file has another format or is binary, a line is not valid (the error states its number), a tag of
-    /// a node is unknown or occurs twice, or there are no volume elements.
+    /// a node is unknown or occurs twice, or the file contains no volume elements.
     pub fn from_msh(text: &str) -> Result<Self, DeformableError> {
         let mut lines = Lines { lines: text.lines(), number: 0 };
         let mut contents = Contents::default();

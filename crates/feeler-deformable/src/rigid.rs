@@ -52,7 +52,7 @@ impl RigidBody {
     /// contact surface is offset from the triangles by the thickness `skin` (mm).
     ///
     /// # Errors
-    /// There are no triangles, a node index does not exist, a node belongs to no triangle, or a number is not
+    /// The list of triangles is empty, a node index does not exist, a node belongs to no triangle, or a number is not
     /// valid.
     pub fn new(nodes: Vec<P3>, facets: Vec<[u32; 3]>, skin: f64) -> Result<Self, DeformableError> {
         if facets.is_empty() {

@@ -171,14 +171,13 @@ impl Simulation {
     ) -> Result<(), DeformableError> {
         match self.bodies.get_mut(id.0) {
             Some(Body::Deformable(b)) => {
-                let before = b.positions().to_vec();
-                change(b)?;
+                let changed = change(b);
                 // Bounds of distances do not follow positions that are set from outside.
-                if before != b.positions() {
+                if b.take_relocated() {
                     self.hierarchy.invalidate(id.0);
                 }
                 self.has_forces = false;
-                Ok(())
+                changed
             }
             _ => Err(DeformableError::UnknownBody(id.0)),
         }

@@ -49,7 +49,7 @@ fn key(face: &[u32]) -> [u32; 4] {
 }
 
 /// Point, edge or triangle of a surface.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Feature {
     /// Indices of the nodes; only the first `count` are valid.
     pub(crate) nodes: [u32; 3],
@@ -61,6 +61,8 @@ pub(crate) struct Feature {
     pub(crate) is_sharp: bool,
     /// Squared length of an edge in the reference configuration (mm²).
     pub(crate) length_sq: f64,
+    /// Whether a point is the centre of a sphere.
+    pub(crate) is_sphere: bool,
     /// Piece to which the feature belongs.
     pub(crate) piece: u32,
 }
@@ -94,7 +96,7 @@ pub(crate) fn features(nodes: &[P3], triangles: &[[u32; 3]], pieces: &[u32]) -> 
     let mut out = Vec::new();
     for (&triangle, &piece) in triangles.iter().zip(pieces) {
         triangle.iter().for_each(|&n| add(n, 1.0, piece));
-        out.push(Feature { nodes: triangle, count: 3, weight: 1.0, is_sharp: false, length_sq: 0.0, piece });
+        out.push(Feature { nodes: triangle, count: 3, weight: 1.0, piece, ..Feature::default() });
     }
     for (&[a, b], edge) in &edges {
         let uses = u32::try_from(edge.triangles.len()).map_or(f64::INFINITY, f64::from);
@@ -107,11 +109,12 @@ pub(crate) fn features(nodes: &[P3], triangles: &[[u32; 3]], pieces: &[u32]) -> 
             is_sharp: is_sharp(nodes, triangles, &edge.triangles),
             length_sq: (nodes[a as usize] - nodes[b as usize]).norm_squared(),
             piece: edge.piece,
+            ..Feature::default()
         });
     }
     for (&node, &(sum, piece)) in &points {
         let weight = 1.0 - sum;
-        out.push(Feature { nodes: [node, 0, 0], count: 1, weight, is_sharp: false, length_sq: 0.0, piece });
+        out.push(Feature { nodes: [node, 0, 0], count: 1, weight, piece, ..Feature::default() });
     }
     out
 }

@@ -273,8 +273,8 @@ fn forces_are_equal_and_opposite_and_the_gradient_of_the_potential() {
             forces[k].iter().zip(&meshes[k].nodes).fold(t, |t, (f, x)| t + x.coords.cross(f))
         });
         assert!(torque.norm() < 1e-12, "no resultant torque: {torque}");
-        for k in 0..2 {
-            for (node, force) in forces[k].iter().enumerate().filter(|f| f.1.norm() > 0.0).take(4) {
+        for (k, forces) in forces.iter().enumerate() {
+            for (node, force) in forces.iter().enumerate().filter(|f| f.1.norm() > 0.0).take(4) {
                 let axis = rng.random_range(0..3);
                 let total = |h: f64| {
                     let by = V3::from_fn(|i, _| if i == axis { h } else { 0.0 });
@@ -400,7 +400,7 @@ fn crossing_edges_repel_one_another() {
         let across = V3::z().cross(&along);
         let top = P3::new(0.0, 0.0, z);
         let down = V3::z() * -up;
-        let nodes = vec![top - along * 3.0, top + along * 3.0];
+        let nodes = [top - along * 3.0, top + along * 3.0];
         let base = [-1.0, 1.0].into_iter().flat_map(|s| nodes.iter().map(move |n| n + down + across * s));
         let nodes: Vec<P3> = nodes.iter().copied().chain(base).collect();
         let mut mesh =

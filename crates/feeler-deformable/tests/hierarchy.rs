@@ -8,6 +8,7 @@ use feeler_deformable::{
 };
 use feeler_geom::{P3, V3};
 use nalgebra::Rotation3;
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 /// Ellipsoidal grain of 80 facets: a subdivided icosahedron, scaled and turned.
 fn grain(center: P3, half_axes: V3, turn: V3, skin: f64) -> RigidBody {
@@ -171,6 +172,56 @@ fn dist_4_5_ironing_in_three_pieces_is_the_same_as_with_one_tree_over_all_facets
     let (start, end) = (pieces[0], pieces[pieces.len() - 1]);
     assert!(end[1] - start[1] > 5.0, "the slider crosses the trough: {start:?} to {end:?}");
     assert!(counts.distances * 10 < counts.pair_steps, "{counts:?}");
+}
+
+/// Deformable and rigid bodies that fly into one another at random.
+fn crowd(activation: f64) -> Simulation {
+    let mut rng = SmallRng::seed_from_u64(3);
+    let settings = ContactSettings { activation, friction: 0.2, ..ContactSettings::new(20.0, 0.05) };
+    let mut simulation = Simulation::new(settings).unwrap();
+    for k in 0..9 {
+        let center = P3::new(f64::from(k % 3), f64::from(k / 3), rng.random_range(0.0..0.5)) * 2.0;
+        let random = |rng: &mut SmallRng| V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+        let (toward, turn) = (P3::new(2.0, 2.0, 0.5) - center, random(&mut rng));
+        let velocity = toward * 400.0 + random(&mut rng) * 200.0;
+        if k % 3 == 0 {
+            let mut body = grain(center, V3::new(0.7, 0.5, 0.6), turn, 0.05);
+            body.set_free(1e-9).unwrap();
+            body.set_velocity(velocity, turn * 300.0).unwrap();
+            simulation.add(body).unwrap();
+        } else {
+            let generate = if k % 3 == 1 { Mesh::box_of_tetrahedra } else { Mesh::box_of_hexahedra };
+            let mut mesh = generate(P3::new(-0.5, -0.5, -0.5), V3::repeat(1.0), [2, 1, 1]).unwrap();
+            mesh.nodes.iter_mut().for_each(|n| *n = center + Rotation3::new(turn) * n.coords);
+            let material = Material::new(300.0, 0.3, 1e-9).unwrap();
+            let mut body = DeformableBody::new(&mesh, material, 0.05).unwrap();
+            body.set_uniform_velocity(velocity).unwrap();
+            simulation.add(body).unwrap();
+        }
+    }
+    simulation
+}
+
+#[test]
+fn bounds_never_exceed_distances_and_no_contact_of_a_crowd_is_missed() {
+    let (mut search, mut all) = (crowd(0.0), crowd(f64::INFINITY));
+    let step = 0.3 * search.stable_step(4);
+    let mut touching = 0;
+    while search.time() < 6e-3 {
+        search.step(step).unwrap();
+        all.step(step).unwrap();
+        for (k, pair) in search.pairs().enumerate() {
+            let exact = search.exact_distance(k).unwrap();
+            assert!(pair.bound <= exact, "t = {}: {pair:?}, distance {exact}", search.time());
+        }
+        touching += usize::from(search.max_overlap() > 0.0);
+        let energies = [&search, &all].map(|s| s.energies().total().to_bits());
+        assert_eq!(energies[0], energies[1], "t = {}", search.time());
+    }
+    assert!(touching > 500, "the bodies collide in {touching} steps");
+    let counts = search.search_counts();
+    assert!(counts.distances * 20 < counts.pair_steps, "{counts:?}");
+    assert!(counts.trees_built > 5 && search.pairs().any(|p| !p.is_active), "{counts:?}");
 }
 
 #[test]
