@@ -152,6 +152,14 @@ impl Body {
         }
     }
 
+    /// First node whose force is NaN or infinite; node 0 for the resultant of a rigid body.
+    pub(crate) fn node_with_infinite_force(&self) -> Option<usize> {
+        match self {
+            Self::Deformable(b) => b.forces().iter().position(|f| !f.iter().all(|c| c.is_finite())),
+            Self::Rigid(b) => (!b.has_finite_forces()).then_some(0),
+        }
+    }
+
     pub(crate) fn add_contact(&mut self, contact: &NodalForces<'_>) {
         match self {
             Self::Deformable(b) => b.add_contact(contact),

@@ -275,6 +275,11 @@ impl RigidBody {
         }
     }
 
+    /// Whether the resultant force and torque are finite.
+    pub(crate) fn has_finite_forces(&self) -> bool {
+        self.force.iter().chain(self.torque.iter()).all(|c| c.is_finite())
+    }
+
     /// Whether the body stands still whatever the forces are.
     pub(crate) fn is_fixed(&self) -> bool {
         let still = RigidMotion::Prescribed { angular_velocity: V3::zeros() };

@@ -309,10 +309,8 @@ impl Simulation {
             bodies[a as usize].add_contact(&contact.on_side(0));
             bodies[b as usize].add_contact(&contact.on_side(1));
         }
-        for body in bodies.iter() {
-            if let Some(node) = body.nodes().forces.iter().position(|f| !f.iter().all(|c| c.is_finite())) {
-                return Err(DeformableError::NotFinite { node });
-            }
+        if let Some(node) = bodies.iter().find_map(Body::node_with_infinite_force) {
+            return Err(DeformableError::NotFinite { node });
         }
         self.has_forces = true;
         Ok(())

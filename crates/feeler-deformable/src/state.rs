@@ -9,7 +9,7 @@ pub(crate) struct NodeState {
     pub(crate) positions: Vec<P3>,
     /// Velocities (mm/s).
     pub(crate) velocities: Vec<V3>,
-    /// Sums of all forces (N).
+    /// Sums of all forces (N); unused by rigid bodies.
     pub(crate) forces: Vec<V3>,
     /// Lengths of the displacements in the last step (mm).
     pub(crate) moved: Vec<f64>,

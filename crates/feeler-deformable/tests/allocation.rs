@@ -1,7 +1,5 @@
 //! Steps allocate no memory once the lists of contacts have their size.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use feeler_deformable::{ContactSettings, DeformableBody, Material, Mesh, RigidBody, Simulation};
 use feeler_geom::{P3, V3};
 use peak_alloc::PeakAlloc;
