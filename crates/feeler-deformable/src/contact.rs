@@ -1,9 +1,9 @@
 //! Penalty contact of two features: closest points, forces and potential.
 //!
 //! # Contact model
-//! Every surface has a skin. Two features at the distance d, whose skins have the thicknesses `r_a` and `r_b`,
-//! have the overlap `o = r_a + r_b − d` and, if o > 0, the potential `w k o² / 2`, where k is the penalty. The
-//! features are points against points, edges and triangles, with the weights w of
+//! Every surface has a skin. Two features at the distance d, whose skins have the thicknesses `r_a` and
+//! `r_b`, have the overlap `o = r_a + r_b − d` and, if o > 0, the potential `w k o² / 2`, where k is the
+//! penalty. The features are points against points, edges and triangles, with the weights w of
 //! [`crate::surface::features`], and sharp edges against sharp edges. Forces are minus the gradient of the
 //! potential. Their properties:
 //! - They are continuous: the distance of a point from a segment or triangle has a continuous gradient while
@@ -45,8 +45,8 @@ pub struct ContactSettings {
     /// Whether sharp edges are in contact with sharp edges of other bodies. Without it, bodies whose edges
     /// cross penetrate one another until a corner touches a facet.
     pub edge_contacts: bool,
-    /// Distance `ε_d` of the skins of two pieces (mm) up to which facets are searched for; at least 0, infinite
-    /// to search the facets of all pairs in every step. A larger value builds trees earlier.
+    /// Distance `ε_d` of the skins of two pieces (mm) up to which facets are searched for; at least 0,
+    /// infinite to search the facets of all pairs in every step. A larger value builds trees earlier.
     pub activation: f64,
     /// Distance of the skins (mm), finite and positive, up to which pairs of features are collected. They
     /// are collected again when the two pieces have moved by this distance. A larger value makes the lists

@@ -296,8 +296,8 @@ impl DeformableBody {
         self.strain_energy
     }
 
-    /// Second Piola–Kirchhoff stresses (N/mm²) at all integration points: one for each tetrahedron, then eight
-    /// for each hexahedron.
+    /// Second Piola–Kirchhoff stresses (N/mm²) at all integration points: one for each tetrahedron, then
+    /// eight for each hexahedron.
     #[must_use]
     pub fn stresses(&self) -> Vec<Matrix3<f64>> {
         let lame = self.material.lame();

@@ -6,8 +6,8 @@
 //! # Deviations
 //! - The pairs of features are collected with a margin and stay valid until the two pieces have moved by it.
 //!   The bound of (3.14) decides this as well.
-//! - A pair is near if its distance is at most `ε_d` plus its displacement in the last step, so that fast bodies
-//!   are noticed before they touch.
+//! - A pair is near if its distance is at most `ε_d` plus its displacement in the last step, so that fast
+//!   bodies are noticed before they touch.
 //! - The bound of an active pair is not computed again before its list of features is empty.
 
 use crate::body::Body;

@@ -11,8 +11,8 @@
 //! bound by the largest displacements of both pieces. Distances are computed, and trees of facets are built,
 //! only if the bound does not exclude contact.
 //!
-//! Units are mm, s and t (tonnes). Forces are in N, stresses and Young's moduli in N/mm², energies in mJ: steel
-//! has a density of 7.85e-9 t/mm³ and Young's modulus 2.1e5 N/mm².
+//! Units are mm, s and t (tonnes). Forces are in N, stresses and Young's moduli in N/mm², energies in mJ:
+//! steel has a density of 7.85e-9 t/mm³ and Young's modulus 2.1e5 N/mm².
 //!
 //! ```
 //! use feeler_deformable::{ContactSettings, DeformableBody, Material, Mesh, RigidBody, Simulation};

@@ -52,8 +52,8 @@ impl RigidBody {
     /// contact surface is offset from the triangles by the thickness `skin` (mm).
     ///
     /// # Errors
-    /// The list of triangles is empty, a node index does not exist, a node belongs to no triangle, or a number is not
-    /// valid.
+    /// The list of triangles is empty, a node index does not exist, a node belongs to no triangle, or a
+    /// number is not valid.
     pub fn new(nodes: Vec<P3>, facets: Vec<[u32; 3]>, skin: f64) -> Result<Self, DeformableError> {
         if facets.is_empty() {
             return Err(DeformableError::Empty);

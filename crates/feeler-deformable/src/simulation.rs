@@ -284,7 +284,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Fails if the step exceeds 2/ω, where ω² is the bound of the elements plus the estimate of the contacts.
+    /// Fails if the step exceeds 2/ω, where ω² is the bound of the elements plus the estimate of the
+    /// contacts.
     fn check_step(&self, step: f64) -> Result<(), DeformableError> {
         let elements = self.bodies.iter().map(Body::max_eigenvalue).fold(0.0, f64::max);
         let contacts = self.bodies.iter().map(Body::contact_rate).fold(0.0, f64::max);

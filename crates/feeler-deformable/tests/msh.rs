@@ -48,6 +48,20 @@ fn both_formats_are_read_without_boundary_elements_and_unused_nodes() {
 }
 
 #[test]
+fn files_of_gmsh_have_the_volume_of_the_box() {
+    let files = [
+        (include_str!("meshes/tetrahedra-2.2.msh"), include_str!("meshes/tetrahedra-4.1.msh"), false),
+        (include_str!("meshes/hexahedra-2.2.msh"), include_str!("meshes/hexahedra-4.1.msh"), true),
+    ];
+    for (old, new, are_hexahedra) in files {
+        let (old, new) = (Mesh::from_msh(old).unwrap(), Mesh::from_msh(new).unwrap());
+        assert_eq!(old.hexahedra.len() == 8 && old.tetrahedra.is_empty(), are_hexahedra, "elements");
+        assert_eq!(old, new, "both formats have the same mesh");
+        assert!((mass(&new) - 24.0).abs() < 1e-9, "{}", mass(&new));
+    }
+}
+
+#[test]
 fn invalid_files_are_refused_with_the_line() {
     let line = |text: &str| match Mesh::from_msh(text) {
         Err(DeformableError::MeshFile { line, reason }) => (line, reason),
