@@ -155,6 +155,39 @@ fn colliding_bodies_keep_momentum_angular_momentum_and_energy() {
     assert!((end.2 / start.2 - 1.0).abs() < 2e-3, "energy {} {}", start.2, end.2);
 }
 
+#[test]
+fn prescribed_plate_compresses_a_cube_with_the_force_of_the_law() {
+    let skin = 0.05;
+    let mut simulation = Simulation::new(ContactSettings::new(500.0, 0.05)).unwrap();
+    let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 2.0 * skin), V3::repeat(10.0), [1; 3]).unwrap();
+    let mut cube = DeformableBody::new(&mesh, Material::new(5.0, 0.0, 1.1e-9).unwrap(), skin).unwrap();
+    cube.set_damping(2000.0).unwrap();
+    let lower = simulation.add(plate(1, 20.0, skin)).unwrap();
+    let cube = simulation.add(cube).unwrap();
+    let mesh =
+        Mesh::box_of_hexahedra(P3::new(-5.0, -5.0, 10.0 + 4.0 * skin), V3::repeat(20.0), [1; 3]).unwrap();
+    let facets = DeformableBody::new(&mesh, soft_steel(0.3), skin).unwrap().facets().to_vec();
+    let mut upper = RigidBody::new(mesh.nodes, facets, skin).unwrap();
+    upper.prescribe(V3::z() * -10.0, V3::zeros()).unwrap();
+    let upper = simulation.add(upper).unwrap();
+    let step = 0.5 * simulation.stable_step(2);
+    while simulation.time() < 0.03 {
+        simulation.step(step).unwrap();
+    }
+    simulation.change_rigid(upper, |b| b.prescribe(V3::zeros(), V3::zeros())).unwrap();
+    while simulation.time() < 0.05 {
+        simulation.step(step).unwrap();
+    }
+    let x = simulation.deformable(cube).unwrap().positions();
+    let stretch = (x[4].z - x[0].z) / 10.0;
+    let expected = -100.0 * 0.5 * 5.0 * (stretch * stretch * stretch - stretch);
+    assert!((0.96..0.98).contains(&stretch), "{stretch}");
+    let [lower, upper] = [lower, upper].map(|id| simulation.rigid(id).unwrap().force());
+    assert!((upper.z / expected - 1.0).abs() < 1e-3, "{} N, expected {expected} N", upper.z);
+    assert!((lower.z / expected + 1.0).abs() < 1e-3, "{} N, expected {expected} N", lower.z);
+    assert!(upper.xy().norm() + lower.xy().norm() < 1e-9, "no horizontal forces: {lower} {upper}");
+}
+
 /// Box with facets as a rigid body.
 fn rigid_box(corner: P3, size: V3, skin: f64) -> RigidBody {
     let mesh = Mesh::box_of_hexahedra(corner, size, [1, 1, 1]).unwrap();

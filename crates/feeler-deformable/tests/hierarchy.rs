@@ -6,7 +6,7 @@
 mod scenarios;
 
 use feeler_deformable::{
-    ContactSettings, DeformableBody, DeformableError, Material, Mesh, RigidBody, Simulation,
+    Body, ContactSettings, DeformableBody, DeformableError, Material, Mesh, RigidBody, Simulation,
 };
 use feeler_geom::{P3, V3};
 use nalgebra::Rotation3;
@@ -87,6 +87,8 @@ fn bounds_never_exceed_distances_and_no_contact_of_a_crowd_is_missed() {
     let (mut search, mut all) = (crowd(0.0), crowd(f64::INFINITY));
     let step = 0.3 * search.stable_step(4);
     let mut touching = 0;
+    let momentum = |s: &Simulation| s.bodies().iter().map(Body::momentum).sum::<V3>();
+    let start = momentum(&search);
     while search.time() < 6e-3 {
         search.step(step).unwrap();
         all.step(step).unwrap();
@@ -98,6 +100,8 @@ fn bounds_never_exceed_distances_and_no_contact_of_a_crowd_is_missed() {
         let energies = [&search, &all].map(|s| s.energies().total().to_bits());
         assert_eq!(energies[0], energies[1], "t = {}", search.time());
     }
+    let scale: f64 = search.bodies().iter().map(|b| b.momentum().norm()).sum();
+    assert!((momentum(&search) - start).norm() < 1e-12 * scale, "friction keeps the momentum");
     assert!(touching > 500, "the bodies collide in {touching} steps");
     let counts = search.search_counts();
     assert!(counts.distances * 20 < counts.pair_steps, "{counts:?}");
