@@ -1,20 +1,6 @@
 //! Penalty contact of two features: closest points, forces and potential.
 //!
-//! # Contact model
-//! Every surface has a skin. Two features at the distance d, whose skins have the thicknesses `r_a` and
-//! `r_b`, have the overlap `o = r_a + r_b − d` and, if o > 0, the potential `w k o² / 2`, where k is the
-//! penalty. The features are points against points, edges and triangles, with the weights w of
-//! [`crate::surface::features`], and sharp edges against sharp edges. Forces are minus the gradient of the
-//! potential. Their properties:
-//! - They are continuous: the distance of a point from a segment or triangle has a continuous gradient while
-//!   d > 0, and the potential of two edges is multiplied by a factor that vanishes if they are parallel.
-//! - They are equal and opposite, and distributed to the nodes by the shape functions at the closest points.
-//!   The potential depends on distances only, so linear and angular momentum are conserved.
-//! - A point over a convex or flat region feels its nearest point only: the weights cancel all other terms. A
-//!   point that slides over the common edge of two coplanar triangles feels no bump.
-//!
-//! Friction is Coulomb's law, regularised below the slip speed. It acts at the two contact points, which are
-//! d apart, so friction changes the angular momentum by the torque of its force with the arm d.
+//! The crate documentation describes the model.
 
 use crate::body::Body;
 use crate::closest;

@@ -40,6 +40,32 @@
 //! # }
 //! ```
 //!
+//! # Contact model
+//! Every surface has a skin. Two features at the distance d, whose skins have the thicknesses `r_a` and
+//! `r_b`, have the overlap `o = r_a + r_b − d` and, if o > 0, the potential `w k o² / 2`, where k is
+//! [`ContactSettings::penalty`]. The features are points against points, edges and triangles, and convex
+//! edges against convex edges. The weight w is 1 for triangles and pairs of edges. The weight of another
+//! feature is 1 minus the sum of the weights of the larger features that contain it. Forces are minus the
+//! gradient of the potential. Their properties:
+//! - They are continuous: the distance of a point from a segment or triangle has a continuous gradient while
+//!   d > 0, and the potential of two edges is multiplied by a factor that vanishes if they are parallel.
+//! - They are equal and opposite, and distributed to the nodes by the shape functions at the closest points.
+//!   The potential does not change if both bodies move together, so linear and angular momentum are
+//!   conserved.
+//! - The potential of a point over a convex or flat region depends on its nearest point only, because the
+//!   weights cancel all other terms. A point that slides over the common edge of two coplanar triangles has a
+//!   constant potential.
+//! - The stiffness of two surfaces is proportional to the number of nodes and crossing edges in contact; the
+//!   penalty is not a property per area.
+//!
+//! Friction is Coulomb's law, regularised below the slip speed. Linear momentum is conserved. The angular
+//! momentum changes by the torque of the two opposite forces, whose arm is at most the thickness of both
+//! skins.
+//!
+//! A skin must not be crushed to less than a tenth of its thickness, and bodies in contact must not move by
+//! more than a tenth of their skins in a step: such steps are errors, because surfaces could pass through one
+//! another.
+//!
 //! # Source
 //! DIST sections 3.3 and 4.3 to 4.5. The elements and the integration are standard (total Lagrangian
 //! formulation with Green's strain; central differences).
