@@ -6,6 +6,8 @@
 
 mod scenarios;
 
+use feeler_deformable::{ContactSettings, DeformableBody, Mesh, Simulation};
+use feeler_geom::{P3, V3};
 use scenarios::{
     bar_impact, bounce, deflected_sphere, falling_grains, iron, one_element_duration, soft_steel,
 };
@@ -16,6 +18,7 @@ fn main() {
     impacts_of_bars();
     falling();
     ironing();
+    cost_of_elements();
 }
 
 fn impacts_of_elements() {
@@ -76,4 +79,22 @@ fn ironing() {
     let pairs = histories[0].iter().flatten().zip(histories[1].iter().flatten());
     let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     println!("  largest difference of kinetic energy (mJ) and barycentre (mm): {largest:e}");
+}
+
+fn cost_of_elements() {
+    println!("time of a step of one element, without contact");
+    let size = V3::repeat(10.0);
+    for (name, mesh) in [
+        ("tetrahedron", Mesh::box_of_tetrahedra(P3::origin(), size, [10; 3]).unwrap()),
+        ("hexahedron", Mesh::box_of_hexahedra(P3::origin(), size, [10; 3]).unwrap()),
+    ] {
+        let count = mesh.tetrahedra.len() + mesh.hexahedra.len();
+        let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+        simulation.add(DeformableBody::new(&mesh, soft_steel(0.3), 0.1).unwrap()).unwrap();
+        let step = 0.9 * simulation.stable_step(0);
+        let start = Instant::now();
+        (0..200).for_each(|_| simulation.step(step).unwrap());
+        let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / (200.0 * count as f64);
+        println!("  {name}: {nanoseconds:.0} ns");
+    }
 }

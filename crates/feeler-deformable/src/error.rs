@@ -83,8 +83,8 @@ pub enum DeformableError {
         "the facets enclose no positive volume; a free rigid body needs a closed surface with outward normals"
     )]
     OpenSurface,
-    /// The list of pieces does not have one entry for each facet.
-    #[error("{given} facets have a piece, but the body has {count} facets")]
+    /// The list of pieces does not have one entry below the number of facets for each facet.
+    #[error("{given} pieces are given for {count} facets; give one index below {count} for each facet")]
     Pieces {
         /// Number of entries that were given.
         given: usize,
