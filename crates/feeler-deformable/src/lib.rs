@@ -100,3 +100,8 @@ pub use material::Material;
 pub use mesh::Mesh;
 pub use rigid::RigidBody;
 pub use simulation::{BodyId, Energies, Simulation};
+
+/// The chapter on deformable bodies, whose program is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/DEFORMABLE.md")]
+struct Chapter;
