@@ -1,0 +1,107 @@
+//! Deformable bodies of finite elements with explicit dynamics, penalty contact and an intrinsic contact
+//! search.
+//!
+//! A [`DeformableBody`] consists of tetrahedra with four nodes and hexahedra with eight nodes
+//! ([`Mesh`]), with lumped masses and a St Venant–Kirchhoff [`Material`]. A [`RigidBody`] has a surface of
+//! triangles or is a sphere; it is fixed, moves with prescribed velocities, or moves freely. A [`Simulation`]
+//! advances all bodies by central differences. Their surfaces are in penalty contact with Coulomb friction;
+//! contact of a body with itself is not computed.
+//!
+//! The contact search stores a lower bound of the distance for every pair of pieces. A step decreases the
+//! bound by the largest displacements of both pieces. Distances are computed, and trees of facets are built,
+//! only if the bound does not exclude contact.
+//!
+//! Units are mm, s and t (tonnes). Forces are in N, stresses and Young's moduli in N/mm², energies in mJ:
+//! steel has a density of 7.85e-9 t/mm³ and Young's modulus 2.1e5 N/mm².
+//!
+//! ```
+//! use feeler_deformable::{ContactSettings, DeformableBody, Material, Mesh, RigidBody, Simulation};
+//! use feeler_geom::{P3, V3};
+//!
+//! # fn main() -> Result<(), feeler_deformable::DeformableError> {
+//! // A rubber cube of 10 mm falls on a fixed plate.
+//! let rubber = Material::new(5.0, 0.4, 1.1e-9)?;
+//! let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 1.0), V3::repeat(10.0), [2, 2, 2])?;
+//! let mut simulation = Simulation::new(ContactSettings::new(20.0, 0.5))?;
+//! let cube = simulation.add(DeformableBody::new(&mesh, rubber, 0.1)?)?;
+//! let corners = [[-9.0, -9.0], [19.0, -9.0], [19.0, 19.0], [-9.0, 19.0]];
+//! let plate = corners.map(|[x, y]| P3::new(x, y, 0.0)).to_vec();
+//! simulation.add(RigidBody::new(plate, vec![[0, 1, 2], [0, 2, 3]], 0.1)?)?;
+//! simulation.set_gravity(V3::new(0.0, 0.0, -9810.0))?;
+//! let step = 0.9 * simulation.stable_step(2);
+//! let mut lowest = f64::INFINITY;
+//! for _ in 0..1500 {
+//!     simulation.step(step)?;
+//!     let z = simulation.deformable(cube).map(|c| c.center_of_mass().z);
+//!     lowest = z.unwrap_or(0.0).min(lowest);
+//! }
+//! assert!(lowest > 5.0, "the plate carries the cube");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Contact model
+//! Every surface has a skin. Two features at the distance d, whose skins have the thicknesses `r_a` and
+//! `r_b`, have the overlap `o = r_a + r_b − d` and, if o > 0, the potential `w k o² / 2`, where k is
+//! [`ContactSettings::penalty`]. The features are points against points, edges and triangles, and convex
+//! edges against convex edges. The weight w is 1 for triangles and pairs of edges. The weight of another
+//! feature is 1 minus the sum of the weights of the larger features that contain it. Forces are minus the
+//! gradient of the potential. Their properties:
+//! - They are continuous: the distance of a point from a segment or triangle has a continuous gradient while
+//!   d > 0, and the potential of two edges is multiplied by a factor that vanishes if they are parallel.
+//! - They are equal and opposite, and distributed to the nodes by the shape functions at the closest points.
+//!   The potential does not change if both bodies move together, so linear and angular momentum are
+//!   conserved.
+//! - The potential of a point over a convex or flat region depends on its nearest point only, because the
+//!   weights cancel all other terms. A point that slides over the common edge of two coplanar triangles has a
+//!   constant potential.
+//! - The stiffness of two surfaces is proportional to the number of nodes and crossing edges in contact; the
+//!   penalty is not a property per area.
+//!
+//! Friction is Coulomb's law, regularised below the slip speed. Linear momentum is conserved. The angular
+//! momentum changes by the torque of the two opposite forces, whose arm is at most the thickness of both
+//! skins.
+//!
+//! A skin must not be crushed to less than a tenth of its thickness, and bodies in contact must not move by
+//! more than a tenth of their skins in a step: such steps are errors, because surfaces could pass through one
+//! another.
+//!
+//! # Source
+//! DIST sections 3.3 and 4.3 to 4.5. The elements and the integration are standard (total Lagrangian
+//! formulation with Green's strain; central differences).
+//!
+//! # Deviations
+//! - The contact surface is offset from the facets by a skin, so that closest points are unique and forces
+//!   continuous. The reference lets the facets overlap.
+//! - The search of features of near pairs is repeated only after the pieces have moved by a margin.
+
+mod body;
+mod closest;
+mod contact;
+mod deformable;
+mod element;
+mod error;
+mod hierarchy;
+mod material;
+mod mesh;
+mod msh;
+mod rigid;
+mod simulation;
+mod state;
+mod surface;
+mod tree;
+
+pub use body::Body;
+pub use contact::ContactSettings;
+pub use deformable::DeformableBody;
+pub use error::DeformableError;
+pub use hierarchy::{PairStatus, SearchCounts};
+pub use material::Material;
+pub use mesh::Mesh;
+pub use rigid::RigidBody;
+pub use simulation::{BodyId, Energies, Simulation};
+
+/// The chapter on deformable bodies, whose program is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/DEFORMABLE.md")]
+struct Chapter;

@@ -1,0 +1,375 @@
+//! Rigid bodies with facets or a spherical surface: fixed, prescribed or free.
+
+use crate::error::DeformableError;
+use crate::state::{NodalForces, NodeState};
+use feeler_geom::{P3, V3, math};
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
+
+/// Mass and inertia of a body that moves freely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Inertia {
+    /// Mass (t).
+    mass: f64,
+    /// Inverse of the inertia about the centre in the body frame (1/(t·mm²)).
+    inverse: Matrix3<f64>,
+    /// Upper bound of the eigenvalues of `inverse`.
+    max_inverse: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum RigidMotion {
+    /// Constant velocities; zero for fixed bodies.
+    Prescribed {
+        angular_velocity: V3,
+    },
+    Free {
+        inertia: Inertia,
+        angular_momentum: V3,
+    },
+}
+
+/// Rigid body with a surface of triangles, or a sphere. It is fixed until [`RigidBody::prescribe`] or
+/// [`RigidBody::set_free`] is called.
+#[derive(Clone, Debug)]
+pub struct RigidBody {
+    /// Positions of the nodes relative to the centre in the body frame (mm).
+    local: Vec<V3>,
+    facets: Vec<[u32; 3]>,
+    skin: f64,
+    center: P3,
+    rotation: UnitQuaternion<f64>,
+    velocity: V3,
+    motion: RigidMotion,
+    force: V3,
+    torque: V3,
+    /// Estimated squared frequency of the contacts (1/s²).
+    contact_rate: f64,
+    pub(crate) nodes: NodeState,
+}
+
+impl RigidBody {
+    /// Creates a fixed body from the positions of its nodes (mm) and triangles with outward normals. The
+    /// contact surface is offset from the triangles by the thickness `skin` (mm).
+    ///
+    /// # Errors
+    /// The list of triangles is empty, a node index does not exist, a node belongs to no triangle, or a
+    /// number is not valid.
+    pub fn new(nodes: Vec<P3>, facets: Vec<[u32; 3]>, skin: f64) -> Result<Self, DeformableError> {
+        if facets.is_empty() {
+            return Err(DeformableError::Empty);
+        }
+        let count = nodes.len();
+        let mut used = vec![false; count];
+        for &node in facets.iter().flatten() {
+            let node = node as usize;
+            *used.get_mut(node).ok_or(DeformableError::UnknownNode { node, count })? = true;
+        }
+        if let Some(node) = used.iter().position(|u| !u) {
+            return Err(DeformableError::UnusedNode { node });
+        }
+        Self::with_nodes(nodes, facets, skin)
+    }
+
+    /// Creates a fixed sphere (mm).
+    ///
+    /// # Errors
+    /// The radius is not finite and positive, or the centre is not finite.
+    pub fn sphere(center: P3, radius: f64) -> Result<Self, DeformableError> {
+        Self::with_nodes(vec![center], Vec::new(), radius)
+    }
+
+    fn with_nodes(nodes: Vec<P3>, facets: Vec<[u32; 3]>, skin: f64) -> Result<Self, DeformableError> {
+        if !(skin.is_finite() && skin > 0.0) {
+            return Err(DeformableError::Skin(skin));
+        }
+        if let Some(node) = nodes.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
+            return Err(DeformableError::NotFinite { node });
+        }
+        let n = u32::try_from(nodes.len()).map_err(|_| DeformableError::TooLarge)?;
+        let center = P3::from(nodes.iter().fold(V3::zeros(), |s, p| s + p.coords) / f64::from(n));
+        Ok(Self {
+            local: nodes.iter().map(|p| p - center).collect(),
+            facets,
+            skin,
+            center,
+            rotation: UnitQuaternion::identity(),
+            velocity: V3::zeros(),
+            motion: RigidMotion::Prescribed { angular_velocity: V3::zeros() },
+            force: V3::zeros(),
+            torque: V3::zeros(),
+            contact_rate: 0.0,
+            nodes: NodeState::at_rest(nodes),
+        })
+    }
+
+    /// Lets the body move freely. The mass follows from the density (t/mm³) and the volume inside the
+    /// triangles or the sphere; skins of facetted bodies have no mass.
+    ///
+    /// # Errors
+    /// The density is not finite and positive, or the triangles do not enclose a positive volume.
+    pub fn set_free(&mut self, density: f64) -> Result<(), DeformableError> {
+        if !(density.is_finite() && density > 0.0) {
+            return Err(DeformableError::Density(density));
+        }
+        let (volume, center, second) = if self.facets.is_empty() {
+            let volume = 4.0 / 3.0 * std::f64::consts::PI * self.skin * self.skin * self.skin;
+            (volume, V3::zeros(), Matrix3::identity() * (0.2 * volume * self.skin * self.skin))
+        } else {
+            self.volume_moments()
+        };
+        let inertia = (Matrix3::identity() * second.trace() - second) * density;
+        let inverse = inertia.try_inverse().filter(|i| i.iter().all(|c| c.is_finite()));
+        let valid = volume.is_finite() && volume > 0.0;
+        let inverse = inverse.filter(|_| valid).ok_or(DeformableError::OpenSurface)?;
+        let angular_velocity = self.angular_velocity();
+        for p in &mut self.local {
+            *p -= center;
+        }
+        self.center += self.rotation * center;
+        let inertia = Inertia { mass: density * volume, inverse, max_inverse: inverse.norm() };
+        self.motion = RigidMotion::Free { inertia, angular_momentum: V3::zeros() };
+        self.set_velocity(self.velocity, angular_velocity)
+    }
+
+    /// Volume (mm³), its centre, and its central second moments ∫ x xᵀ dV (mm⁵), in the body frame.
+    fn volume_moments(&self) -> (f64, V3, Matrix3<f64>) {
+        let (mut volume, mut first, mut second) = (0.0, V3::zeros(), Matrix3::zeros());
+        for facet in &self.facets {
+            let [a, b, c] = facet.map(|n| self.local[n as usize]);
+            let v = a.dot(&b.cross(&c)) / 6.0;
+            let sum = a + b + c;
+            volume += v;
+            first += sum * (0.25 * v);
+            let squares = a * a.transpose() + b * b.transpose() + c * c.transpose();
+            second += (squares + sum * sum.transpose()) * (0.05 * v);
+        }
+        let center = first / volume;
+        (volume, center, second - center * center.transpose() * volume)
+    }
+
+    /// Prescribes constant velocities: the velocity of the centre (mm/s) and the angular velocity (rad/s).
+    ///
+    /// # Errors
+    /// A velocity is not finite.
+    pub fn prescribe(&mut self, velocity: V3, angular_velocity: V3) -> Result<(), DeformableError> {
+        check_finite(&velocity, &angular_velocity)?;
+        self.motion = RigidMotion::Prescribed { angular_velocity };
+        self.velocity = velocity;
+        self.update_nodes(None);
+        Ok(())
+    }
+
+    /// Sets the velocity of the centre (mm/s) and the angular velocity (rad/s); later velocities follow from
+    /// the forces if the body moves freely.
+    ///
+    /// # Errors
+    /// A velocity is not finite, or the inertia is singular.
+    pub fn set_velocity(&mut self, velocity: V3, angular_velocity: V3) -> Result<(), DeformableError> {
+        check_finite(&velocity, &angular_velocity)?;
+        self.velocity = velocity;
+        match &mut self.motion {
+            RigidMotion::Prescribed { angular_velocity: old } => *old = angular_velocity,
+            RigidMotion::Free { inertia, angular_momentum } => {
+                let inertia = inertia.inverse.try_inverse().ok_or(DeformableError::OpenSurface)?;
+                let local = self.rotation.inverse() * angular_velocity;
+                *angular_momentum = self.rotation * (inertia * local);
+            }
+        }
+        self.update_nodes(None);
+        Ok(())
+    }
+
+    /// Position of the centre (mm): the centre of mass of a free body, otherwise the mean of the nodes.
+    #[must_use]
+    pub fn center(&self) -> P3 {
+        self.center
+    }
+
+    /// Rotation from the orientation at creation.
+    #[must_use]
+    pub fn rotation(&self) -> UnitQuaternion<f64> {
+        self.rotation
+    }
+
+    /// Velocity of the centre (mm/s).
+    #[must_use]
+    pub fn velocity(&self) -> V3 {
+        self.velocity
+    }
+
+    /// Angular velocity (rad/s) in the common frame.
+    #[must_use]
+    pub fn angular_velocity(&self) -> V3 {
+        self.angular_velocity_at(&self.rotation)
+    }
+
+    fn angular_velocity_at(&self, rotation: &UnitQuaternion<f64>) -> V3 {
+        match &self.motion {
+            RigidMotion::Prescribed { angular_velocity } => *angular_velocity,
+            RigidMotion::Free { inertia, angular_momentum } => {
+                rotation * (inertia.inverse * (rotation.inverse() * angular_momentum))
+            }
+        }
+    }
+
+    /// Positions of the nodes (mm).
+    #[must_use]
+    pub fn positions(&self) -> &[P3] {
+        &self.nodes.positions
+    }
+
+    /// Node indices of the triangles.
+    #[must_use]
+    pub fn facets(&self) -> &[[u32; 3]] {
+        &self.facets
+    }
+
+    /// Distance of the contact surface from the triangles, or the radius of a sphere (mm).
+    #[must_use]
+    pub fn skin(&self) -> f64 {
+        self.skin
+    }
+
+    /// Mass (t); `None` if the motion is prescribed.
+    #[must_use]
+    pub fn mass(&self) -> Option<f64> {
+        match &self.motion {
+            RigidMotion::Prescribed { .. } => None,
+            RigidMotion::Free { inertia, .. } => Some(inertia.mass),
+        }
+    }
+
+    /// Resultant of gravity and contact forces after the last step (N); contact forces only if the motion is
+    /// prescribed.
+    #[must_use]
+    pub fn force(&self) -> V3 {
+        self.force
+    }
+
+    /// Kinetic energy (mJ); 0 if the motion is prescribed.
+    #[must_use]
+    pub fn kinetic_energy(&self) -> f64 {
+        match &self.motion {
+            RigidMotion::Prescribed { .. } => 0.0,
+            RigidMotion::Free { inertia, angular_momentum } => {
+                let translation = inertia.mass * self.velocity.norm_squared();
+                0.5 * (translation + angular_momentum.dot(&self.angular_velocity()))
+            }
+        }
+    }
+
+    /// Linear momentum (N·s); 0 if the motion is prescribed.
+    #[must_use]
+    pub fn momentum(&self) -> V3 {
+        self.velocity * self.mass().unwrap_or(0.0)
+    }
+
+    /// Angular momentum about the origin (N·mm·s); 0 if the motion is prescribed.
+    #[must_use]
+    pub fn angular_momentum(&self) -> V3 {
+        match &self.motion {
+            RigidMotion::Prescribed { .. } => V3::zeros(),
+            RigidMotion::Free { angular_momentum, .. } => {
+                angular_momentum + self.center.coords.cross(&self.momentum())
+            }
+        }
+    }
+
+    /// Whether the resultant force and torque are finite.
+    pub(crate) fn has_finite_forces(&self) -> bool {
+        self.force.iter().chain(self.torque.iter()).all(|c| c.is_finite())
+    }
+
+    /// Whether the body stands still whatever the forces are.
+    pub(crate) fn is_fixed(&self) -> bool {
+        let still = RigidMotion::Prescribed { angular_velocity: V3::zeros() };
+        self.motion == still && self.velocity == V3::zeros()
+    }
+
+    pub(crate) fn reset_forces(&mut self, gravity: &V3) {
+        self.force = gravity * self.mass().unwrap_or(0.0);
+        self.torque = V3::zeros();
+        self.contact_rate = 0.0;
+    }
+
+    pub(crate) fn kick_and_drift(&mut self, step: f64) {
+        self.kick(step);
+        // The angular velocity at the middle of the step makes the rotation second-order accurate.
+        let middle = rotation_by(self.angular_velocity() * (0.5 * step)) * self.rotation;
+        let turn = rotation_by(self.angular_velocity_at(&middle) * step);
+        self.rotation = UnitQuaternion::new_normalize((turn * self.rotation).into_inner());
+        self.center += self.velocity * step;
+        self.update_nodes(Some(step));
+    }
+
+    /// Half of the change of the velocities in a step.
+    pub(crate) fn kick(&mut self, step: f64) {
+        if let RigidMotion::Free { inertia, angular_momentum } = &mut self.motion {
+            self.velocity += self.force * (0.5 * step / inertia.mass);
+            *angular_momentum += self.torque * (0.5 * step);
+        }
+    }
+
+    /// Updates positions and velocities of the nodes, and their displacements if `step` is given.
+    fn update_nodes(&mut self, step: Option<f64>) {
+        let angular_velocity = self.angular_velocity();
+        for (i, local) in self.local.iter().enumerate() {
+            let arm = self.rotation * local;
+            self.nodes.velocities[i] = self.velocity + angular_velocity.cross(&arm);
+            if step.is_some() {
+                let new = self.center + arm;
+                self.nodes.moved[i] = (new - self.nodes.positions[i]).norm();
+                self.nodes.positions[i] = new;
+            }
+        }
+    }
+
+    /// Velocity (mm/s) of the point of the body at `at`.
+    pub(crate) fn velocity_at(&self, at: &P3) -> V3 {
+        self.velocity + self.angular_velocity().cross(&(at - self.center))
+    }
+
+    pub(crate) fn add_contact(&mut self, contact: &NodalForces<'_>) {
+        for (&node, force) in contact.nodes.iter().zip(contact.forces) {
+            let arm = self.nodes.positions[node as usize] - self.center;
+            self.force += force;
+            self.torque += arm.cross(force);
+        }
+        let arm = contact.at - self.center;
+        self.force += contact.friction;
+        self.torque += arm.cross(&contact.friction);
+        if let RigidMotion::Free { inertia, .. } = &self.motion {
+            let mobility = 1.0 / inertia.mass + arm.norm_squared() * inertia.max_inverse;
+            self.contact_rate += 2.0 * contact.stiffness * mobility;
+        }
+    }
+
+    /// Estimated squared frequency of the contacts added since the forces were reset (1/s²).
+    pub(crate) fn contact_rate(&self) -> f64 {
+        self.contact_rate
+    }
+
+    /// Estimated squared frequency (1/s²) of one contact of stiffness 1 N/mm at the farthest node.
+    pub(crate) fn unit_contact_rate(&self) -> f64 {
+        match &self.motion {
+            RigidMotion::Prescribed { .. } => 0.0,
+            RigidMotion::Free { inertia, .. } => {
+                let farthest = self.local.iter().map(|p| p.norm()).fold(0.0, f64::max) + self.skin;
+                2.0 * (1.0 / inertia.mass + farthest * farthest * inertia.max_inverse)
+            }
+        }
+    }
+}
+
+fn check_finite(velocity: &V3, angular_velocity: &V3) -> Result<(), DeformableError> {
+    let finite = velocity.iter().chain(angular_velocity.iter()).all(|c| c.is_finite());
+    if finite { Ok(()) } else { Err(DeformableError::VelocityNotFinite) }
+}
+
+/// Rotation by a vector (rad).
+fn rotation_by(vector: V3) -> UnitQuaternion<f64> {
+    let angle = vector.norm();
+    let (sin, cos) = math::sin_cos(0.5 * angle);
+    let axis = if angle > 0.0 { vector * (sin / angle) } else { V3::zeros() };
+    UnitQuaternion::new_normalize(Quaternion::from_parts(cos, axis))
+}

@@ -1,0 +1,38 @@
+//! Steps allocate no memory once the lists of contacts have their size.
+
+use feeler_deformable::{ContactSettings, DeformableBody, Material, Mesh, RigidBody, Simulation};
+use feeler_geom::{P3, V3};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+#[test]
+fn steady_steps_do_not_allocate() {
+    let mut simulation = Simulation::new(ContactSettings::new(20.0, 0.05)).unwrap();
+    let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 0.21), V3::repeat(10.0), [3, 3, 3]).unwrap();
+    let mut cube = DeformableBody::new(&mesh, Material::new(5.0, 0.4, 1.1e-9).unwrap(), 0.1).unwrap();
+    cube.set_damping(200.0).unwrap();
+    simulation.add(cube).unwrap();
+    let corners = [[-9.0, -9.0], [19.0, -9.0], [19.0, 19.0], [-9.0, 19.0]];
+    let plate = corners.map(|[x, y]| P3::new(x, y, 0.0)).to_vec();
+    simulation.add(RigidBody::new(plate, vec![[0, 1, 2], [0, 2, 3]], 0.1).unwrap()).unwrap();
+    let far = Mesh::box_of_tetrahedra(P3::new(0.0, 0.0, 13.0), V3::repeat(2.0), [1; 3]).unwrap();
+    simulation
+        .add(DeformableBody::new(&far, Material::new(5.0, 0.4, 1.1e-9).unwrap(), 0.1).unwrap())
+        .unwrap();
+    simulation.set_gravity(V3::z() * -9810.0).unwrap();
+    let step = 0.5 * simulation.stable_step(2);
+    (0..4000).for_each(|_| simulation.step(step).unwrap());
+    let counts = simulation.search_counts();
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let mut overlap = 0.0_f64;
+    for _ in 0..1000 {
+        simulation.step(step).unwrap();
+        overlap = overlap.max(simulation.max_overlap());
+    }
+    assert_eq!(ALLOCATOR.peak_usage(), before, "bytes at the peak and before 1000 steps");
+    let after = simulation.search_counts();
+    assert!(overlap > 0.0 && after.feature_tests > counts.feature_tests, "in contact");
+}
