@@ -337,6 +337,7 @@ const NEVER: [(&str, &[&str]); 19] = [
     ("feeler-grains", &["brep", "step", "prepare", "import", "dynamics", "curves", "particles", "cli"]),
     ("feeler-particles", &["brep", "step", "prepare", "import", "dynamics", "curves", "cli"]),
     ("feeler-dynamics", &["brep", "step", "prepare", "import", "cli"]),
+    ("feeler-deformable", &["brep", "step", "prepare", "import", "runtime", "hierarchy", "dynamics", "cli"]),
     ("feeler-rapier", &["brep", "step", "prepare", "import", "dynamics", "cli"]),
     ("feeler-import", &["assembly", "runtime", "cli"]),
     ("feeler", &["brep", "step", "prepare", "cli"]),

@@ -38,6 +38,7 @@ PARTS = {
         "docs/CURVES.md",
         "docs/GRAINS.md",
         "docs/NURBS.md",
+        "docs/DEFORMABLE.md",
         "docs/TESSELLATIONS.md",
     ],
     "Reference": [

@@ -83,8 +83,8 @@ pub(crate) fn bounce() -> Bounce {
 }
 
 /// Velocity of a rigid sphere after its impact on a tetrahedron with Young's modulus `young` (N/mm²),
-/// relative to its horizontal velocity before, DIST 4.3.2. The sphere approaches a face that is inclined by 45° along
-/// the horizontal projection of its normal. Its vertical direction is z.
+/// relative to its horizontal velocity before, DIST 4.3.2. The sphere approaches a face that is inclined by
+/// 45° along the horizontal projection of its normal. Its vertical direction is z.
 pub(crate) fn deflected_sphere(young: f64) -> V3 {
     let mesh = tetrahedron([[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 8.0_f64.sqrt()]]);
     let horizontal = V3::new(-1.0, -1.0, 0.0).normalize();
