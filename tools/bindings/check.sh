@@ -105,7 +105,8 @@ stage "the guide"
 
 stage "web page"
 if rustup target list --installed | grep -q wasm32-unknown-unknown; then
-  quiet cargo build --release -p feeler-wasm --target wasm32-unknown-unknown
+  # With the feature of the page for STEP files, so that one build serves both pages.
+  quiet cargo build --release -p feeler-wasm --features step --target wasm32-unknown-unknown
   quiet target/debug/examples/package \
     target/wasm32-unknown-unknown/release/feeler_wasm.wasm "$place/page"
   page="$place/page"
