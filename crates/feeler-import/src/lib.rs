@@ -11,7 +11,7 @@ mod solid;
 mod truck;
 
 pub use feeler_brep::mesh::MeshOptions;
-pub use front::{ImportError, prepare_bytes, prepare_step};
+pub use front::{ImportError, ImportStage, prepare_bytes, prepare_bytes_with_progress, prepare_step};
 pub use grain::{prepare_grain, prepare_grain_with};
 pub use mesh::{is_stl, prepare_mesh};
 pub use refused::{RefusedPlace, RefusedSolid, refused_solids};
@@ -86,7 +86,7 @@ pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Readi
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let resolve = |other: &str| feeler_step::read_below(folder, other);
-    prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, reading })
+    prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, reading }, &mut |_| {})
 }
 
 /// Like [`prepare_step_with`], for the bytes of a STEP file; `file` is the name of the input in
@@ -95,10 +95,18 @@ pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Readi
 /// # Errors
 /// Same as [`prepare_step_with`].
 pub fn prepare_bytes_with(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Model> {
-    prepare(file, bytes, options, &ReadOptions { resolve: &|_| None, reading: Reading::default() })
+    let reading = ReadOptions { resolve: &|_| None, reading: Reading::default() };
+    prepare(file, bytes, options, &reading, &mut |_| {})
 }
 
-fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_>) -> anyhow::Result<Model> {
+fn prepare(
+    file: &str,
+    bytes: &[u8],
+    options: &Options,
+    reading: &ReadOptions<'_>,
+    progress: &mut dyn FnMut(ImportStage<'_>),
+) -> anyhow::Result<Model> {
+    progress(ImportStage::Reading);
     let input = Path::new(file).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let references = RefCell::new(Vec::new());
     let resolve = |other: &str| {
@@ -129,6 +137,8 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
             point: entity.and_then(|e| source.place_of(e)).map(Into::into),
             message,
         };
+        let (count, name) = (import.solids.len(), source.name.as_str());
+        progress(ImportStage::Preparing { index: i, count, name });
         match solid::prepared(source, &label, options) {
             Ok((h, more)) => {
                 remarks.extend(more);

@@ -1,5 +1,6 @@
 //! JavaScript interface for web pages: loads `.feeler` files, queries pairs, tracks the contacts of
-//! pairs and scenes over the steps of a simulator, and returns meshes for display. It uses one thread.
+//! pairs and scenes over the steps of a simulator, and returns meshes for display. With the feature `step`,
+//! it also imports STEP files. It uses one thread.
 //!
 //! ```js
 //! import init, { Model, Body, ContactPair } from "./feeler_wasm.js";
@@ -23,6 +24,8 @@
 mod options;
 mod record;
 mod scene;
+#[cfg(feature = "step")]
+mod step;
 mod tracker;
 
 use feeler::Pose;

@@ -135,11 +135,14 @@ pub use feeler_geom::{P3, Pose, V3, pose};
 /// Grains of smooth shape: mass, contacts and fitting.
 pub use feeler_grains as grains;
 pub use feeler_hierarchy::file::FileError;
-pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
+pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model, Remark, Severity};
 #[cfg(feature = "truck")]
 pub use feeler_import::prepare_truck;
 #[cfg(feature = "prepare")]
-pub use feeler_import::{ImportError, MeshOptions, prepare_bytes, prepare_grain, prepare_mesh, prepare_step};
+pub use feeler_import::{
+    ImportError, ImportStage, MeshOptions, prepare_bytes, prepare_bytes_with_progress, prepare_grain,
+    prepare_mesh, prepare_step,
+};
 /// Particles and their contacts with walls.
 pub use feeler_particles as particles;
 /// Simulations in which grains are poured into walls whose shapes come from CAD files.
