@@ -1,8 +1,9 @@
 // Checks of check.sh: opens the page that imports STEP files from a local server in headless Chromium, and operates it.
 //
-//     node check.mjs FEELER ROOT SITE CHROMIUM [MODEL...]
+//     node check.mjs FEELER ROOT SITE CHROMIUM [--times] [MODEL...]
 //
-// Imports each further model, and prints its time in the browser beside that of the program with one thread.
+// Imports each further model, and prints its time in the browser beside that of the program with one thread; with
+// --times, also that of a file of 10 MB. Times are printed only: they depend on what else the computer does.
 // Writes screenshots next to the page.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,9 +13,9 @@ import { gzipSync } from 'node:zlib';
 import { basename, extname, join, normalize } from 'node:path';
 import { chromium } from 'playwright-core';
 
-const [feeler, root, site, executablePath, ...models] = process.argv.slice(2);
-/// Largest time of an import in the browser relative to that of the program.
-const MAX_RATIO = 3;
+const [feeler, root, site, executablePath, ...rest] = process.argv.slice(2);
+const isTimed = rest.includes('--times');
+const models = rest.filter(argument => argument !== '--times');
 const place = mkdtempSync(join(tmpdir(), 'try-'));
 const data = name => join(root, 'data', name);
 const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' };
@@ -258,13 +259,12 @@ await use(async page => {
 
 // ---- A file of 10 MB, and further models: times in the browser and of the program
 // A ratio of wall times is disturbed by other programs; processor time of the page includes compilation and drawing.
-console.log('file | size | program, one thread: wall, processor | browser: wall, processor | ratios | verdict | '
-  + 'saved file');
-const large = multiplied('socket.step', 400);
-// Other programs disturb the times: the best of three attempts counts.
-let best = Infinity;
-for (const model of [large, large, large, ...models]) {
-  if (model === large && best <= MAX_RATIO) continue;
+const large = isTimed ? [multiplied('socket.step', 400)] : [];
+if (isTimed || models.length > 0) {
+  console.log('file | size | program, one thread: wall, processor | browser: wall, processor | ratios | verdict | '
+    + 'saved file');
+}
+for (const model of [...large, ...models]) {
   const native = join(place, 'native.feeler');
   rmSync(native, { force: true });
   const { wall, cpu, stderr } = run('preprocess', '-q', model, '-o', native);
@@ -282,17 +282,14 @@ for (const model of [large, large, large, ...models]) {
     }
     await page.waitForSelector('#result[data-status]', { timeout: 120_000 });
     const saved = await save(page, page.locator('#files > li').first());
-    const same = model === large ? '' : compare(basename(model), saved, native);
+    const same = large.includes(model) ? '' : compare(basename(model), saved, native);
     const ratios = [own / wall, ownCpu / cpu];
     const times = list => list.map(t => `${t.toFixed(2)} s`).join(', ');
     console.log([basename(model), `${megabytes(model)} MB`, times([wall, cpu]), times([own, ownCpu]),
       ratios.map(r => r.toFixed(2)).join(', '), await status(page), same].join(' | '));
-    if (model === large) best = Math.min(best, ...ratios);
     await shot(page, `try-${basename(model)}.png`);
   });
 }
-
-check(`10 MB: at most ${MAX_RATIO} times the time of the program`, best <= MAX_RATIO, best);
 
 await browser.close();
 server.close();
