@@ -321,7 +321,7 @@ const LAYERS: [&[&str]; 14] = [
 const MAX_DEPENDENCIES: usize = 85;
 
 /// Crates that a crate must not use, as in the code map.
-const NEVER: [(&str, &[&str]); 19] = [
+const NEVER: [(&str, &[&str]); 20] = [
     ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-convex", &["brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-brep", &["step", "hierarchy", "prepare", "runtime", "cli"]),
