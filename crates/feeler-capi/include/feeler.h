@@ -129,6 +129,35 @@ typedef enum FeelerStatus {
 } FeelerStatus;
 
 /*
+ Kind of a contact: of a minimum of the distance, or of a constraint of a step.
+ */
+typedef enum FeelerContactKind {
+  /*
+   Isolated local minimum of the distance.
+   */
+  FEELER_CONTACT_KIND_STRICT = 0,
+  /*
+   Quasi-minimum: not a local minimum, but may become one by a small rotation (the option `quasi_angle`
+   of a query, or the rotation of a step).
+   */
+  FEELER_CONTACT_KIND_QUASI = 1,
+  /*
+   Sample of a conformal set, that is of a connected set of equal minima.
+   */
+  FEELER_CONTACT_KIND_CONFORMAL = 2,
+  /*
+   Sample of the gap between two nearly conformal features, at fixed parameters of one of them. Only
+   trackers report it.
+   */
+  FEELER_CONTACT_KIND_SAMPLE = 3,
+  /*
+   Quasi-minimum with a footpoint on the extension of a face beyond a concave edge. Only trackers
+   report it.
+   */
+  FEELER_CONTACT_KIND_EXTENDED = 4,
+} FeelerContactKind;
+
+/*
  Change of a contact in an update.
  */
 typedef enum FeelerEventKind {
@@ -147,8 +176,8 @@ typedef enum FeelerEventKind {
 } FeelerEventKind;
 
 /*
- Relation of two bodies according to the signed gaps of their strict contacts, except `Interfering`,
- which follows from a verdict.
+ Relation of two bodies according to the signed gaps of their minima (kinds strict and conformal), except
+ `Interfering`, which follows from a verdict.
  */
 typedef enum FeelerTrackedStatus {
   /*
@@ -179,28 +208,6 @@ typedef enum FeelerTrackedStatus {
    */
   FEELER_TRACKED_STATUS_UNKNOWN = 5,
 } FeelerTrackedStatus;
-
-/*
- Reason why a contact belongs to the contacts that suffice for a step.
- */
-typedef enum FeelerStepContactKind {
-  /*
-   Local minimum of the distance, or corner of a conformal set (a connected set of equal minima).
-   */
-  FEELER_STEP_CONTACT_KIND_STRICT = 0,
-  /*
-   Quasi-minimum: not a local minimum, but may become one by the rotation of the step.
-   */
-  FEELER_STEP_CONTACT_KIND_QUASI = 1,
-  /*
-   Sample of the gap between two nearly conformal features, at fixed parameters of one of them.
-   */
-  FEELER_STEP_CONTACT_KIND_SAMPLE = 2,
-  /*
-   Quasi-minimum with a footpoint on the extension of a face beyond a concave edge.
-   */
-  FEELER_STEP_CONTACT_KIND_EXTENDED = 3,
-} FeelerStepContactKind;
 
 /*
  Placed solids of one or several models, whose clearance `feeler_clearance_new` checks.
@@ -755,8 +762,7 @@ typedef struct FeelerFeatureRef {
    */
   uint32_t index;
   /*
-   Number of the feature's entity in the STEP file; 0 if no entity exists, and in contacts of
-   trackers.
+   Number of the feature's entity in the STEP file; 0 if no entity exists.
    */
   uint64_t source;
   /*
@@ -767,7 +773,8 @@ typedef struct FeelerFeatureRef {
 } FeelerFeatureRef;
 
 /*
- Local minimum of the distance between two solids, in mm and world coordinates.
+ Local minimum of the distance between two solids, or another constraint of a step that a tracker
+ reports, in mm and world coordinates. The contacts of a tracker are at the poses of the last update.
  */
 typedef struct FeelerContact {
   /*
@@ -796,10 +803,19 @@ typedef struct FeelerContact {
    */
   double local_b[3];
   /*
-   Unit normal at `point_a`, outward from A and towards B: `point_b - point_a = distance * normal`.
-   It stays outward from A if the distance is negative.
+   Unit normal at `point_a`, outward from A and towards B: `point_b - point_a = distance * normal` for
+   a minimum. It stays outward from A if the distance is negative. A contact pushes B in this direction.
    */
   double normal[3];
+  /*
+   `normal` in A's own coordinates.
+   */
+  double local_normal[3];
+  /*
+   First derivative of `gap` with respect to a twist of B at A's origin, in A's frame: three
+   components for the translation (mm), then three for the rotation (rad).
+   */
+  double gap_rate[6];
   /*
    Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
    infinite across an edge and at a vertex.
@@ -811,18 +827,19 @@ typedef struct FeelerContact {
   double curvature_b[2];
   /*
    Identity of the contact in its pair of bodies; constant from query to query while the footpoints
-   stay on their features. A double represents it exactly.
+   stay on their features. A new contact of a tracker has a larger id than all earlier ones. A double
+   represents it exactly.
    */
   uint64_t id;
   /*
-   Number of consecutive queries before this one that found the same contact; 0 for a new contact.
+   Number of consecutive queries, or updates of the tracker, before this one that found the same
+   contact; 0 for a new contact.
    */
   uint32_t age;
   /*
-   0: isolated (strict) minimum, 1: quasi-minimum (option `quasi_angle`), 2: sample of a conformal
-   set, that is of a connected set of equal minima.
+   Kind of the minimum, or reason why a tracker reports the contact.
    */
-  uint8_t kind;
+  enum FeelerContactKind kind;
   /*
    1: the solver stopped before its error was as small as rounding (footpoints are accurate to 1e-6
    of the larger solid's diagonal) or, with the option `certified`, the contact's pair of areas may
@@ -830,9 +847,19 @@ typedef struct FeelerContact {
    */
   uint8_t undecided;
   /*
+   1 if a step can close the gap, because `gap` is at most the `displacement` of the step's bound,
+   which is 0 for a query; 0 otherwise. A solver needs only active contacts.
+   */
+  uint8_t is_active;
+  /*
+   1 for a footpoint, on A and on B, that is fixed on its feature: one of each sample; 0 for one that
+   slides.
+   */
+  uint8_t is_fixed[2];
+  /*
    Reserved, 0.
    */
-  uint8_t reserved[2];
+  uint8_t reserved[4];
   /*
    Feature of A at the footpoint.
    */
@@ -1010,7 +1037,7 @@ typedef struct FeelerTrackedPair {
    */
   uint32_t parts[2];
   /*
-   Relation of the two solids according to the signed gaps of their strict contacts or to a verdict.
+   Relation of the two solids according to the signed gaps of their minima or to a verdict.
    */
   enum FeelerTrackedStatus status;
   /*
@@ -1049,77 +1076,6 @@ typedef struct FeelerTrackedPair {
    */
   uint64_t dropped;
 } FeelerTrackedPair;
-
-/*
- One of the contacts that suffice for a step, in mm. World coordinates are at the poses of the last
- update.
- */
-typedef struct FeelerStepContact {
-  /*
-   Identity of the contact in its tracker; constant from update to update. A new contact has a
-   larger id than all earlier ones. A double represents it exactly.
-   */
-  uint64_t id;
-  /*
-   Signed distance of the footpoints along `normal`, minus both dilations.
-   */
-  double gap;
-  /*
-   Footpoint on A, world coordinates.
-   */
-  double point_a[3];
-  /*
-   Footpoint on B, world coordinates.
-   */
-  double point_b[3];
-  /*
-   Outward unit normal of A at `point_a`, world coordinates. The contact pushes B in this direction.
-   */
-  double normal[3];
-  /*
-   Footpoint on A in A's own coordinates.
-   */
-  double local_a[3];
-  /*
-   Footpoint on B in B's own coordinates.
-   */
-  double local_b[3];
-  /*
-   `normal` in A's own coordinates.
-   */
-  double local_normal[3];
-  /*
-   First derivative of `gap` with respect to a twist of B at A's origin, in A's frame: three
-   components for the translation (mm), then three for the rotation (rad).
-   */
-  double gap_rate[6];
-  /*
-   Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
-   infinite across an edge and at a vertex.
-   */
-  double curvature_a[2];
-  /*
-   Smallest and largest normal curvature of B at the footpoint (1/mm), positive where B is convex.
-   */
-  double curvature_b[2];
-  /*
-   Feature of A at the footpoint; `source` is 0.
-   */
-  struct FeelerFeatureRef feature_a;
-  /*
-   Feature of B at the footpoint; `source` is 0.
-   */
-  struct FeelerFeatureRef feature_b;
-  /*
-   Reason why the contact is reported.
-   */
-  enum FeelerStepContactKind kind;
-  /*
-   1 if the step can close the gap, because `gap` is at most the `displacement` of the step's bound;
-   0 otherwise. A solver needs only active contacts.
-   */
-  uint32_t is_active;
-} FeelerStepContact;
 
 /*
  Counts summed over all updates of a tracker, or of all trackers of a scene.
@@ -1848,7 +1804,7 @@ enum FeelerResult feeler_scene_tracked_pairs(const struct FeelerScene *scene,
  `feeler_scene_track`.
  */
 enum FeelerResult feeler_scene_tracked_contacts(const struct FeelerScene *scene,
-                                                struct FeelerStepContact *out,
+                                                struct FeelerContact *out,
                                                 size_t capacity,
                                                 size_t *count);
 
@@ -1944,7 +1900,7 @@ enum FeelerResult feeler_contact_tracker_motion_to(const struct FeelerContactTra
  Writes the contacts of the last update to `out`, by ascending id.
  */
 enum FeelerResult feeler_contact_tracker_contacts(const struct FeelerContactTracker *tracker,
-                                                  struct FeelerStepContact *out,
+                                                  struct FeelerContact *out,
                                                   size_t capacity,
                                                   size_t *count);
 

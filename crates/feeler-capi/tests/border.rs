@@ -237,6 +237,10 @@ impl Drop for Tracker {
     }
 }
 
+fn is_minimum(c: &FeelerContact) -> bool {
+    matches!(c.kind, FeelerContactKind::Strict | FeelerContactKind::Conformal)
+}
+
 fn ids(contacts: &[FeelerContact]) -> Vec<u64> {
     contacts.iter().map(|c| c.id).collect()
 }
@@ -279,7 +283,7 @@ fn tracked_contacts() {
         let symmetric =
             (0..6).all(|i| (0..i).all(|k| (hessian[6 * i + k] - hessian[6 * k + i]).abs() < 1e-9));
         assert!(symmetric || hessian.iter().all(|value| value.is_nan()), "{hessian:?}");
-        if c.kind == FeelerContactKind::Strict {
+        if is_minimum(c) {
             let between = feeler::P3::from(c.point_b) - feeler::P3::from(c.point_a);
             assert!((between - normal * c.gap).norm() < 1e-9, "{c:?}");
             // The bottom, or the wall: pushed up, or inwards.
@@ -299,7 +303,7 @@ fn tracked_contacts() {
     }
     // The bore's wall bends towards the pin, by its radius.
     let is_wall = |c: &&FeelerContact| {
-        c.kind == FeelerContactKind::Strict && c.feature_a.kind == 0 && c.local_normal[2].abs() < 1e-9
+        is_minimum(c) && c.feature_a.kind == 0 && c.local_normal[2].abs() < 1e-9
     };
     let wall = contacts.iter().find(is_wall).unwrap();
     assert!((wall.gap - 0.02).abs() < 1e-9 && (wall.curvature_a[0] + 0.1).abs() < 1e-9, "{wall:?}");
