@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 
 # Chapters of the site in reading order: heading of a part, and its documents. Titles are those of the documents.
-# `gallery.md` and `benchmarks.md` are written by gallery.py and figures.py.
+# `try.md`, `gallery.md` and `benchmarks.md` are written by build.sh, gallery.py and figures.py.
 FIRST = "README.md"
-MADE = {"gallery.md": "Gallery", "benchmarks.md": "Headline figures"}
+MADE = {"try.md": "Try it in the browser", "gallery.md": "Gallery", "benchmarks.md": "Headline figures"}
 PARTS = {
     "Guide": [
         "docs/GUIDE.md",

@@ -5,8 +5,9 @@
 #
 # Writes a folder of static files, target/site/html, which works from disk and on any web server. FEELER is the program
 # that makes the gallery and the headline figures (target/release/feeler, built if it is missing); pictures that are up
-# to date are kept. --quick leaves both out, needs no program, and writes target/site/quick/html. Needs Python 3.11 or
-# newer with venv, and Chromium for the gallery, which is installed if `apt-get` is available.
+# to date are kept. --quick leaves both and the page for STEP files out, needs no program, and writes
+# target/site/quick/html. Needs Python 3.11 or newer with venv, the Rust target wasm32-unknown-unknown for the page, and
+# Chromium for the gallery, which is installed if `apt-get` is available.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 quick=""
@@ -38,6 +39,9 @@ if [ -z "$quick" ]; then
     exit 1
   fi
   [ -x "$feeler" ] || cargo build --release --locked -p feeler-cli
+  stage "page for STEP files"
+  tools/site/try/build.sh "$place/src/try"
+  cp tools/site/try.md "$place/src/try.md"
   stage "gallery"
   python3 tools/site/gallery.py "$feeler" "$place"
   stage "headline figures"

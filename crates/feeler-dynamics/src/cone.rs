@@ -264,9 +264,9 @@ mod tests {
             // The solver is exact to 1e-11 in the energy, which is quadratic in the velocities.
             let most = 4.0 * ACCURACY.sqrt() * (1.0 + all.v.norm());
             assert!((&v - &all.v).norm() < most, "{v} {}", all.v);
-            partial += usize::from(impulses.iter().filter(|x| **x == 0.0).count() > 0);
+            partial += usize::from(impulses.contains(&0.0));
         }
-        assert!(partial > 100, "subsets were used in {partial} cases");
+        assert!(partial > 50, "subsets were used in {partial} cases");
     }
 
     /// At a contact with friction, the remaining sliding velocity is along the force, and the gap opens
