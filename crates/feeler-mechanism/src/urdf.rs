@@ -40,7 +40,7 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
             parent,
             child,
             origin: joint.origin,
-            kind: joint.kind.clone(),
+            kind: joint.kind,
             limits: joint.limits,
             mimic: joint.mimic(&joints)?,
             start: None,
