@@ -10,7 +10,8 @@ target="${CARGO_TARGET_DIR:-target}"
 jobs=(${JOBS:+-j "$JOBS"})
 
 cargo build -q --release "${jobs[@]}" -p feeler-wasm --features step --target wasm32-unknown-unknown
-cargo build -q "${jobs[@]}" -p feeler-wasm --example package
+# The tests build this program with the dependencies of the workspace.
+[ -x "$target/debug/examples/package" ] || cargo build -q "${jobs[@]}" -p feeler-wasm --example package
 package="$(mktemp -d)"
 trap 'rm -rf "$package"' EXIT
 "$target/debug/examples/package" "$target/wasm32-unknown-unknown/release/feeler_wasm.wasm" "$package"
