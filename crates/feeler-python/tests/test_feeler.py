@@ -99,7 +99,7 @@ def test_tracker(ball, box):
     rotation, displacement = tracker.expected_bound(None, [1, 2, 19.999], 0.01, 0.5)
     assert displacement == pytest.approx(0.032) and 0 < rotation < 0.1
     assert not tracker.update(None, [1, 2, 19.999], 1e-3, 0.02)["jumped"]
-    assert set(strict["id"]) <= set(tracker.contacts["id"])
+    assert set(corners["id"]) <= set(tracker.contacts["id"])
     assert tracker.status == "pressed" and tracker.depth == pytest.approx(0.001)
     verdict = tracker.verdict()
     assert verdict.status == "interfering" and verdict.min_distance == pytest.approx(-0.001)
