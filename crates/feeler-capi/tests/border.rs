@@ -302,9 +302,8 @@ fn tracked_contacts() {
         }
     }
     // The bore's wall bends towards the pin, by its radius.
-    let is_wall = |c: &&FeelerContact| {
-        is_minimum(c) && c.feature_a.kind == 0 && c.local_normal[2].abs() < 1e-9
-    };
+    let is_wall =
+        |c: &&FeelerContact| is_minimum(c) && c.feature_a.kind == 0 && c.local_normal[2].abs() < 1e-9;
     let wall = contacts.iter().find(is_wall).unwrap();
     assert!((wall.gap - 0.02).abs() < 1e-9 && (wall.curvature_a[0] + 0.1).abs() < 1e-9, "{wall:?}");
     // The next step has the same ids. Then a depth of 2 µm, which the set of the second step covers.

@@ -131,10 +131,10 @@
 pub use feeler_assembly as assembly;
 /// Deformable curves with a radius: springs, cables and hoses among solids.
 pub use feeler_curves as curves;
-pub use feeler_geom::{P3, Pose, V3, pose};
 /// Deformable bodies of finite elements in contact with each other and with rigid bodies.
 #[cfg(feature = "deformable")]
 pub use feeler_deformable as deformable;
+pub use feeler_geom::{P3, Pose, V3, pose};
 /// Grains of smooth shape: mass, contacts and fitting.
 pub use feeler_grains as grains;
 pub use feeler_hierarchy::file::FileError;

@@ -143,8 +143,8 @@ impl Contact {
         [&self.feature_a, &self.feature_b].map(|f| (f.kind, f.index))
     }
 
-    /// Copy of this contact after a rigid motion `pose` of both solids and of the world's coordinates with
-    /// them: footpoints and normal in world coordinates change, and nothing else.
+    /// Copy of this contact after the rigid motion `pose` of both solids. Only the footpoints and the normal
+    /// in world coordinates differ.
     #[must_use]
     pub fn transformed(&self, pose: &Pose) -> Self {
         Self {
