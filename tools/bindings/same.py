@@ -38,7 +38,7 @@ TRACKED = [
      "poses": [[3 + 0.01 * k, 2, 20.02, 0, 0, 0.6, 0.8] for k in range(4)]},
 ]  # fmt: skip
 STEP_NAMES = ["gap", "point_a", "point_b", "normal", "local_a", "local_b", "local_normal", "gap_rate"]
-KINDS = ["strict", "quasi", "sample", "extended"]
+KINDS = ["strict", "quasi", "conformal", "sample", "extended"]
 FEATURES = ["face", "edge", "vertex"]
 REFUSALS = ["no option 'speed'", "max_step", "max_contacts", "reach", "got 1 numbers", "7", "bound of a body", "body 3 does not exist"]
 NAMES = ["distance", "point_a", "point_b", "normal", "curvature_a", "curvature_b", "id"]
