@@ -38,17 +38,18 @@ def scene(grains, shape, time, seed):
     """Text of the scene with this number of grains of a shape."""
     text = (DATA / "packing.toml").read_text()
     size = (grains / 100) ** (1 / 3)
-    side, height = f"{2.4 * size:.9g}", f"{4 * size:.9g}"
-    text = replaced(text, "[2.4, 2.4, 4]", f"[{side}, {side}, {height}]")
-    text = replaced(text, "[0, 0, 4]", f"[0, 0, {height}]")
-    text = replaced(text, "[2.4, 0, 0]", f"[{side}, 0, 0]")
-    text = replaced(text, "[0, 2.4, 0]", f"[0, {side}, 0]")
+    side, height = f"{2 * size:.9g}", f"{5 * size:.9g}"
+    text = replaced(text, "[2, 2, 5]", f"[{side}, {side}, {height}]")
+    text = replaced(text, "[0, 0, 5]", f"[0, 0, {height}]")
+    text = replaced(text, "[2, 0, 0]", f"[{side}, 0, 0]")
+    text = replaced(text, "[0, 2, 0]", f"[0, {side}, 0]")
     text = replaced(text, "mass = 4e-6", f"mass = {4e-6 * size**2:.9g}")
     text = replaced(text, "number = 100", f"number = {grains}")
     text = replaced(text, 'file = "peanut.step"', f'file = "{DATA / "peanut.step"}"')
-    text = f"seed = {seed}\n" + text
+    # Spheres and meshes have their own step by default.
+    text = f"seed = {seed}\n" + replaced(text, "\nstep = 5e-6 ", "\n#")
     if time is not None:
-        text = replaced(text, "end = 0.2 ", f"end = {time} ")
+        text = replaced(text, "end = 0.1 ", f"end = {time} ")
     if shape == "spheres":
         head, rest = text.split("[grains.shape.solid]")
         return head + SHAPES[shape] + "\n\n[packing]" + rest.split("[packing]")[1]

@@ -28,7 +28,8 @@ pub(crate) fn animation(
     let (parts, shapes, tracks) = walls(scene, series, &frames);
     let (curve, values) = curve(series, scene);
     let times = series.column("time_s");
-    let times: Vec<f64> = frames.iter().map(|f| times.get(row_of_frame(scene, *f)).copied().unwrap_or(0.0)).collect();
+    let times: Vec<f64> =
+        frames.iter().map(|f| times.get(row_of_frame(scene, *f)).copied().unwrap_or(0.0)).collect();
     let motion = PictureMotion {
         minima: vec![Vec::new(); times.len()],
         times,

@@ -67,7 +67,8 @@ fn circumscribed(points: &[P3]) -> Option<Sphere> {
 /// points visibly; a smaller one is below the rounding of distances, so that rounds are wasted.
 const ROUNDING: f64 = 1e-10;
 
-/// Maximum number of enlargements of a ball; usually about ten are needed.
+/// Maximum number of enlargements of a ball; usually about ten are needed. With a larger number, points whose
+/// distances rounding cannot distinguish take more time; with a smaller one, balls of many points are too large.
 const MAX_ROUNDS: u32 = 1_000;
 
 #[cfg(test)]

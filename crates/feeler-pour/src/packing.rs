@@ -129,7 +129,10 @@ fn bounding_lid(name: &str, walls: &[SceneWall]) -> Result<BoundingLid, PourErro
     let lid = found.and_then(|wall| Some((wall, walls[wall].schedule.lid()?)));
     let Some((wall, lid)) = lid else {
         let have = if names.is_empty() { "none has the key lid".to_owned() } else { format!("use {names}") };
-        return Err(PourError::value("lid", format!("no wall '{name}' slides; of the walls of the scene, {have}")));
+        return Err(PourError::value(
+            "lid",
+            format!("no wall '{name}' slides; of the walls of the scene, {have}"),
+        ));
     };
     let along: &V3 = lid.slider.axis();
     let axis = along.iamax();

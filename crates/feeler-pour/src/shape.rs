@@ -132,7 +132,8 @@ impl GroupShape {
             Some(ScaledShape { template: Template::Solid(bodies, _), ball_center, .. }) => {
                 let off = |b: &&SizedBody| (b.radius - radius).abs();
                 let nearest = bodies.iter().min_by(|a, b| off(a).total_cmp(&off(b)));
-                let nearest = nearest.ok_or_else(|| PourError::value("solid", "it has no size; give a diameter"))?;
+                let nearest =
+                    nearest.ok_or_else(|| PourError::value("solid", "it has no size; give a diameter"))?;
                 let ball = Sphere { center: ball_center * nearest.radius, radius: nearest.radius };
                 Particle::solid_in_ball(&nearest.body, &ball, density)?
             }

@@ -31,7 +31,11 @@ impl StopRule {
     /// A value is not valid.
     pub(crate) fn new(table: &StopTable, row: f64) -> Result<Self, PourError> {
         let part = table.kinetic;
-        ensure!(part > 0.0 && part < 1.0, "kinetic", "give a part of the maximum energy, above 0 and below 1");
+        ensure!(
+            part > 0.0 && part < 1.0,
+            "kinetic",
+            "give a part of the maximum energy, above 0 and below 1"
+        );
         let Some(during) = table.during else { return Ok(Self { part, calm_rows: DEFAULT_CALM_ROWS }) };
         ensure!(during >= 0.0 && during.is_finite(), "during", "give a time in s of at least 0");
         let rows = (during / row).ceil().clamp(1.0, MAX_CALM_ROWS);
@@ -54,7 +58,8 @@ impl StopRule {
 /// time. With fewer rows a run may end while particles turn around; more rows simulate particles at rest.
 const DEFAULT_CALM_ROWS: u64 = 10;
 
-/// Maximum number of calm rows, more than a run has.
+/// Maximum number of calm rows, more than a run has. A larger value has no effect; a smaller one ends long runs
+/// earlier than the scene states.
 const MAX_CALM_ROWS: f64 = 1e12;
 
 #[cfg(test)]

@@ -23,7 +23,10 @@ pub struct StepDurations {
 
 impl StepClock {
     /// Measures a time step. `step` computes it and calls its argument once the contacts are computed.
-    pub(crate) fn measure<E>(&mut self, step: impl FnOnce(&mut dyn FnMut()) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn measure<E>(
+        &mut self,
+        step: impl FnOnce(&mut dyn FnMut()) -> Result<(), E>,
+    ) -> Result<(), E> {
         let start = Instant::now();
         let mut contacts = Duration::ZERO;
         step(&mut || contacts = start.elapsed())?;

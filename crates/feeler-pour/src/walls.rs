@@ -399,7 +399,9 @@ fn schedule(scene: &SceneFile, table: &WallTable) -> Result<WallSchedule, PourEr
         (None, None, _) => Ok(WallSchedule::Fixed),
         (Some(motion), None, None) => rigid(scene, motion),
         (None, Some(shake), None) => sinusoidal(scene, shake),
-        _ => Err(PourError::value("motion, shake, lid", "a wall has one motion; omit all but one of the keys")),
+        _ => {
+            Err(PourError::value("motion, shake, lid", "a wall has one motion; omit all but one of the keys"))
+        }
     }
 }
 

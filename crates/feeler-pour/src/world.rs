@@ -33,7 +33,6 @@ pub(crate) struct World<'s> {
     pub(crate) clock: StepClock,
 }
 
-
 impl<'s> World<'s> {
     /// Creates the simulation with the walls of a scene and without particles.
     pub(crate) fn new(scene: &'s PourScene) -> Result<Self, PourError> {
@@ -88,8 +87,8 @@ impl<'s> World<'s> {
         self.place_lids()
     }
 
-    /// Enables or disables the lids that are placed at a distance from the particles, which are in the way of
-    /// none.
+    /// Enables or disables the lids that are placed at a distance from the particles. While they are disabled,
+    /// particles may be placed where a lid is in the scene.
     fn set_placed_lids_enabled(&mut self, enabled: bool) {
         for (k, wall) in self.scene.walls.iter().enumerate() {
             if wall.schedule.lid().is_some_and(|lid| lid.above.is_some()) {
@@ -101,9 +100,12 @@ impl<'s> World<'s> {
     /// Moves the lids along their axes to their distance from the first particle.
     fn place_lids(&mut self) -> Result<(), PourError> {
         for (k, wall) in self.scene.walls.iter().enumerate() {
-            let Some((lid, above)) = wall.schedule.lid().and_then(|lid| Some((lid, lid.above?))) else { continue };
+            let Some((lid, above)) = wall.schedule.lid().and_then(|lid| Some((lid, lid.above?))) else {
+                continue;
+            };
             let axis = lid.slider.axis();
-            let first = self.present_particles().map(|id| self.lowest(id, axis)).fold(f64::INFINITY, f64::min);
+            let first =
+                self.present_particles().map(|id| self.lowest(id, axis)).fold(f64::INFINITY, f64::min);
             if first.is_finite() {
                 let pose = wall.schedule.pose_at(wall.wall.pose(), 0.0, first - above - lid.front);
                 if let Some(now) = self.simulation.wall_mut(WallId::new(k)) {

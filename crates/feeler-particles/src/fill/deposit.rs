@@ -56,7 +56,10 @@ struct Columns {
 }
 
 impl Columns {
-    #[expect(clippy::cast_possible_truncation, reason = "positions are finite and squares as wide as spheres")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "positions are finite and squares as wide as spheres"
+    )]
     fn cell(&self, x: f64, y: f64) -> [i64; 2] {
         [x, y].map(|c| (c / self.size).floor() as i64)
     }

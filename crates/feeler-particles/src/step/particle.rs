@@ -122,7 +122,11 @@ impl Particle {
     /// The density is not above 0, the body is a sheet, which has no inside, or its size is out of range.
     pub fn solid(body: &Arc<Body>, density: f64) -> Result<Self, SimulationError> {
         let bounds = body.bounds();
-        Self::solid_in_ball(body, &Sphere { center: bounds.center(), radius: 0.5 * bounds.diagonal() }, density)
+        Self::solid_in_ball(
+            body,
+            &Sphere { center: bounds.center(), radius: 0.5 * bounds.diagonal() },
+            density,
+        )
     }
 
     /// Like [`Particle::solid`], with a given ball (mm, coordinates of the solid) that contains the solid, for
