@@ -4,11 +4,11 @@ use feeler_geom::{P3, V3};
 use feeler_particles::Sphere;
 use nalgebra::Matrix3;
 
-/// Returns the smallest ball that contains all points, up to rounding: its radius is at most 1 + 1e-9 times the
-/// smallest possible one. Returns a ball of radius 0 at the origin if there are no points.
+/// Returns the smallest ball that contains all points, up to rounding: its radius is at most 1 + 1e-9 times
+/// the smallest possible one. Returns a ball of radius 0 at the origin if there are no points.
 ///
-/// The ball of a few support points is enlarged to the farthest point until it contains all points. Its radius
-/// increases with each new support, so that no support occurs twice.
+/// The ball of a few support points is enlarged to the farthest point until it contains all points. Its
+/// radius increases with each new support, so that no support occurs twice.
 pub(crate) fn smallest_ball(points: &[P3]) -> Sphere {
     let Some(first) = points.first() else { return Sphere { center: P3::origin(), radius: 0.0 } };
     let (mut ball, mut support) = (Sphere { center: *first, radius: 0.0 }, vec![*first]);
@@ -31,8 +31,8 @@ fn distance(ball: &Sphere, p: &P3) -> f64 {
     (p - ball.center).norm()
 }
 
-/// Returns the smallest ball around at most four `support` points and the point `new` outside of their ball, with
-/// those of the five points that are on its surface. `None` if rounding hides that ball.
+/// Returns the smallest ball around at most four `support` points and the point `new` outside of their ball,
+/// with those of the five points that are on its surface. `None` if rounding hides that ball.
 fn ball_of_support(support: &[P3], new: &P3) -> Option<(Sphere, Vec<P3>)> {
     let subsets = (0..1_u32 << support.len()).filter(|bits| bits.count_ones() <= 3);
     let candidates = subsets.filter_map(|bits| {
@@ -63,12 +63,13 @@ fn circumscribed(points: &[P3]) -> Option<Sphere> {
     radius.is_finite().then_some(Sphere { center: points[0] + to_center, radius })
 }
 
-/// Relative distance outside of a ball up to which a point counts as contained. With a larger value balls miss
-/// points visibly; a smaller one is below the rounding of distances, so that rounds are wasted.
+/// Relative distance outside of a ball up to which a point counts as contained. With a larger value balls
+/// miss points visibly; a smaller one is below the rounding of distances, so that rounds are wasted.
 const ROUNDING: f64 = 1e-10;
 
 /// Maximum number of enlargements of a ball; usually about ten are needed. With a larger number, points whose
-/// distances rounding cannot distinguish take more time; with a smaller one, balls of many points are too large.
+/// distances rounding cannot distinguish take more time; with a smaller one, balls of many points are too
+/// large.
 const MAX_ROUNDS: u32 = 1_000;
 
 #[cfg(test)]

@@ -118,8 +118,8 @@ impl Files {
         file.and_then(|mut file| file.write_all(&line)).map_err(PourError::write(&path, "write"))
     }
 
-    /// Discards the rows of the file of durations after the row with the number `row`. Does nothing without such
-    /// a file.
+    /// Discards the rows of the file of durations after the row with the number `row`. Does nothing without
+    /// such a file.
     ///
     /// # Errors
     /// The file cannot be read or written.

@@ -11,16 +11,16 @@ pub(crate) struct Lid {
     pub(crate) slider: Slider,
     /// Largest coordinate along the axis (mm) of a point of the wall in the pose that the scene states.
     pub(crate) front: f64,
-    /// Distance (mm) from the front of the lid to the first particle at which the lid is placed at the beginning;
-    /// `None` if it begins in the pose that the scene states.
+    /// Distance (mm) from the front of the lid to the first particle at which the lid is placed at the
+    /// beginning; `None` if it begins in the pose that the scene states.
     pub(crate) above: Option<f64>,
     /// Acceleration (mm/s²) along the axis without contacts.
     pub(crate) free_acceleration: f64,
 }
 
 impl Lid {
-    /// Reads the table `lid` of a wall in the pose of the scene. `vertices` (world) are those of its displayed
-    /// surface, or its point if it is a plane.
+    /// Reads the table `lid` of a wall in the pose of the scene. `vertices` (world) are those of its
+    /// displayed surface, or its point if it is a plane.
     ///
     /// # Errors
     /// A value is not valid.
@@ -45,8 +45,8 @@ impl Lid {
         ensure!(
             free_acceleration > 0.0,
             "direction",
-            "gravity and pressure move the lid with {free_acceleration} mm/s² along its direction; give a direction \
-             that has an angle below 90° to gravity, or a pressure"
+            "gravity and pressure move the lid with {free_acceleration} mm/s² along its direction; give a \
+             direction that has an angle below 90° to gravity, or a pressure"
         );
         let of = |p: P3| p.coords.dot(slider.axis());
         let front = match wall {

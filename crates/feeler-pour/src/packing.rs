@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 /// Plan of the measurement of a packing.
 #[derive(Clone, Debug)]
 pub(crate) struct PackingPlan {
-    /// Inner volume of the container (mm, world). If a lid bounds it, the side at which the lid is has no effect.
+    /// Inner volume of the container (mm, world). If a lid bounds it, the side at which the lid is has no
+    /// effect.
     container: Aabb,
     lid: Option<BoundingLid>,
 }
@@ -47,8 +48,8 @@ pub struct Packing {
     pub wall_coordination: f64,
     /// Number of pairs of touching particles with 1, 2, 3, and 4 or more contact points.
     pub pairs_by_points: [usize; 4],
-    /// Number of particles for which the largest group of particles that all touch each other, and to which the
-    /// particle belongs, has 1 (it touches no other), 2, 3, 4, 5, and 6 or more members.
+    /// Number of particles for which the largest group of particles that all touch each other, and to which
+    /// the particle belongs, has 1 (it touches no other), 2, 3, 4, 5, and 6 or more members.
     pub mutual: [usize; 6],
 }
 
@@ -150,8 +151,8 @@ fn volume(id: ParticleId, world: &World<'_>) -> f64 {
     world.simulation.mass(id).unwrap_or(0.0) / (group.density * CUBIC_METRE)
 }
 
-/// For each particle that touches others, these others in increasing order; and the numbers of pairs by contact
-/// points.
+/// For each particle that touches others, these others in increasing order; and the numbers of pairs by
+/// contact points.
 struct Partners {
     of: BTreeMap<usize, Vec<usize>>,
     pairs_by_points: [usize; 4],
@@ -169,8 +170,8 @@ impl Partners {
         out
     }
 
-    /// Counts particles by the size of their largest group of mutually touching particles; `count` is the number
-    /// of all particles.
+    /// Counts particles by the size of their largest group of mutually touching particles; `count` is the
+    /// number of all particles.
     fn mutual(&self, count: usize) -> [usize; 6] {
         let mut out = [0; 6];
         out[0] = count.saturating_sub(self.of.len());

@@ -217,8 +217,8 @@ pub(crate) fn domain(scene: &SceneFile, walls: &Aabb) -> Result<Aabb, PourError>
     Ok(around.inflated(around.diagonal()))
 }
 
-/// Returns the shortest duration of a contact (s), over the smallest particles of all groups and all
-/// laws. `between` is the law between particles, `walls` are the laws of walls with the masses (kg) of those that
+/// Returns the shortest duration of a contact (s), over the smallest particles of all groups and all laws.
+/// `between` is the law between particles, `walls` are the laws of walls with the masses (kg) of those that
 /// slide, and `speed` (mm/s) is the speed of the impacts.
 pub(crate) fn shortest_contact(
     groups: &[ParticleGroup],
@@ -243,8 +243,8 @@ pub(crate) fn shortest_contact(
 }
 
 impl ParticleGroup {
-    /// Estimate of the largest number of particles of the group that touch a lid at once: those of one layer of
-    /// a cube.
+    /// Estimate of the largest number of particles of the group that touch a lid at once: those of one layer
+    /// of a cube.
     fn max_count_in_layer(&self) -> f64 {
         let r = self.shape.min_radius();
         let ball = 4.0 / 3.0 * PI * r * r * r * self.shape.volume_fraction();

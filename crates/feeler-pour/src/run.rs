@@ -123,8 +123,8 @@ impl<'s> PourRun<'s> {
         self.row >= self.world.scene.times.rows || self.stop.has_stopped
     }
 
-    /// Mean durations of the time steps that this object has computed; `None` before the first one. They are not
-    /// part of the results, which are equal in each run.
+    /// Mean durations of the time steps that this object has computed; `None` before the first one. They are
+    /// not part of the results, which are equal in each run.
     #[must_use]
     pub fn step_durations(&self) -> Option<StepDurations> {
         self.clock.means()

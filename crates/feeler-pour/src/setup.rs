@@ -77,8 +77,8 @@ impl PourScene {
         Ok(Self { settings, groups, walls, outlets, domain, times, packing, stop, has_timing, hash, notes })
     }
 
-    /// Messages about the scene: models that were prepared in memory, parts that could not be prepared, the mass
-    /// properties of meshes, and a warning if the time step is long.
+    /// Messages about the scene: models that were prepared in memory, parts that could not be prepared, the
+    /// mass properties of meshes, and a warning if the time step is long.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes

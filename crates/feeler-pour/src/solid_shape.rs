@@ -71,8 +71,8 @@ pub(crate) fn solid(table: &SolidTable, folder: &Path) -> Result<GroupShape, Pou
     Ok(shape)
 }
 
-/// Returns the distribution of sizes that a table states, and whether it is that of bounding balls; `None` if the
-/// solid keeps the size that it has in the file.
+/// Returns the distribution of sizes that a table states, and whether it is that of bounding balls; `None` if
+/// the solid keeps the size that it has in the file.
 fn given_sizes(table: &SolidTable) -> Result<Option<(bool, Distribution)>, PourError> {
     let (key, is_bounding, sizes) = match (&table.diameter, &table.bounding_diameter) {
         (None, None) => return Ok(None),
@@ -89,8 +89,8 @@ fn given_sizes(table: &SolidTable) -> Result<Option<(bool, Distribution)>, PourE
     ensure!(
         (1..=MAX_SIZES).contains(&count),
         key,
-        "a solid is prepared for each size: give a number, or up to {MAX_SIZES} classes such as {{ by_number = \
-         [[0.71, 7], [0.5, 76], [0.35, 17]] }}"
+        "a solid is prepared for each size: give a number, or up to {MAX_SIZES} classes such as \
+         {{ by_number = [[0.71, 7], [0.5, 76], [0.35, 17]] }}"
     );
     Ok(Some((is_bounding, sizes.clone())))
 }
@@ -132,16 +132,16 @@ fn equal_radius(mass: &MassProperties) -> f64 {
     math::powf(0.75 * mass.volume / PI, 1.0 / 3.0)
 }
 
-/// Ball (mm, coordinates of the solid) around a solid, at most [`BALL_CHORD_FRACTION`] larger than the smallest
-/// one.
+/// Ball (mm, coordinates of the solid) around a solid, at most [`BALL_CHORD_FRACTION`] larger than the
+/// smallest one.
 fn bounding_ball(body: &Body) -> Result<Sphere, PourError> {
     let surface = mesh(body.hierarchy(), BALL_CHORD_FRACTION * 0.5 * body.bounds().diagonal())?;
     let ball = smallest_ball(&surface.points);
     Ok(Sphere { radius: ball.radius + surface.deviation, ..ball })
 }
 
-/// Mesh with `count` facets whose vertices are on the surface of a solid, where the rays from its centre of mass
-/// through the vertices of a regular mesh of the sphere leave it.
+/// Mesh with `count` facets whose vertices are on the surface of a solid, where the rays from its centre of
+/// mass through the vertices of a regular mesh of the sphere leave it.
 fn facets(body: &Body, mass: &MassProperties, count: u32) -> Result<Triangles, PourError> {
     let halvings = (0..=MAX_HALVINGS).find(|k| 20 << (2 * k) == count);
     let halvings =
@@ -186,8 +186,8 @@ fn facets_note(
     };
     let parts = moments(mesh).component_div(&moments(exact)) * 100.0;
     Ok(format!(
-        "a mesh of {count} facets has {:.2} % of the volume and {:.2}, {:.2} and {:.2} % of the principal moments \
-         of inertia of the exact solid",
+        "a mesh of {count} facets has {:.2} % of the volume and {:.2}, {:.2} and {:.2} % of the principal \
+         moments of inertia of the exact solid",
         100.0 * mesh.volume / exact.volume,
         parts.x,
         parts.y,
@@ -195,8 +195,8 @@ fn facets_note(
     ))
 }
 
-/// Builds the shape of a group from the body that is not scaled and its bounding ball. `sizes` are the diameters
-/// of the bounding balls, for which there are `bodies`.
+/// Builds the shape of a group from the body that is not scaled and its bounding ball. `sizes` are the
+/// diameters of the bounding balls, for which there are `bodies`.
 fn shape(
     body: &Body,
     ball: &Sphere,
@@ -236,14 +236,15 @@ fn shape(
 /// larger value, facets are visible; a smaller one makes frames larger.
 const CHORD_FRACTION: f64 = 0.02;
 
-/// Chord error of the surface from which the bounding ball of a solid is computed, divided by half the diagonal
-/// of its bounding box. With a larger value balls are larger than necessary; a smaller one takes more time.
+/// Chord error of the surface from which the bounding ball of a solid is computed, divided by half the
+/// diagonal of its bounding box. With a larger value balls are larger than necessary; a smaller one takes
+/// more time.
 const BALL_CHORD_FRACTION: f64 = 1e-3;
 
 /// Maximum number of sizes of a solid. More sizes take more memory, and pairs of different sizes are then
 /// queried with scratch data that is allocated anew.
 const MAX_SIZES: usize = 16;
 
-/// Maximum number of halvings of the edges of an icosahedron, which then has 1,280 facets. Each further halving
-/// makes the preparation and contacts of the mesh four times as expensive.
+/// Maximum number of halvings of the edges of an icosahedron, which then has 1,280 facets. Each further
+/// halving makes the preparation and contacts of the mesh four times as expensive.
 const MAX_HALVINGS: u32 = 3;

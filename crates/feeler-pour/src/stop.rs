@@ -44,8 +44,8 @@ impl StopRule {
         Ok(Self { part, calm_rows })
     }
 
-    /// Updates the state at a row with the kinetic energy `energy` (µJ). The run ends if `is_frame`, that is, if
-    /// the row has a frame.
+    /// Updates the state at a row with the kinetic energy `energy` (µJ). The run ends if `is_frame`, that is,
+    /// if the row has a frame.
     pub(crate) fn update(&self, state: &mut StopState, energy: f64, is_frame: bool) {
         let peak = f64::from_bits(state.peak).max(energy);
         state.peak = peak.to_bits();
@@ -58,8 +58,8 @@ impl StopRule {
 /// time. With fewer rows a run may end while particles turn around; more rows simulate particles at rest.
 const DEFAULT_CALM_ROWS: u64 = 10;
 
-/// Maximum number of calm rows, more than a run has. A larger value has no effect; a smaller one ends long runs
-/// earlier than the scene states.
+/// Maximum number of calm rows, more than a run has. A larger value has no effect; a smaller one ends long
+/// runs earlier than the scene states.
 const MAX_CALM_ROWS: f64 = 1e12;
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ pub(crate) struct StepClock {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StepDurations {
-    /// Mean duration of the contacts of a step (s): the search for contacts of all particles and walls, and their
-    /// forces.
+    /// Mean duration of the contacts of a step (s): the search for contacts of all particles and walls, and
+    /// their forces.
     pub contacts: f64,
     /// Mean duration of a step (s).
     pub step: f64,

@@ -64,9 +64,9 @@ impl WallSchedule {
         }
     }
 
-    /// Pose at a time (s) of a wall with the initial pose `begin`; `travel` (mm) is the distance that a lid has
-    /// moved. The simulation deviates slightly, because there motions begin and end at whole time steps and
-    /// oscillations are integrated step by step.
+    /// Pose at a time (s) of a wall with the initial pose `begin`; `travel` (mm) is the distance that a lid
+    /// has moved. The simulation deviates slightly, because there motions begin and end at whole time steps
+    /// and oscillations are integrated step by step.
     pub(crate) fn pose_at(&self, begin: &Pose, time: f64, travel: f64) -> Pose {
         let since = |from: f64, until: f64| (time.min(until) - from).max(0.0);
         match self {

@@ -87,8 +87,8 @@ impl<'s> World<'s> {
         self.place_lids()
     }
 
-    /// Enables or disables the lids that are placed at a distance from the particles. While they are disabled,
-    /// particles may be placed where a lid is in the scene.
+    /// Enables or disables the lids that are placed at a distance from the particles. While they are
+    /// disabled, particles may be placed where a lid is in the scene.
     fn set_placed_lids_enabled(&mut self, enabled: bool) {
         for (k, wall) in self.scene.walls.iter().enumerate() {
             if wall.schedule.lid().is_some_and(|lid| lid.above.is_some()) {
@@ -116,8 +116,8 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Smallest coordinate along `axis` (unit vector, world) of the surface of a particle (mm). The surface of a
-    /// particle that is not a sphere is the one that frames contain.
+    /// Smallest coordinate along `axis` (unit vector, world) of the surface of a particle (mm). The surface
+    /// of a particle that is not a sphere is the one that frames contain.
     fn lowest(&self, id: ParticleId, axis: &V3) -> f64 {
         let (group, radius) = self.particles[id.index()];
         let Some(pose) = self.simulation.pose(id) else { return f64::INFINITY };
@@ -130,8 +130,8 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Distance (mm) that the lid with this index among the walls has moved along its axis since its pose in the
-    /// scene, and its velocity (mm/s) along the axis; `None` if the wall is not a lid.
+    /// Distance (mm) that the lid with this index among the walls has moved along its axis since its pose in
+    /// the scene, and its velocity (mm/s) along the axis; `None` if the wall is not a lid.
     pub(crate) fn lid_motion(&self, wall: usize) -> Option<[f64; 2]> {
         let begin = &self.scene.walls[wall];
         let (lid, now) = (begin.schedule.lid()?, self.simulation.wall(WallId::new(wall))?);

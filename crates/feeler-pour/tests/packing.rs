@@ -1,5 +1,5 @@
-//! Packings against closed forms: masses of scaled grains and of meshes, void ratios, coordination numbers, lids,
-//! the end of runs at rest, and runs that continue.
+//! Packings against closed forms: masses of scaled grains and of meshes, void ratios, coordination numbers,
+//! lids, the end of runs at rest, and runs that continue.
 
 #![expect(clippy::unwrap_used, reason = "an error fails the test")]
 
@@ -99,7 +99,8 @@ fn masses_of_scaled_grains_are_proportional_to_the_cube_of_their_size() {
 #[test]
 fn sizes_and_positions_are_determined_by_the_seed() {
     let grains = "number = 40\nregion = { box = [[0, 0, 0], [2, 2, 9]] }\narrangement = 'dense'
-shape.solid = { file = 'peanut.step', bounding_diameter = { by_number = [[0.71, 7], [0.5, 76], [0.35, 17]] } }";
+shape.solid.file = 'peanut.step'
+shape.solid.bounding_diameter = { by_number = [[0.71, 7], [0.5, 76], [0.35, 17]] }";
     let first_frame = |seed: u64| {
         let scene = parse(&format!("seed = {seed}\n{}", scene(grains, ""))).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -134,16 +135,16 @@ fn void_ratio_of_a_known_arrangement() {
     assert_eq!((packing.count, packing.mutual, packing.pairs_by_points), (8, [8, 0, 0, 0, 0, 0], [0; 4]));
 }
 
-/// Four spheres on the floor of a box that is slightly wider than they are, and one in the hollow between them,
-/// under a lid: each contact force follows from statics.
+/// Four spheres on the floor of a box that is slightly wider than they are, and one in the hollow between
+/// them, under a lid: each contact force follows from statics.
 #[test]
 fn a_pyramid_under_a_lid_has_the_contacts_and_forces_of_statics() {
     let side = 2.01;
     let ball = |x: f64, y: f64, z: f64| {
         let (low, high) = (-1.001, 1.001);
         format!(
-            "[[grains]]\ndensity = 2500\nnumber = 1\nsphere = {{ diameter = 2 }}\nregion = {{ box = [[{}, {}, {}], \
-             [{}, {}, {}]] }}\n",
+            "[[grains]]\ndensity = 2500\nnumber = 1\nsphere = {{ diameter = 2 }}\n\
+             region = {{ box = [[{}, {}, {}], [{}, {}, {}]] }}\n",
             x + low,
             y + low,
             z + low,
@@ -194,7 +195,8 @@ frames = 0.01
     let is_near = |force: f64, expected: f64| (force - expected).abs() < 2e-4 * expected.abs();
     assert!(is_near(last("lid_fz_mN"), on_lid), "{} {on_lid}", last("lid_fz_mN"));
     assert!(is_near(last("floor_fz_mN"), -on_lid - 5.0 * weight), "{}", last("floor_fz_mN"));
-    // Distances of centres along the box and along z; springs shorten the distance of centres and widen the box.
+    // Distances of centres along the box and along z; springs shorten the distance of centres and widen the
+    // box.
     let sides = |push: f64| {
         let along = side - 1.0 + push / 500.0;
         let horizontal = 2.0_f64.sqrt() * along;

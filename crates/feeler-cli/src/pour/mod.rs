@@ -163,7 +163,8 @@ fn write_table(
 fn write_packing(packing: &Packing, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(
         out,
-        "packing: void ratio {:.4} ({} grains, {:.6} of {:.6} mm³), coordination number {:.3}, of walls {:.3}",
+        "packing: void ratio {:.4} ({} grains, {:.6} of {:.6} mm³), coordination number {:.3}, of walls \
+         {:.3}",
         packing.void_ratio,
         packing.count,
         packing.particle_volume,
@@ -176,8 +177,8 @@ fn write_packing(packing: &Packing, out: &mut dyn Write) -> anyhow::Result<()> {
     let [alone, two, three, four, five, more] = packing.mutual;
     writeln!(
         out,
-        "grains in a group of 1, 2, 3, 4, 5, 6 or more mutually touching ones: {alone}, {two}, {three}, {four}, \
-         {five}, {more}"
+        "grains in a group of 1, 2, 3, 4, 5, 6 or more mutually touching ones: {alone}, {two}, {three}, \
+         {four}, {five}, {more}"
     )?;
     Ok(())
 }

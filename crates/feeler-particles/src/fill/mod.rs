@@ -2,9 +2,8 @@
 //!
 //! [`fill`] draws sizes first. Then spheres are placed from the largest to the smallest, each at random
 //! positions until one is free (random sequential addition). Equal spheres fill 30 % of a region easily and
-//! never more than 38 %; settled they have about twice that density. [`deposit`] packs spheres more densely, from
-//! the floor of a box upwards. Equal requests give equal spheres, to
-//! the bit, on every machine.
+//! never more than 38 %; settled they have about twice that density. [`deposit`] packs spheres more densely,
+//! from the floor of a box upwards. Equal requests give equal spheres, to the bit, on every machine.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -55,8 +54,8 @@ pub enum FillError {
     },
     /// The box is full before all spheres are deposited in it.
     #[error(
-        "only {fitted} of {wanted} particles fit into the box without overlaps; make it larger, or give fewer: \
-         bounding balls of one size fill about half of it, up to their radius at its sides"
+        "only {fitted} of {wanted} particles fit into the box without overlaps; make it larger, or give \
+         fewer: bounding balls of one size fill about half of a box that is much wider than they are"
     )]
     Full {
         /// Number of spheres that were placed.

@@ -129,9 +129,9 @@ impl Particle {
         )
     }
 
-    /// Like [`Particle::solid`], with a given ball (mm, coordinates of the solid) that contains the solid, for
-    /// the search of pairs. A small ball saves queries; parts of the solid outside of the ball may have no
-    /// contacts.
+    /// Like [`Particle::solid`], with a given ball (mm, coordinates of the solid) that contains the solid,
+    /// for the search of pairs. A small ball saves queries; parts of the solid outside of the ball may have
+    /// no contacts.
     ///
     /// # Errors
     /// Those of [`Particle::solid`].

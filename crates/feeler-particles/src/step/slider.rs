@@ -1,7 +1,7 @@
 //! Sliding walls: rigid walls that move along one axis under gravity, a constant force and their contacts.
 //!
-//! The velocity of a sliding wall is that of its [`RigidMotion`], which saved states contain. It is integrated
-//! with the same leapfrog as the velocities of particles.
+//! The velocity of a sliding wall is that of its [`RigidMotion`], which saved states contain. It is
+//! integrated with the same leapfrog as the velocities of particles.
 
 use super::error::SimulationError;
 use super::ids::WallId;
@@ -22,8 +22,8 @@ pub struct Slider {
 }
 
 impl Slider {
-    /// Creates a slider along `axis` (world, of any length but 0) for a wall of the mass `mass` (kg), on which
-    /// the constant force `force` (mN) acts along the axis in addition to gravity and contacts.
+    /// Creates a slider along `axis` (world, of any length but 0) for a wall of the mass `mass` (kg), on
+    /// which the constant force `force` (mN) acts along the axis in addition to gravity and contacts.
     ///
     /// # Errors
     /// The axis is zero, the mass is not above 0, or a number is not finite.
@@ -52,7 +52,8 @@ impl Slider {
         self.mass
     }
 
-    /// Acceleration (mm/s²) along the axis by gravity (mm/s², world) and the constant force, without contacts.
+    /// Acceleration (mm/s²) along the axis by gravity (mm/s², world) and the constant force, without
+    /// contacts.
     #[must_use]
     pub fn free_acceleration(&self, gravity: &V3) -> f64 {
         gravity.dot(&self.axis) + self.force / self.mass
