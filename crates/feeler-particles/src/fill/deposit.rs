@@ -37,8 +37,8 @@ pub fn deposit(
     let mut out = Vec::with_capacity(radii.len());
     for radius in &radii {
         let in_box = Positions { min, max, radius: *radius * (1.0 + GAP), columns: &columns };
-        let sphere = in_box.lowest(&mut random, |center| is_free(&Sphere { center, radius: *radius }));
-        let Some(center) = sphere else {
+        let mut is_free = |center: P3| is_free(&Sphere { center, radius: *radius });
+        let Some(center) = (0..MAX_ROUNDS).find_map(|_| in_box.lowest(&mut random, &mut is_free)) else {
             return Err(FillError::Full { fitted: out.len(), wanted: radii.len() });
         };
         let sphere = Sphere { center, radius: *radius };
@@ -92,7 +92,7 @@ struct Positions<'c> {
 
 impl Positions<'_> {
     /// Lowers the sphere in random columns and returns the lowest position that `is_free` accepts; `None` if
-    /// the sphere does not fit.
+    /// there is no such position in these columns.
     fn lowest(&self, random: &mut Random, mut is_free: impl FnMut(P3) -> bool) -> Option<P3> {
         let ranges = [0, 1].map(|k| (self.min[k] + self.radius, self.max[k] - self.radius));
         if ranges.iter().any(|(low, high)| low > high) {
@@ -136,6 +136,10 @@ impl Positions<'_> {
 /// Number of random columns in which a sphere is lowered. With a larger number spheres are packed more
 /// densely, slowly; with a smaller one holes remain.
 const STARTS: usize = 24;
+
+/// Maximum number of times that columns are drawn for a sphere before the box counts as full. With a larger
+/// number denser packings are found, slowly; with a smaller one boxes with space left are refused.
+const MAX_ROUNDS: usize = 40;
 
 /// Smallest shift of a sphere along x and y, as a multiple of its radius. A smaller value takes more shifts;
 /// with a larger one spheres do not reach the hollows between others.

@@ -150,7 +150,7 @@ fn deposition_respects_obstacles_and_reports_full_boxes() {
     let (sizes, min, max) = (Distribution::Same(1.0), P3::origin(), P3::new(4.0, 4.0, 4.0));
     let obstacle = Sphere { center: P3::new(2.0, 2.0, 1.0), radius: 1.5 };
     let spheres =
-        deposit((min, max), &sizes, Amount::Number(20), 1, &[obstacle], |b| b.center.x < 3.0).unwrap();
+        deposit((min, max), &sizes, Amount::Number(12), 1, &[obstacle], |b| b.center.x < 3.0).unwrap();
     let all: Vec<Sphere> = spheres.iter().copied().chain([obstacle]).collect();
     assert!(overlaps(&all) == 0 && spheres.iter().all(|b| b.center.x < 3.0));
     match deposit((min, max), &sizes, Amount::Number(200), 1, &[], |_| true) {
