@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// Durations of time steps, summed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StepClock {
-    steps: u32,
+    steps: u64,
     contacts: Duration,
     whole: Duration,
 }
@@ -44,7 +44,8 @@ impl StepClock {
 
     /// Mean durations; `None` before the first step.
     pub(crate) fn means(&self) -> Option<StepDurations> {
-        let mean = |sum: Duration| sum.as_secs_f64() / f64::from(self.steps);
+        #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+        let mean = |sum: Duration| sum.as_secs_f64() / self.steps as f64;
         (self.steps > 0).then(|| StepDurations { contacts: mean(self.contacts), step: mean(self.whole) })
     }
 }
