@@ -8,8 +8,8 @@ use serde::Deserialize;
     untagged,
     deny_unknown_fields,
     expecting = "a number (diameters in mm), or one of {from, to}, {mean, deviation, from, to}, {median, \
-                 spread, from, to}, {by_mass = [[diameter, share], …]} or {by_mass = [[from, to, share], …]}, \
-                 also with by_number"
+                 spread, from, to}, {by_mass = [[diameter, share], …]} or {by_mass = [[from, to, share], \
+                 …]}, also with by_number"
 )]
 pub(super) enum Written {
     Same(f64),
