@@ -22,6 +22,7 @@ use feeler_geom::math;
 /// - `{median, spread, from, to}`: [`Lognormal`](Self::Lognormal)
 /// - `{by_mass = [[size, share], …]}`: [`ByMass`](Self::ByMass), where `[from, to, share]` is a class
 ///   with a range of sizes
+/// - `{by_number = [[size, share], …]}`: [`ByNumber`](Self::ByNumber), with the same classes
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(from = "written::Written"))]
 pub enum Distribution {
@@ -59,9 +60,12 @@ pub enum Distribution {
     /// Classes of sizes with their shares of the mass, as from sieving. The number of grains is
     /// proportional to mass / size³.
     ByMass(Vec<Class>),
+    /// Classes of sizes with their shares of the number of grains.
+    ByNumber(Vec<Class>),
 }
 
-/// Class of sizes over which mass is spread evenly, or of a single size if both ends are equal.
+/// Class of sizes over which its share (of mass or of grains) is spread evenly, or of a single size if both
+/// ends are equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(from = "written::WrittenClass"))]
 pub struct Class {
@@ -69,13 +73,13 @@ pub struct Class {
     pub from: f64,
     /// Largest size (mm).
     pub to: f64,
-    /// Mass of all grains in the class, in any unit that is the same for all classes.
+    /// Mass or number of all grains in the class, in any unit that is the same for all classes.
     pub share: f64,
 }
 
 impl Class {
-    /// Creates a class of grains of one size (mm) that have the mass `share`, in any unit that is the
-    /// same for all classes.
+    /// Creates a class of grains of one size (mm) that have the share `share` of the mass or number, in any
+    /// unit that is the same for all classes.
     #[must_use]
     pub fn of(size: f64, share: f64) -> Self {
         Self { from: size, to: size, share }
@@ -85,7 +89,7 @@ impl Class {
         self.from < self.to
     }
 
-    /// Number of grains of the class, apart from a factor that is the same for all classes.
+    /// Number of grains of a class by mass, apart from a factor that is the same for all classes.
     fn count(&self) -> f64 {
         if self.is_wide() {
             0.5 * self.share * (self.from + self.to) / (self.from * self.from * self.to * self.to)
@@ -94,7 +98,7 @@ impl Class {
         }
     }
 
-    /// Draws a size (mm) within the class. Mass is uniformly distributed over sizes, so the number
+    /// Draws a size (mm) within a class by mass. Mass is uniformly distributed over sizes, so the number
     /// density of grains is proportional to size⁻³.
     fn draw(&self, random: &mut Random) -> f64 {
         if !self.is_wide() {
@@ -155,13 +159,13 @@ impl Distribution {
                 }
                 Ok(())
             }
-            Self::ByMass(classes) => {
+            Self::ByMass(classes) | Self::ByNumber(classes) => {
                 if classes.is_empty() {
-                    return error("a table by mass needs at least one [size, share] or [from, to, share]");
+                    return error("a table of classes needs at least one [size, share] or [from, to, share]");
                 }
                 if !classes.iter().all(|c| is_range(c.from, c.to) && is_good(c.share)) {
                     return error(
-                        "sizes and shares of a table by mass must be above 0, the smaller size first",
+                        "sizes and shares of a table of classes must be above 0, the smaller size first",
                     );
                 }
                 Ok(())
@@ -177,7 +181,7 @@ impl Distribution {
             Self::Uniform { from, to } | Self::Normal { from, to, .. } | Self::Lognormal { from, to, .. } => {
                 (*from, *to)
             }
-            Self::ByMass(classes) => {
+            Self::ByMass(classes) | Self::ByNumber(classes) => {
                 classes.iter().fold((f64::INFINITY, 0.0), |(low, high), c| (low.min(c.from), high.max(c.to)))
             }
         }
@@ -195,11 +199,25 @@ impl Distribution {
             Self::Lognormal { median, spread, from, to } => {
                 Self::Lognormal { median: median * f, spread, from: from * f, to: to * f }
             }
-            Self::ByMass(classes) => {
-                let larger = |c: Class| Class { from: c.from * f, to: c.to * f, share: c.share };
-                Self::ByMass(classes.into_iter().map(larger).collect())
-            }
+            Self::ByMass(classes) => Self::ByMass(scaled(classes, f)),
+            Self::ByNumber(classes) => Self::ByNumber(scaled(classes, f)),
         }
+    }
+
+    /// Returns all values that can be drawn, in increasing order and without repetition, if they are finitely
+    /// many; `None` for distributions over ranges.
+    #[must_use]
+    pub fn discrete_values(&self) -> Option<Vec<f64>> {
+        let mut values = match self {
+            Self::Same(d) => vec![*d],
+            Self::ByMass(classes) | Self::ByNumber(classes) if !classes.iter().any(Class::is_wide) => {
+                classes.iter().map(|c| c.from).collect()
+            }
+            _ => return None,
+        };
+        values.sort_by(f64::total_cmp);
+        values.dedup_by(|a, b| a.total_cmp(b).is_eq());
+        Some(values)
     }
 
     /// Draws a random number. The distribution must have passed [`Distribution::check`].
@@ -215,17 +233,34 @@ impl Distribution {
             }
             Self::ByMass(classes) => {
                 // Classes are drawn with probabilities proportional to their numbers of grains.
-                let all: f64 = classes.iter().map(Class::count).sum();
-                let mut left = random.part() * all;
-                let one = classes.iter().find(|class| {
-                    left -= class.count();
-                    left < 0.0
-                });
-                // The last class, if rounding leaves a remainder.
-                one.or(classes.last()).map_or(0.0, |class| class.draw(random))
+                drawn_class(classes, Class::count, random).map_or(0.0, |class| class.draw(random))
+            }
+            Self::ByNumber(classes) => {
+                let class = drawn_class(classes, |class| class.share, random);
+                class.map_or(0.0, |c| if c.is_wide() { random.between(c.from, c.to) } else { c.from })
             }
         }
     }
+}
+
+fn scaled(classes: Vec<Class>, by: f64) -> Vec<Class> {
+    classes.into_iter().map(|c| Class { from: c.from * by, to: c.to * by, share: c.share }).collect()
+}
+
+/// Draws one of `classes`, with probabilities proportional to their `count`; `None` without classes.
+fn drawn_class<'c>(
+    classes: &'c [Class],
+    count: impl Fn(&Class) -> f64,
+    random: &mut Random,
+) -> Option<&'c Class> {
+    let all: f64 = classes.iter().map(&count).sum();
+    let mut left = random.part() * all;
+    let one = classes.iter().find(|class| {
+        left -= count(class);
+        left < 0.0
+    });
+    // The last class, if rounding leaves a remainder.
+    one.or(classes.last())
 }
 
 fn cut_off(from: f64, to: f64, mut one: impl FnMut() -> f64) -> f64 {

@@ -32,9 +32,34 @@ pub fn drawn(grain: &Grain, halvings: u32) -> GrainSurface {
 /// vectors: an octahedron whose edges are halved `halvings` times.
 #[must_use]
 pub fn directions(halvings: u32) -> (Vec<V3>, Vec<[u32; 3]>) {
-    let mut points = vec![V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()];
-    let mut triangles =
+    let points = vec![V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()];
+    let triangles =
         vec![[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5_u32]];
+    halved(points, triangles, halvings)
+}
+
+/// Unit vectors, evenly spread over all directions, and the 20 · 4^`halvings` triangles between them, as
+/// indices of the vectors: an icosahedron whose edges are halved `halvings` times.
+#[must_use]
+pub fn icosahedral_directions(halvings: u32) -> (Vec<V3>, Vec<[u32; 3]>) {
+    let golden = 0.5 * (1.0 + 5.0_f64.sqrt());
+    let signs = [(-1.0, golden), (1.0, golden), (-1.0, -golden), (1.0, -golden)];
+    let corners = [0, 1, 2].into_iter().flat_map(|i| signs.map(|(short, long)| (i, short, long)));
+    let point = |(i, short, long): (usize, f64, f64)| {
+        let mut p = V3::zeros();
+        (p[i], p[(i + 1) % 3]) = (short, long);
+        p.normalize()
+    };
+    let around_first = [[0, 11, 5], [0, 5, 1], [0, 1, 7], [0, 7, 10], [0, 10, 11]];
+    let adjacent = [[1, 5, 9], [5, 11, 4], [11, 10, 2], [10, 7, 6], [7, 1, 8]];
+    let around_last = [[3, 9, 4], [3, 4, 2], [3, 2, 6], [3, 6, 8], [3, 8, 9]];
+    let adjacent_to_last = [[4, 9, 5], [2, 4, 11], [6, 2, 10], [8, 6, 7], [9, 8, 1_u32]];
+    let triangles = [around_first, adjacent, around_last, adjacent_to_last].concat();
+    halved(corners.map(point).collect(), triangles, halvings)
+}
+
+/// Halves the edges of a mesh of the unit sphere `halvings` times.
+fn halved(mut points: Vec<V3>, mut triangles: Vec<[u32; 3]>, halvings: u32) -> (Vec<V3>, Vec<[u32; 3]>) {
     for _ in 0..halvings {
         let mut known = BTreeMap::new();
         let mut middle = |a: u32, b: u32| {

@@ -23,10 +23,10 @@ pub use facets::{
     ActiveSides, FacetContact, FacetError, FacetHistory, FacetRegion, FacetRole, FacetWall, OverlappedFacet,
     Resolution, WallMotion,
 };
-pub use fill::{Amount, Class, Distribution, FillError, FillRegion, Random, fill};
+pub use fill::{Amount, Class, Distribution, FillError, FillRegion, Random, deposit, fill};
 pub use law::{ContactKinematics, Law, LawError, Material, ShearState};
 pub use sphere::Sphere;
 pub use step::{
     Load, Particle, ParticleId, ParticleMotion, PlaneWall, RigidMotion, Simulation, SimulationError,
-    SimulationSettings, SolidWall, SphereArrays, Wall, WallForces, WallId,
+    SimulationSettings, Slider, SolidWall, SphereArrays, Wall, WallForces, WallId,
 };

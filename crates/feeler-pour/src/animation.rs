@@ -13,7 +13,7 @@ use feeler_view::picture::{BallFrame, Balls, Picture, PictureMotion, PicturePart
 use feeler_view::shape::Shape;
 use nalgebra::{Quaternion, UnitQuaternion};
 
-/// Builds the animated picture, with the title `name`, of the frames of a run.
+/// Builds the animated picture, with the title `name`, of the frames of a run of `rows` rows.
 ///
 /// # Errors
 /// A frame cannot be read.
@@ -22,20 +22,21 @@ pub(crate) fn animation(
     scene: &PourScene,
     files: &Files,
     series: &Series,
+    rows: u64,
 ) -> Result<Picture, PourError> {
-    let frames = selected_frames(files, scene.times.frame_count())?;
-    let (parts, shapes, tracks) = walls(scene, &frames);
+    let frames = selected_frames(files, rows / scene.times.rows_of_frame + 1)?;
+    let (parts, shapes, tracks) = walls(scene, series, &frames);
     let (curve, values) = curve(series, scene);
-    let row = |frame: u64| usize::try_from(frame * scene.times.rows_of_frame).unwrap_or(usize::MAX);
     let times = series.column("time_s");
-    let times: Vec<f64> = frames.iter().map(|f| times.get(row(*f)).copied().unwrap_or(0.0)).collect();
+    let times: Vec<f64> =
+        frames.iter().map(|f| times.get(row_of_frame(scene, *f)).copied().unwrap_or(0.0)).collect();
     let motion = PictureMotion {
         minima: vec![Vec::new(); times.len()],
         times,
         unit: "s",
         curve: Some(curve),
         tracks,
-        margin: frames.iter().map(|f| values.get(row(*f)).copied()).collect(),
+        margin: frames.iter().map(|f| values.get(row_of_frame(scene, *f)).copied()).collect(),
         interfering: Vec::new(),
     };
     let balls = Some(particles(scene, files, &frames)?);
@@ -44,13 +45,26 @@ pub(crate) fn animation(
     Ok(Picture { shapes, scenes: vec![scene], ..Picture::default() })
 }
 
+/// Number of the row of the series that belongs to a frame.
+fn row_of_frame(scene: &PourScene, frame: u64) -> usize {
+    usize::try_from(frame * scene.times.rows_of_frame).unwrap_or(usize::MAX)
+}
+
 /// Returns the walls that have triangles, as parts of the picture; their shapes; and for each moving one
 /// among them its poses (world) in `frames`, which are numbers of frames.
-fn walls(scene: &PourScene, frames: &[u64]) -> (Vec<PicturePart>, Vec<Shape>, Vec<Vec<Pose>>) {
+fn walls(
+    scene: &PourScene,
+    series: &Series,
+    frames: &[u64],
+) -> (Vec<PicturePart>, Vec<Shape>, Vec<Vec<Pose>>) {
     let (mut parts, mut shapes, mut tracks) = (Vec::new(), Vec::new(), Vec::new());
     for wall in scene.walls.iter().filter(|wall| !wall.mesh.1.is_empty()) {
         let track = (!wall.schedule.is_fixed()).then(|| {
-            let pose = |frame: &u64| wall.schedule.pose_at(wall.wall.pose(), scene.time_of_frame(*frame));
+            let travel = series.column(&format!("{}_travel_mm", wall.name));
+            let pose = |frame: &u64| {
+                let travel = travel.get(row_of_frame(scene, *frame)).copied().unwrap_or(0.0);
+                wall.schedule.pose_at(wall.wall.pose(), scene.time_of_frame(*frame), travel)
+            };
             tracks.push(frames.iter().map(pose).collect());
             tracks.len() - 1
         });

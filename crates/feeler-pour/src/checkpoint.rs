@@ -4,6 +4,7 @@
 //! simulation, and a hash of everything before. Floating-point numbers are stored as their bits.
 
 use crate::error::{CheckpointProblem, PourError};
+use crate::stop::StopState;
 use feeler_hierarchy::whole::write_whole;
 use feeler_import::input_hash;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// First line of a checkpoint; its number increases with each change of the format.
-const FIRST_LINE: &str = "feeler pour checkpoint 3";
+const FIRST_LINE: &str = "feeler pour checkpoint 4";
 
 /// State of a run, apart from the state of its simulation, which follows as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub(crate) struct Checkpoint {
     /// Number of particles that have left by each outlet, in the order of the outlets, with the bits of
     /// their total mass (kg). The last entry is for particles that left the domain otherwise.
     pub(crate) left: Vec<(u64, u64)>,
+    /// State of the condition for the end of the run.
+    pub(crate) stop: StopState,
 }
 
 /// State of a source, from which it continues.
@@ -106,6 +109,7 @@ mod tests {
             sources: vec![SourceState { random: u64::MAX, ..SourceState::default() }],
             particles: vec![(0, 1.5_f64.to_bits())],
             left: vec![(1, 0.1_f64.to_bits())],
+            stop: StopState::default(),
         };
         let state = [b"lines\n".as_slice(), &[0, 10, 255, 10]].concat();
         write(&file, &checkpoint, &state).expect("a checkpoint");

@@ -4,6 +4,7 @@
 use crate::error::PourError;
 use crate::series;
 use crate::setup::PourScene;
+use crate::timing::StepDurations;
 use crate::vtk;
 use crate::world::World;
 use feeler_geom::P3;
@@ -16,7 +17,11 @@ use std::path::{Path, PathBuf};
 const SERIES: &str = "series.csv";
 const COLLECTION: &str = "scene.pvd";
 const CHECKPOINT: &str = "checkpoint";
+const TIMING: &str = "timing.csv";
 const FRAMES: &str = "frames";
+
+/// Names of the columns of the file of durations.
+const TIMING_COLUMNS: [&str; 3] = ["time_s", "contacts_s", "step_s"];
 
 /// Open files of a run. While they exist, a lock prevents other runs from writing to the folder.
 #[derive(Debug)]
@@ -86,7 +91,48 @@ impl Files {
                 self.whole(&shape(k), &vtk::wall(&surface.points, &surface.triangles))?;
             }
         }
+        self.begin_timing(scene)?;
         self.row(&series::header(scene))
+    }
+
+    /// Writes the header of the file of durations, or removes that file if the scene does not request it.
+    fn begin_timing(&self, scene: &PourScene) -> Result<(), PourError> {
+        if scene.has_timing {
+            return self.whole(TIMING, &series::line(&TIMING_COLUMNS.map(str::to_owned)));
+        }
+        let path = self.folder.join(TIMING);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(PourError::write(&path, "remove")(e)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends the mean durations of the steps up to a time (s) to the file of durations.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn timing_row(&self, time: f64, means: &StepDurations) -> Result<(), PourError> {
+        let path = self.folder.join(TIMING);
+        let line = series::line(&[time, means.contacts, means.step].map(|x| x.to_string()));
+        let file = File::options().append(true).create(true).open(&path);
+        file.and_then(|mut file| file.write_all(&line)).map_err(PourError::write(&path, "write"))
+    }
+
+    /// Discards the rows of the file of durations after the row with the number `row`. Does nothing without
+    /// such a file.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub(crate) fn truncate_timing(&self, row: u64) -> Result<(), PourError> {
+        let path = self.folder.join(TIMING);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(PourError::Read { path, error }),
+        };
+        let kept = usize::try_from(row).unwrap_or(usize::MAX).saturating_add(1);
+        let lines: String = text.split_inclusive('\n').take(kept).collect();
+        self.whole(TIMING, lines.as_bytes())
     }
 
     /// Discards the content of the series after its first `length` bytes, and the files of all frames

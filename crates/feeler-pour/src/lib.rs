@@ -33,21 +33,29 @@
 //! number of threads.
 
 mod animation;
+mod ball;
 mod checkpoint;
 mod error;
 mod files;
+mod lid;
+mod packing;
 mod plan;
 mod run;
 mod series;
 mod setup;
 mod shape;
+mod solid_shape;
+mod stop;
 mod tables;
+mod timing;
 mod vtk;
 mod walls;
 mod world;
 
 pub use error::{CheckpointProblem, PourError};
+pub use packing::Packing;
 pub use plan::PourTimes;
 pub use run::{Outflow, PourRun, PourSummary};
 pub use series::Series;
 pub use setup::PourScene;
+pub use timing::StepDurations;

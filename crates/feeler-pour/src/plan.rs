@@ -3,9 +3,10 @@
 
 use crate::error::{PourError, Within as _, ensure};
 use crate::shape::{CUBIC_METRE, GroupShape};
-use crate::tables::{self, OutletTable, ParticleGroupTable, RegionTable, SceneFile};
-use feeler_geom::{Aabb, P3, V3};
+use crate::tables::{self, Arrangement, OutletTable, ParticleGroupTable, RegionTable, SceneFile};
+use feeler_geom::{Aabb, P3, V3, math};
 use feeler_particles::{Amount, Law, Random};
+use std::f64::consts::PI;
 use std::path::Path;
 
 /// Particle group: particles of one kind, from one table `[[grains]]` of the scene file.
@@ -19,6 +20,7 @@ pub(crate) struct ParticleGroup {
     /// limits it.
     pub(crate) amount: Option<Amount>,
     pub(crate) region: RegionTable,
+    pub(crate) arrangement: Arrangement,
     /// Initial velocity of the particles (mm/s).
     pub(crate) velocity: V3,
     pub(crate) seed: u64,
@@ -148,12 +150,18 @@ fn group(
         (None, None) if source.is_some() => None,
         _ => return Err(PourError::value("number, mass", "give either number or mass (kg)")),
     };
+    if table.arrangement == Arrangement::Dense {
+        ensure!(source.is_none(), "arrangement", "a source places grains at random; omit it");
+        let is_box = matches!(table.region, RegionTable::Box(_));
+        ensure!(is_box, "arrangement", "a dense arrangement needs a region that is a box");
+    }
     Ok(ParticleGroup {
         name: table.name.clone().unwrap_or_else(|| format!("grains-{}", number + 1)),
         shape,
         density,
         amount,
         region: table.region.clone(),
+        arrangement: table.arrangement,
         velocity: V3::from(table.velocity),
         seed: Random::new(scene.seed, number).whole(),
         source,
@@ -209,22 +217,45 @@ pub(crate) fn domain(scene: &SceneFile, walls: &Aabb) -> Result<Aabb, PourError>
     Ok(around.inflated(around.diagonal()))
 }
 
-/// Returns the shortest duration of a contact (s), over the smallest particles of all groups and all
-/// laws. `between` is the law between particles, `walls` are the laws of walls, and `speed` (mm/s) is
-/// the speed of the impacts.
-pub(crate) fn shortest_contact(groups: &[ParticleGroup], between: &Law, walls: &[Law], speed: f64) -> f64 {
+/// Returns the shortest duration of a contact (s), over the smallest particles of all groups and all laws.
+/// `between` is the law between particles, `walls` are the laws of walls with the masses (kg) of those that
+/// slide, and `speed` (mm/s) is the speed of the impacts.
+pub(crate) fn shortest_contact(
+    groups: &[ParticleGroup],
+    between: &Law,
+    walls: &[(Law, Option<f64>)],
+    speed: f64,
+) -> f64 {
     let mut shortest = f64::INFINITY;
-    let [between, walls] = [&[*between], walls].map(|laws| laws.iter().map(stiffest).collect::<Vec<_>>());
+    let between = stiffest(between);
     for group in groups {
         let (mass, r) = group.shape.worst(group.density);
-        for law in &between {
-            shortest = shortest.min(law.contact_time(0.5 * mass, 0.5 * r, speed));
-        }
-        for law in &walls {
-            shortest = shortest.min(law.contact_time(mass, r, speed));
+        shortest = shortest.min(between.contact_time(0.5 * mass, 0.5 * r, speed));
+        for (law, of_wall) in walls {
+            let mass = of_wall.map_or(mass, |wall| {
+                let share = wall / group.max_count_in_layer();
+                mass * share / (mass + share)
+            });
+            shortest = shortest.min(stiffest(law).contact_time(mass, r, speed));
         }
     }
     shortest
+}
+
+impl ParticleGroup {
+    /// Estimate of the largest number of particles of the group that touch a lid at once: those of one layer
+    /// of a cube.
+    fn max_count_in_layer(&self) -> f64 {
+        let r = self.shape.min_radius();
+        let ball = 4.0 / 3.0 * PI * r * r * r * self.shape.volume_fraction();
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let count = match self.amount {
+            Some(Amount::Number(n)) => n as f64,
+            Some(Amount::Volume(v)) => v / ball,
+            None => MAX_PARTICLES as f64,
+        };
+        math::powf(count.max(1.0), 2.0 / 3.0)
+    }
 }
 
 /// Returns the law with its normal stiffness raised to its shear stiffness, if that is larger, because

@@ -4,8 +4,11 @@ use crate::animation::animation;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{CheckpointProblem, PourError, Within as _};
 use crate::files::{self, Files};
+use crate::packing::Packing;
 use crate::series::{self, Series};
 use crate::setup::PourScene;
+use crate::stop::StopState;
+use crate::timing::{StepClock, StepDurations};
 use crate::world::World;
 use feeler_view::picture::Picture;
 use std::path::Path;
@@ -20,6 +23,9 @@ pub struct PourRun<'s> {
     checkpoint: Checkpoint,
     /// Number of the row that belongs to the current state.
     row: u64,
+    stop: StopState,
+    /// Durations of all time steps of this object.
+    clock: StepClock,
 }
 
 /// Number and mass of the particles that have left the domain by one outlet, or not by an outlet
@@ -54,6 +60,10 @@ pub struct PourSummary {
     /// Names of the sources that have drawn the next particle, but have not found a free position for it
     /// in their region yet.
     pub blocked_sources: Vec<String>,
+    /// Measures of the packing, if the scene has a table `[packing]`.
+    pub packing: Option<Packing>,
+    /// Whether the run has ended because the particles are at rest, as the table `[stop]` states.
+    pub has_settled: bool,
 }
 
 impl<'s> PourRun<'s> {
@@ -78,8 +88,9 @@ impl<'s> PourRun<'s> {
                 return Err(PourError::Checkpoint { path: files.checkpoint(), problem });
             }
             files.truncate(checkpoint.series, checkpoint.row / scene.times.rows_of_frame + 1)?;
-            let row = checkpoint.row;
-            return Ok(Self { world, files, checkpoint, row });
+            files.truncate_timing(checkpoint.row)?;
+            let (row, stop) = (checkpoint.row, checkpoint.stop);
+            return Ok(Self { world, files, checkpoint, row, stop, clock: StepClock::default() });
         }
         files.begin(scene)?;
         let loads = world.mean_loads();
@@ -87,7 +98,8 @@ impl<'s> PourRun<'s> {
         files.row(&series::row(&world, 0.0, &before, &loads))?;
         files.add_frame(&world)?;
         let checkpoint = Checkpoint { scene: scene.hash, ..Checkpoint::default() };
-        let mut run = Self { world, files, checkpoint, row: 0 };
+        let (stop, clock) = (StopState::default(), StepClock::default());
+        let mut run = Self { world, files, checkpoint, row: 0, stop, clock };
         run.save()?;
         Ok(run)
     }
@@ -105,10 +117,17 @@ impl<'s> PourRun<'s> {
         self.world.scene.times.time_of_row(self.row)
     }
 
-    /// Whether the run has reached its last row.
+    /// Whether the run has reached its last row, or has ended because the particles are at rest.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.row >= self.world.scene.times.rows
+        self.row >= self.world.scene.times.rows || self.stop.has_stopped
+    }
+
+    /// Mean durations of the time steps that this object has computed; `None` before the first one. They are
+    /// not part of the results, which are equal in each run.
+    #[must_use]
+    pub fn step_durations(&self) -> Option<StepDurations> {
+        self.clock.means()
     }
 
     /// Number of particles in the domain.
@@ -136,11 +155,20 @@ impl<'s> PourRun<'s> {
         }
         let loads = world.mean_loads();
         self.files.row(&series::row(world, times.time_of_row(row), &before, &loads))?;
-        if row.is_multiple_of(times.rows_of_frame) {
+        let is_frame = row.is_multiple_of(times.rows_of_frame);
+        if is_frame {
             self.files.add_frame(world)?;
         }
+        let clock = std::mem::take(&mut world.clock);
+        self.clock.add(&clock);
+        if let Some(means) = clock.means().filter(|_| world.scene.has_timing) {
+            self.files.timing_row(times.time_of_row(row), &means)?;
+        }
+        if let Some(rule) = &world.scene.stop {
+            rule.update(&mut self.stop, world.kinetic_energy_with_lids(), is_frame);
+        }
         self.row = row;
-        if row == times.rows || row.is_multiple_of(times.rows_of_checkpoint) {
+        if self.is_finished() || row.is_multiple_of(times.rows_of_checkpoint) {
             self.save()?;
         }
         Ok(())
@@ -153,6 +181,7 @@ impl<'s> PourRun<'s> {
     pub fn save(&mut self) -> Result<(), PourError> {
         let (world, checkpoint) = (&self.world, &mut self.checkpoint);
         checkpoint.row = self.row;
+        checkpoint.stop = self.stop;
         checkpoint.series = self.files.sync()?;
         checkpoint.sources.clone_from(&world.sources);
         checkpoint.particles = world.particles.iter().map(|(g, r)| (*g, r.to_bits())).collect();
@@ -181,6 +210,8 @@ impl<'s> PourRun<'s> {
             potential_energy,
             outflows: world.scene.outflow_names().zip(&world.left).map(outflow).collect(),
             blocked_sources: blocked.map(|(group, _)| group.name.clone()).collect(),
+            packing: world.scene.packing.as_ref().map(|plan| plan.measure(world)),
+            has_settled: self.stop.has_stopped,
         }
     }
 
@@ -198,7 +229,7 @@ impl<'s> PourRun<'s> {
     /// # Errors
     /// A file of the run cannot be read, for example because the run is not finished.
     pub fn animation(&self, name: &str) -> Result<Picture, PourError> {
-        animation(name, self.world.scene, &self.files, &self.series()?)
+        animation(name, self.world.scene, &self.files, &self.series()?, self.row)
     }
 }
 

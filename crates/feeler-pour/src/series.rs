@@ -1,6 +1,7 @@
 //! The series of a run: a CSV file with a row for each output time.
 
 use crate::error::PourError;
+use crate::packing::Packing;
 use crate::setup::PourScene;
 use crate::world::World;
 use feeler_particles::Load;
@@ -17,7 +18,39 @@ pub(crate) fn header(scene: &PourScene) -> Vec<String> {
     }
     for wall in &scene.walls {
         out.extend(["fx_mN", "fy_mN", "fz_mN"].map(|component| format!("{}_{component}", wall.name)));
+        if wall.schedule.lid().is_some() {
+            out.extend(["travel_mm", "mm_per_s"].map(|quantity| format!("{}_{quantity}", wall.name)));
+        }
     }
+    if scene.packing.is_some() {
+        out.extend(PACKING_COLUMNS.map(str::to_owned));
+    }
+    out
+}
+
+/// Names of the columns of a packing.
+const PACKING_COLUMNS: [&str; 14] = [
+    "packed_grains",
+    "void_ratio",
+    "coordination",
+    "wall_coordination",
+    "pairs_1",
+    "pairs_2",
+    "pairs_3",
+    "pairs_4_or_more",
+    "mutual_1",
+    "mutual_2",
+    "mutual_3",
+    "mutual_4",
+    "mutual_5",
+    "mutual_6_or_more",
+];
+
+/// Values of [`PACKING_COLUMNS`].
+fn packing_cells(packing: &Packing) -> Vec<String> {
+    let mut out = vec![packing.count.to_string()];
+    out.extend([packing.void_ratio, packing.coordination, packing.wall_coordination].map(|x| x.to_string()));
+    out.extend(packing.pairs_by_points.iter().chain(&packing.mutual).map(usize::to_string));
     out
 }
 
@@ -43,8 +76,12 @@ pub(crate) fn row(world: &World<'_>, time: f64, before: &[f64], loads: &[Load]) 
     for ((count, mass), before) in world.left.iter().zip(before) {
         out.extend([count.to_string(), mass.to_string(), ((mass - before) / since).to_string()]);
     }
-    for load in loads {
+    for (k, load) in loads.iter().enumerate() {
         out.extend(load.force.iter().map(f64::to_string));
+        out.extend(world.lid_motion(k).into_iter().flatten().map(|x| x.to_string()));
+    }
+    if let Some(plan) = &world.scene.packing {
+        out.extend(packing_cells(&plan.measure(world)));
     }
     out
 }

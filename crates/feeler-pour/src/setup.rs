@@ -1,8 +1,10 @@
 //! Scenes that are ready to run, with particle groups, walls, outlets, domain and times.
 
 use crate::error::{PourError, Within as _, ensure};
+use crate::packing::PackingPlan;
 use crate::plan::{self, Outlet, ParticleGroup, PourTimes};
 use crate::shape::ScaledShape;
+use crate::stop::StopRule;
 use crate::tables::{self, SceneFile, ShapeTable};
 use crate::walls::{self, SceneWall};
 use feeler_geom::{Aabb, V3};
@@ -20,6 +22,10 @@ pub struct PourScene {
     /// Box (mm, world) outside which particles are removed as lost.
     pub(crate) domain: Aabb,
     pub(crate) times: PourTimes,
+    pub(crate) packing: Option<PackingPlan>,
+    pub(crate) stop: Option<StopRule>,
+    /// Whether the durations of steps are written.
+    pub(crate) has_timing: bool,
     /// Hash of the scene, of all files that it names and of the version of the program.
     pub(crate) hash: u64,
     notes: Vec<String>,
@@ -51,18 +57,28 @@ impl PourScene {
         let walls = walls::read(&scene, folder, &mut notes)?;
         check_solids(&groups, &walls)?;
         let domain = plan::domain(&scene, &walls::bounds(&walls))?;
-        let laws: Vec<Law> = walls.iter().map(|w| w.law).collect();
+        let mass = |w: &SceneWall| w.schedule.lid().map(|lid| lid.slider.mass());
+        let laws: Vec<(Law, Option<f64>)> = walls.iter().map(|w| (w.law, mass(w))).collect();
         let speed = max_speed(&scene, &groups, &walls, &domain);
         let contact = plan::shortest_contact(&groups, &between, &laws, speed);
         let (times, note) = plan::times(&scene, contact)?;
         notes.extend(note);
         check_names(&outlets, &walls)?;
         let settings = SimulationSettings { gravity: scene.gravity.into(), between: Some(between) };
-        Ok(Self { settings, groups, walls, outlets, domain, times, hash, notes })
+        let packing = scene.packing.as_ref().map(|table| PackingPlan::new(table, &walls)).transpose();
+        let packing = packing.in_key("[packing]")?;
+        #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+        let row = times.step * times.steps_of_row as f64;
+        let stop = scene.stop.as_ref().map(|table| StopRule::new(table, row)).transpose().in_key("[stop]")?;
+        let has_timing = scene.output.timing;
+        for group in &groups {
+            notes.extend(group.shape.note.iter().map(|note| format!("[[grains]] '{}': {note}", group.name)));
+        }
+        Ok(Self { settings, groups, walls, outlets, domain, times, packing, stop, has_timing, hash, notes })
     }
 
-    /// Messages about the scene: models that were prepared in memory, parts that could not be prepared,
-    /// and a warning if the time step is long.
+    /// Messages about the scene: models that were prepared in memory, parts that could not be prepared, the
+    /// mass properties of meshes, and a warning if the time step is long.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -95,7 +111,7 @@ fn hash(text: &str, scene: &SceneFile, folder: &Path) -> Result<u64, PourError> 
     let mut all = format!("{}\n{text}", env!("CARGO_PKG_VERSION")).into_bytes();
     let of_walls = scene.walls.iter().filter_map(|w| w.file.as_ref().map(|f| ("[[wall]]", f)));
     let of_grains = scene.groups.iter().filter_map(|g| match &g.shape {
-        Some(ShapeTable::Solid { file, .. }) => Some(("[[grains]] shape: solid", file)),
+        Some(ShapeTable::Solid(solid)) => Some(("[[grains]] shape: solid", &solid.file)),
         _ => None,
     });
     for (table, file) in of_walls.chain(of_grains) {

@@ -1,20 +1,17 @@
 //! Shapes of particle groups: spheres, or scaled copies of one shape. Each particle has a bounding ball.
 
-use crate::error::{PourError, Within as _, ensure};
-use crate::tables::{ParticleGroupTable, ShapeTable, reading};
+use crate::error::{PourError, Within as _};
+use crate::solid_shape::{self, SizedBody};
+use crate::tables::{ParticleGroupTable, ShapeTable};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
 use feeler_grains::drawn::{GrainSurface, directions, drawn};
 use feeler_grains::mass::{MassProperties, poly_superellipsoid};
-use feeler_hierarchy::Model;
-use feeler_particles::{Distribution, Particle, Random};
-use feeler_runtime::Body;
-use feeler_view::mesh::mesh;
+use feeler_particles::{Distribution, Particle, Random, Sphere};
 use feeler_view::picture::TriangleSurface;
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 use std::f64::consts::{PI, TAU};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Shape and sizes of the particles of a group.
 #[derive(Clone, Debug)]
@@ -23,22 +20,24 @@ pub(crate) struct GroupShape {
     pub(crate) sizes: Distribution,
     /// Shape of the particles; `None` for spheres.
     pub(crate) scaled: Option<ScaledShape>,
+    /// Message about the shape for the user.
+    pub(crate) note: Option<String>,
 }
 
 /// Shape of the particles of a group, scaled so that its bounding ball has radius 1; all lengths are
 /// multiples of the radius of that ball.
 #[derive(Clone, Debug)]
 pub(crate) struct ScaledShape {
-    template: Template,
+    pub(crate) template: Template,
     /// Centre of the bounding ball, in the coordinates of the shape.
     pub(crate) ball_center: P3,
     /// Radius of the ball with the volume of the scaled shape.
-    equal_radius: f64,
+    pub(crate) equal_radius: f64,
     /// Smallest effective mass of a contact at any point of the surface, divided by the mass of the
     /// particle. It is at most 1, because an eccentric contact also rotates the particle.
-    min_effective_mass: f64,
+    pub(crate) min_effective_mass: f64,
     /// Centre of mass, in the coordinates of the shape.
-    center: P3,
+    pub(crate) center: P3,
     /// Vertices of the surface that represents a particle in the frames for `ParaView`, in the
     /// coordinates of the scaled shape.
     pub(crate) points: Vec<P3>,
@@ -46,12 +45,12 @@ pub(crate) struct ScaledShape {
 }
 
 #[derive(Clone, Debug)]
-enum Template {
+pub(crate) enum Template {
     /// A grain whose bounding ball is centred at the grain's origin.
     Grain(Grain),
-    /// A solid, which is not scaled, and its triangulated surface, whose coordinates are divided by the
+    /// A solid in its sizes, at least one, and its triangulated surface, whose coordinates are divided by the
     /// radius of the bounding ball.
-    Solid(Arc<Body>, TriangleSurface),
+    Solid(Vec<SizedBody>, TriangleSurface),
 }
 
 impl ScaledShape {
@@ -85,11 +84,9 @@ impl GroupShape {
         match (&table.sphere, &table.shape) {
             (Some(sphere), None) => {
                 sphere.diameter.check().in_key("diameter")?;
-                Ok(Self { sizes: sphere.diameter.clone(), scaled: None })
+                Ok(Self { sizes: sphere.diameter.clone(), scaled: None, note: None })
             }
-            (None, Some(ShapeTable::Solid { file, unit })) => {
-                solid(&folder.join(file), unit.as_deref()).in_key("shape")
-            }
+            (None, Some(ShapeTable::Solid(table))) => solid_shape::solid(table, folder).in_key("shape"),
             (None, Some(shape)) => smooth(shape).in_key("shape"),
             _ => Err(PourError::value("sphere, shape", "give either sphere or shape")),
         }
@@ -125,14 +122,21 @@ impl GroupShape {
     }
 
     /// Creates a particle of this shape with a bounding ball of `radius` (mm) and a density (kg/m³). A
-    /// solid keeps its own size.
+    /// solid has that of its sizes whose ball is nearest to this radius.
     pub(crate) fn particle(&self, radius: f64, density: f64) -> Result<Particle, PourError> {
         Ok(match &self.scaled {
             None => Particle::sphere(radius, density)?,
             Some(ScaledShape { template: Template::Grain(grain), .. }) => {
                 Particle::grain(&scaled(grain, radius)?, density)?
             }
-            Some(ScaledShape { template: Template::Solid(body, _), .. }) => Particle::solid(body, density)?,
+            Some(ScaledShape { template: Template::Solid(bodies, _), ball_center, .. }) => {
+                let off = |b: &&SizedBody| (b.radius - radius).abs();
+                let nearest = bodies.iter().min_by(|a, b| off(a).total_cmp(&off(b)));
+                let nearest =
+                    nearest.ok_or_else(|| PourError::value("solid", "it has no size; give a diameter"))?;
+                let ball = Sphere { center: ball_center * nearest.radius, radius: nearest.radius };
+                Particle::solid_in_ball(&nearest.body, &ball, density)?
+            }
         })
     }
 
@@ -163,7 +167,7 @@ fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
         ShapeTable::PolySuperellipsoid { positive, negative, exponents, diameter } => {
             (positive, negative, exponents, diameter)
         }
-        ShapeTable::Solid { .. } => {
+        ShapeTable::Solid(_) => {
             return Err(PourError::value(
                 "solid",
                 "a solid has no semi-axes; give a superellipsoid or poly-superellipsoid",
@@ -202,60 +206,14 @@ fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
             points,
             triangles,
         }),
-    })
-}
-
-/// Builds the shape of a group whose particles are copies of the only solid of a file. The coordinates
-/// in the file have the unit `unit`; `None` stands for the unit that the file states.
-fn solid(path: &Path, unit: Option<&str>) -> Result<GroupShape, PourError> {
-    let (model, _) = feeler_import::load_with(path, reading(path, unit)?)
-        .map_err(|e| PourError::Import(format!("{e:#}")))?;
-    solid_of_model(&model).within(|| path.display().to_string())
-}
-
-fn solid_of_model(model: &Model) -> Result<GroupShape, PourError> {
-    let count = model.solids.len();
-    ensure!(count == 1, "solid", "the file has {count} solids; give a file with one");
-    let body = Arc::new(Body::from_model(model, 0)?);
-    let mass = MassProperties::of_solid(&body.hierarchy().info);
-    let mass = mass.ok_or_else(|| {
-        let problem = "the solid is not closed, so it has no volume; close its surfaces and export it again";
-        PourError::value("solid", problem)
-    })?;
-    // Checks what simulations require of a solid.
-    Particle::solid(&body, 1.0)?;
-    let inverse = mass.tensor.try_inverse().ok_or_else(|| too_flat("solid"))?;
-    let radius = 0.5 * body.bounds().diagonal();
-    let drawn = mesh(body.hierarchy(), CHORD_FRACTION * radius)?;
-    let min_effective_mass = min_effective_mass(&mass, &inverse, drawn.normals.iter().zip(&drawn.points));
-    if min_effective_mass <= 0.0 {
-        return Err(too_flat("solid"));
-    }
-    let inward = |p: &P3| P3::from(p.coords / radius);
-    let points: Vec<P3> = drawn.points.iter().map(inward).collect();
-    let surface = TriangleSurface {
-        points: points.clone(),
-        normals: drawn.normals,
-        triangles: drawn.triangles.clone(),
-    };
-    Ok(GroupShape {
-        sizes: Distribution::Same(2.0 * radius),
-        scaled: Some(ScaledShape {
-            ball_center: inward(&body.bounds().center()),
-            equal_radius: math::powf(0.75 * mass.volume / PI, 1.0 / 3.0) / radius,
-            min_effective_mass,
-            center: inward(&mass.centroid),
-            points,
-            triangles: drawn.triangles,
-            template: Template::Solid(body, surface),
-        }),
+        note: None,
     })
 }
 
 /// Smallest effective mass, divided by the mass of the body, for a force along the normal at a point of
 /// the surface. `surface` are the unit normals and points that are considered, `inverse` is the inverse
 /// of the inertia tensor of `mass`.
-fn min_effective_mass<'p>(
+pub(crate) fn min_effective_mass<'p>(
     mass: &MassProperties,
     inverse: &Matrix3<f64>,
     surface: impl Iterator<Item = (&'p V3, &'p P3)>,
@@ -267,13 +225,9 @@ fn min_effective_mass<'p>(
     1.0 / (1.0 + surface.map(turning).fold(0.0, f64::max))
 }
 
-fn too_flat(key: &str) -> PourError {
+pub(crate) fn too_flat(key: &str) -> PourError {
     PourError::value(key, "the particle is too flat for a simulation; make it thicker")
 }
-
-/// Chord error of the displayed surface of a solid, divided by the radius of its bounding ball. With a
-/// larger value, facets are visible; a smaller one makes frames larger.
-const CHORD_FRACTION: f64 = 0.02;
 
 /// Number of halvings of the edges of an octahedron for the surface of a grain in frames, which then has
 /// 66 points. Each further halving makes frames four times as large; with fewer, the surface looks like

@@ -35,6 +35,8 @@ pub(crate) struct SceneFile {
     pub(crate) groups: Vec<ParticleGroupTable>,
     #[serde(default, rename = "outlet")]
     pub(crate) outlets: Vec<OutletTable>,
+    pub(crate) packing: Option<PackingTable>,
+    pub(crate) stop: Option<StopTable>,
     #[serde(default)]
     pub(crate) output: OutputTable,
 }
@@ -108,6 +110,7 @@ pub(crate) struct WallTable {
     pub(crate) pose: Option<PoseValue>,
     pub(crate) motion: Option<MotionTable>,
     pub(crate) shake: Option<ShakeTable>,
+    pub(crate) lid: Option<LidTable>,
     /// Time (s) at which the wall opens, after which it has no contacts; by default it never opens.
     pub(crate) opens_at: Option<f64>,
 }
@@ -163,6 +166,43 @@ pub(crate) struct ShakeTable {
     pub(crate) until: Option<f64>,
 }
 
+/// Key `lid` of a wall: the wall slides along an axis under its weight and reacts to the forces of particles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LidTable {
+    /// Direction in which the wall presses (world); by default that of gravity.
+    pub(crate) direction: Option<[f64; 3]>,
+    /// Mass of the wall (kg).
+    pub(crate) mass: f64,
+    /// Pressure (kPa) on `area` (mm²), in the direction, in addition to the weight.
+    pub(crate) pressure: Option<f64>,
+    pub(crate) area: Option<f64>,
+    /// Distance (mm) from the front of the wall to the first particle, at which the wall is placed at the
+    /// beginning; by default it begins in its pose.
+    pub(crate) above: Option<f64>,
+}
+
+/// Table `[packing]`: measures of the particles in a container.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PackingTable {
+    /// Corners of the inner volume of the container (mm, world), the smaller coordinates first.
+    #[serde(rename = "box")]
+    pub(crate) container: [[f64; 3]; 2],
+    /// Name of the lid that bounds the container; by default the box is fixed.
+    pub(crate) lid: Option<String>,
+}
+
+/// Table `[stop]`: end of the run before the time `end`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StopTable {
+    /// Kinetic energy, as a part of its maximum so far, below which the run ends.
+    pub(crate) kinetic: f64,
+    /// Time (s) for which the energy has to be below this limit; by default that of ten rows.
+    pub(crate) during: Option<f64>,
+}
+
 /// Table `[[grains]]`: a particle group. Its particles exist from the beginning or come from a source.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -178,6 +218,8 @@ pub(crate) struct ParticleGroupTable {
     pub(crate) mass: Option<f64>,
     pub(crate) region: RegionTable,
     #[serde(default)]
+    pub(crate) arrangement: Arrangement,
+    #[serde(default)]
     pub(crate) velocity: [f64; 3],
     /// Number of particles per second that a source creates, from the time `from` until `until` (s);
     /// without it, all particles exist from the beginning.
@@ -192,8 +234,7 @@ pub(crate) struct SphereTable {
     pub(crate) diameter: Distribution,
 }
 
-/// Shape of the particles of a group. Particles are copies of it, which are scaled to their diameters
-/// unless the shape is a solid.
+/// Shape of the particles of a group. Particles are copies of it, which are scaled to their diameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum ShapeTable {
@@ -214,19 +255,42 @@ pub(crate) enum ShapeTable {
         exponents: [f64; 2],
         diameter: Option<Distribution>,
     },
-    /// A solid, which is not scaled.
-    Solid {
-        /// STEP, `.feeler` or STL file, relative to the folder of the scene file.
-        file: String,
-        /// Unit of the coordinates in the file, such as `mm`; by default the unit that the file states, which
-        /// STL files do not.
-        unit: Option<String>,
-    },
+    Solid(SolidTable),
+}
+
+/// Shape of particles that are copies of a solid.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SolidTable {
+    /// STEP, `.feeler` or STL file, relative to the folder of the scene file.
+    pub(crate) file: String,
+    /// Unit of the coordinates in the file, such as `mm`; by default the unit that the file states, which STL
+    /// files do not.
+    pub(crate) unit: Option<String>,
+    /// Sizes of the particles: diameters (mm) of the balls with the volume of the solid. Without sizes, all
+    /// particles have the size of the solid in the file.
+    pub(crate) diameter: Option<Distribution>,
+    /// Sizes of the particles: diameters (mm) of the smallest balls around the solid.
+    pub(crate) bounding_diameter: Option<Distribution>,
+    /// Number of facets of the mesh, with vertices on the surface of the solid, that replaces the solid; by
+    /// default the particles are exact.
+    pub(crate) facets: Option<u32>,
 }
 
 /// Default exponents, those of an ellipsoid.
 fn ellipsoid() -> [f64; 2] {
     [1.0, 1.0]
+}
+
+/// Arrangement of the bounding balls of particles that exist from the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Arrangement {
+    /// Random positions.
+    #[default]
+    Random,
+    /// Balls on top of each other, from the lowest z of a box upwards.
+    Dense,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -269,6 +333,9 @@ pub(crate) struct OutputTable {
     pub(crate) frames: Option<f64>,
     /// Simulated time (s) between two checkpoints, a multiple of `rows`; by default that between frames.
     pub(crate) checkpoints: Option<f64>,
+    /// Whether `timing.csv` is written.
+    #[serde(default)]
+    pub(crate) timing: bool,
 }
 
 /// Parses the text of a scene file and checks its times and the gravity.

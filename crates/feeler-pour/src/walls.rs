@@ -1,8 +1,9 @@
 //! Walls of a scene, loaded from files, with their poses, motions and displayed triangles.
 
 use crate::error::{PourError, Within as _, ensure};
+use crate::lid::Lid;
 use crate::plan::PourTimes;
-use crate::tables::{self, MotionTable, PoseValue, SceneFile, ShakeTable, Sides, WallTable};
+use crate::tables::{self, LidTable, MotionTable, PoseValue, SceneFile, ShakeTable, Sides, WallTable};
 use feeler_assembly::{Assembly, AssemblyPart};
 use feeler_geom::pose::from_values;
 use feeler_geom::{Aabb, P3, Pose, V3, math};
@@ -32,15 +33,21 @@ pub(crate) struct SceneWall {
     pub(crate) opens_at: Option<f64>,
 }
 
-/// Prescribed motion of a wall over time.
+/// Motion of a wall over time: prescribed, or that of a lid, which reacts to forces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WallSchedule {
     Fixed,
     Rigid { motion: RigidMotion, from: f64, until: f64 },
     Sinusoidal { by: V3, frequency: f64, from: f64, until: f64 },
+    Sliding(Lid),
 }
 
 impl WallSchedule {
+    /// The lid; `None` if the motion is prescribed.
+    pub(crate) fn lid(&self) -> Option<&Lid> {
+        if let Self::Sliding(lid) = self { Some(lid) } else { None }
+    }
+
     pub(crate) fn is_fixed(&self) -> bool {
         matches!(self, Self::Fixed)
     }
@@ -52,16 +59,22 @@ impl WallSchedule {
             Self::Fixed => 0.0,
             Self::Rigid { motion, .. } => motion.velocity.norm() + motion.spin.norm() * arm,
             Self::Sinusoidal { by, frequency, .. } => by.norm() * 2.0 * PI * frequency,
+            // The speed after a fall over the largest distance.
+            Self::Sliding(lid) => (2.0 * lid.free_acceleration * arm).sqrt(),
         }
     }
 
-    /// Pose at a time (s) of a wall with the initial pose `begin`. The simulation deviates slightly,
-    /// because there motions begin and end at whole time steps and oscillations are integrated step by
-    /// step.
-    pub(crate) fn pose_at(&self, begin: &Pose, time: f64) -> Pose {
+    /// Pose at a time (s) of a wall with the initial pose `begin`; `travel` (mm) is the distance that a lid
+    /// has moved. The simulation deviates slightly, because there motions begin and end at whole time steps
+    /// and oscillations are integrated step by step.
+    pub(crate) fn pose_at(&self, begin: &Pose, time: f64, travel: f64) -> Pose {
         let since = |from: f64, until: f64| (time.min(until) - from).max(0.0);
         match self {
             Self::Fixed => *begin,
+            Self::Sliding(lid) => {
+                let moved = lid.slider.axis() * travel;
+                Pose::translation(moved.x, moved.y, moved.z) * begin
+            }
             Self::Rigid { motion, from, until } => {
                 let t = since(*from, *until);
                 let turn = nalgebra::UnitQuaternion::from_scaled_axis(motion.spin * t);
@@ -92,7 +105,7 @@ impl WallSchedule {
         let Some(w) = world.wall_mut(wall) else { return Ok(()) };
         let range = |from: f64, until: f64| times.step_at(from)..times.step_at(until);
         match self {
-            Self::Fixed => {}
+            Self::Fixed | Self::Sliding(_) => {}
             Self::Rigid { motion, from, until } => {
                 let range = range(*from, *until);
                 if step == range.start {
@@ -180,7 +193,21 @@ fn walls_of_table(
         let own = *wall.wall.pose();
         wall.wall.set_pose(pose * own)?;
     }
+    if let Some(lid) = &table.lid {
+        set_lid(lid, &mut walls, scene).in_key("lid")?;
+    }
     Ok(walls)
+}
+
+/// Makes a lid of the only wall of a table.
+fn set_lid(table: &LidTable, walls: &mut [SceneWall], scene: &SceneFile) -> Result<(), PourError> {
+    let [wall] = walls else {
+        let problem = format!("the file has {} solids; name one of them with part", walls.len());
+        return Err(PourError::value("part", problem));
+    };
+    let vertices = wall.mesh.0.iter().map(|p| wall.wall.pose() * p);
+    wall.schedule = WallSchedule::Sliding(Lid::new(table, &scene.gravity.into(), &wall.wall, vertices)?);
+    Ok(())
 }
 
 fn check_plane_keys(table: &WallTable) -> Result<(), PourError> {
@@ -366,12 +393,15 @@ fn pose(value: Option<&PoseValue>) -> Result<Pose, PourError> {
     }
 }
 
+/// Reads the prescribed motion of a wall; lids are set after their walls are loaded.
 fn schedule(scene: &SceneFile, table: &WallTable) -> Result<WallSchedule, PourError> {
-    match (&table.motion, &table.shake) {
-        (None, None) => Ok(WallSchedule::Fixed),
-        (Some(motion), None) => rigid(scene, motion),
-        (None, Some(shake)) => sinusoidal(scene, shake),
-        _ => Err(PourError::value("motion, shake", "a wall has one motion; omit one of the keys")),
+    match (&table.motion, &table.shake, &table.lid) {
+        (None, None, _) => Ok(WallSchedule::Fixed),
+        (Some(motion), None, None) => rigid(scene, motion),
+        (None, Some(shake), None) => sinusoidal(scene, shake),
+        _ => {
+            Err(PourError::value("motion, shake, lid", "a wall has one motion; omit all but one of the keys"))
+        }
     }
 }
 

@@ -4,12 +4,13 @@ use crate::checkpoint::SourceState;
 use crate::error::{PourError, Within as _, ensure};
 use crate::plan::ParticleGroup;
 use crate::setup::PourScene;
-use crate::tables::RegionTable;
+use crate::tables::{Arrangement, RegionTable};
+use crate::timing::StepClock;
 use crate::vtk::{Frame, Surfaces};
 use crate::walls;
 use feeler_geom::{P3, Pose, V3};
 use feeler_particles::{
-    Amount, FillRegion, Load, ParticleId, Random, Simulation, Sphere, Wall, WallId, fill,
+    Amount, FillRegion, Load, ParticleId, Random, Simulation, Sphere, Wall, WallId, deposit, fill,
 };
 use nalgebra::UnitQuaternion;
 use std::f64::consts::PI;
@@ -28,6 +29,8 @@ pub(crate) struct World<'s> {
     pub(crate) left: Vec<(u64, f64)>,
     /// Load of each wall, summed over the time steps since the last row of the series was computed.
     pub(crate) loads: Vec<Load>,
+    /// Durations of the time steps since the last row of the series was written.
+    pub(crate) clock: StepClock,
 }
 
 impl<'s> World<'s> {
@@ -35,7 +38,8 @@ impl<'s> World<'s> {
     pub(crate) fn new(scene: &'s PourScene) -> Result<Self, PourError> {
         let mut simulation = Simulation::new(scene.settings)?;
         for wall in &scene.walls {
-            simulation.add_wall(wall.wall.clone(), wall.law)?;
+            let id = simulation.add_wall(wall.wall.clone(), wall.law)?;
+            simulation.set_slider(id, wall.schedule.lid().map(|lid| lid.slider));
         }
         let random = |g: &ParticleGroup| SourceState {
             random: Random::new(g.seed, SOURCE_STREAM).0,
@@ -48,6 +52,7 @@ impl<'s> World<'s> {
             particles: Vec::new(),
             left: vec![(0, 0.0); scene.outlets.len() + 1],
             loads: vec![Load::default(); scene.walls.len()],
+            clock: StepClock::default(),
         })
     }
 
@@ -56,6 +61,7 @@ impl<'s> World<'s> {
     /// # Errors
     /// A region is not valid, or too small for its particles.
     pub(crate) fn fill(&mut self) -> Result<(), PourError> {
+        self.set_placed_lids_enabled(false);
         for (k, group) in self.scene.groups.iter().enumerate() {
             let subject = || format!("[[grains]] '{}': region", group.name);
             let world = &*self;
@@ -66,13 +72,93 @@ impl<'s> World<'s> {
                 Amount::Volume(v) => Amount::Volume(v / group.shape.volume_fraction()),
                 Amount::Number(n) => Amount::Number(n),
             };
-            let balls = fill(&region, &group.shape.sizes, amount, group.seed, |ball| world.is_free(ball))
-                .within(subject)?;
-            for ball in balls {
+            let (sizes, is_free) = (&group.shape.sizes, |ball: &Sphere| world.is_free(ball));
+            let balls = match (group.arrangement, &region) {
+                (Arrangement::Dense, FillRegion::Box { min, max }) => {
+                    deposit((*min, *max), sizes, amount, group.seed, &world.bounding_balls(), is_free)
+                }
+                _ => fill(&region, sizes, amount, group.seed, is_free),
+            };
+            for ball in balls.within(subject)? {
                 self.add(k, &ball)?;
             }
         }
+        self.set_placed_lids_enabled(true);
+        self.place_lids()
+    }
+
+    /// Enables or disables the lids that are placed at a distance from the particles. While they are
+    /// disabled, particles may be placed where a lid is in the scene.
+    fn set_placed_lids_enabled(&mut self, enabled: bool) {
+        for (k, wall) in self.scene.walls.iter().enumerate() {
+            if wall.schedule.lid().is_some_and(|lid| lid.above.is_some()) {
+                self.simulation.set_wall_enabled(WallId::new(k), enabled);
+            }
+        }
+    }
+
+    /// Moves the lids along their axes to their distance from the first particle.
+    fn place_lids(&mut self) -> Result<(), PourError> {
+        for (k, wall) in self.scene.walls.iter().enumerate() {
+            let Some((lid, above)) = wall.schedule.lid().and_then(|lid| Some((lid, lid.above?))) else {
+                continue;
+            };
+            let axis = lid.slider.axis();
+            let first =
+                self.present_particles().map(|id| self.lowest(id, axis)).fold(f64::INFINITY, f64::min);
+            if first.is_finite() {
+                let pose = wall.schedule.pose_at(wall.wall.pose(), 0.0, first - above - lid.front);
+                if let Some(now) = self.simulation.wall_mut(WallId::new(k)) {
+                    now.set_pose(pose)?;
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Smallest coordinate along `axis` (unit vector, world) of the surface of a particle (mm). The surface
+    /// of a particle that is not a sphere is the one that frames contain.
+    fn lowest(&self, id: ParticleId, axis: &V3) -> f64 {
+        let (group, radius) = self.particles[id.index()];
+        let Some(pose) = self.simulation.pose(id) else { return f64::INFINITY };
+        match &self.scene.groups[group].shape.scaled {
+            None => pose.translation.vector.dot(axis) - radius,
+            Some(scaled) => {
+                let along = scaled.points.iter().map(|p| (pose * (p * radius)).coords.dot(axis));
+                along.fold(f64::INFINITY, f64::min)
+            }
+        }
+    }
+
+    /// Distance (mm) that the lid with this index among the walls has moved along its axis since its pose in
+    /// the scene, and its velocity (mm/s) along the axis; `None` if the wall is not a lid.
+    pub(crate) fn lid_motion(&self, wall: usize) -> Option<[f64; 2]> {
+        let begin = &self.scene.walls[wall];
+        let (lid, now) = (begin.schedule.lid()?, self.simulation.wall(WallId::new(wall))?);
+        // Adding 0 turns −0 into 0.
+        Some([lid.travel(&begin.wall, now), now.velocity().dot(lid.slider.axis())].map(|x| x + 0.0))
+    }
+
+    /// Kinetic energy (µJ) of the particles and lids.
+    pub(crate) fn kinetic_energy_with_lids(&self) -> f64 {
+        let of_lid = |k: usize| {
+            let speed = self.lid_motion(k).map_or(0.0, |[_, speed]| speed);
+            let mass = self.scene.walls[k].schedule.lid().map_or(0.0, |lid| lid.slider.mass());
+            0.5 * mass * speed * speed
+        };
+        self.simulation.kinetic_energy() + (0..self.scene.walls.len()).map(of_lid).sum::<f64>()
+    }
+
+    /// Bounding balls (mm, world) of the present particles.
+    fn bounding_balls(&self) -> Vec<Sphere> {
+        self.present_particles().filter_map(|id| self.bounding_ball(id)).collect()
+    }
+
+    /// Bounding ball (mm, world) of a particle; `None` if no such particle exists.
+    fn bounding_ball(&self, id: ParticleId) -> Option<Sphere> {
+        let (group, radius) = self.particles[id.index()];
+        let local = self.scene.groups[group].shape.scaled.as_ref().map(|s| s.ball_center * radius);
+        Some(Sphere { center: self.simulation.pose(id)? * local.unwrap_or_else(P3::origin), radius })
     }
 
     /// Adds a particle of a checkpoint at the origin; the saved state of the simulation then sets its
@@ -104,18 +190,9 @@ impl<'s> World<'s> {
     /// Whether a sphere (mm, world) touches no particle and no wall, and is not inside material.
     fn is_free(&self, sphere: &Sphere) -> bool {
         let is_apart = |id: ParticleId| {
-            let Some(motion) = self.simulation.motion(id) else { return true };
-            let (group, radius) = self.particles[id.index()];
-            let min_distance = radius + sphere.radius;
-            // The centre of a bounding ball is not the centre of mass.
-            let center = match &self.scene.groups[group].shape.scaled {
-                None => motion.center,
-                Some(scaled) => self
-                    .simulation
-                    .pose(id)
-                    .map_or(motion.center, |pose| pose * (scaled.ball_center * radius)),
-            };
-            (center - sphere.center).norm_squared() >= min_distance * min_distance
+            let Some(ball) = self.bounding_ball(id) else { return true };
+            let min_distance = ball.radius + sphere.radius;
+            (ball.center - sphere.center).norm_squared() >= min_distance * min_distance
         };
         self.present_particles().all(is_apart) && walls::is_free(&self.simulation, &self.scene.walls, sphere)
     }
@@ -131,7 +208,8 @@ impl<'s> World<'s> {
         for group in 0..self.scene.groups.len() {
             self.feed(group, step)?;
         }
-        self.simulation.step(self.scene.times.step)?;
+        let Self { simulation, clock, scene, .. } = self;
+        clock.measure(|contacts_end| simulation.step_with(scene.times.step, |_, _| contacts_end()))?;
         self.add_loads();
         self.remove_particles();
         Ok(())

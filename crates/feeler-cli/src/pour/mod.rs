@@ -7,7 +7,7 @@ use crate::args::PourArgs as Arguments;
 use crate::{CommandOutcome, interrupt, plot, table, thread_pool};
 use anyhow::{Context as _, anyhow};
 use feeler_hierarchy::whole::write_whole;
-use feeler_pour::{PourError, PourRun, PourScene, PourSummary};
+use feeler_pour::{Packing, PourError, PourRun, PourScene, PourSummary, StepDurations};
 use feeler_view::markup::escape;
 use feeler_view::page;
 use serde_json::{Value, json};
@@ -18,10 +18,14 @@ use std::time::Instant;
 /// Schema version of the JSON document of `feeler pour`.
 const SCHEMA: u32 = 1;
 
-/// Work of this call of the program: number of time steps, and duration (s) of the whole call.
+/// Work of this call of the program.
 struct Work {
+    /// Number of time steps.
     steps: u64,
+    /// Duration (s) of the whole call.
     seconds: f64,
+    /// Mean durations of the time steps; `None` if there were none.
+    step: Option<StepDurations>,
 }
 
 pub(crate) fn run(
@@ -64,7 +68,8 @@ pub(crate) fn run(
         writeln!(err, "feeler: [[grains]] '{source}': the region has no space for all grains that are due")?;
     }
     let seconds = clock.elapsed().as_secs_f64();
-    let work = Work { steps: (run.row() - from) * scene.times().steps_of_row, seconds };
+    let steps = (run.row() - from) * scene.times().steps_of_row;
+    let work = Work { steps, seconds, step: run.step_durations() };
     if args.form.json {
         serde_json::to_writer(&mut *out, &document(&summary, &scene, &target, &work))?;
         writeln!(out)?;
@@ -138,14 +143,53 @@ fn write_table(
         summary.outflows.iter().map(|o| row(&o.name, o.count.to_string(), o.mass)).collect();
     rows.push(row("remaining", summary.count.to_string(), summary.mass));
     write!(out, "{}", table::render(&["left by", "grains", "kg"], &rows))?;
+    if let Some(packing) = &summary.packing {
+        write_packing(packing, out)?;
+    }
+    if let Some(StepDurations { contacts, step, .. }) = work.step.filter(|_| summary.packing.is_some()) {
+        writeln!(out, "{:.4} ms per step, {:.4} ms of them for contacts", 1e3 * step, 1e3 * contacts)?;
+    }
     let (steps, seconds, step) = (work.steps, work.seconds, scene.times().step);
+    let end = if summary.has_settled { ", until the grains were at rest" } else { "" };
     let time = summary.time;
     writeln!(
         out,
-        "{time} s in {steps} steps of {step:.3e} s ({seconds:.1} s); written to {}",
+        "{time} s in {steps} steps of {step:.3e} s ({seconds:.1} s){end}; written to {}",
         folder.display()
     )?;
     Ok(())
+}
+
+fn write_packing(packing: &Packing, out: &mut dyn Write) -> anyhow::Result<()> {
+    writeln!(
+        out,
+        "packing: void ratio {:.4} ({} grains, {:.6} of {:.6} mm³), coordination number {:.3}, of walls \
+         {:.3}",
+        packing.void_ratio,
+        packing.count,
+        packing.particle_volume,
+        packing.container_volume,
+        packing.coordination,
+        packing.wall_coordination
+    )?;
+    let [one, two, three, more] = packing.pairs_by_points;
+    writeln!(out, "pairs with 1, 2, 3, 4 or more contact points: {one}, {two}, {three}, {more}")?;
+    let [alone, two, three, four, five, more] = packing.mutual;
+    writeln!(
+        out,
+        "grains in a group of 1, 2, 3, 4, 5, 6 or more mutually touching ones: {alone}, {two}, {three}, \
+         {four}, {five}, {more}"
+    )?;
+    Ok(())
+}
+
+fn packing_document(packing: &Packing) -> Value {
+    json!({
+        "container_mm3": packing.container_volume, "grains": packing.count,
+        "grains_mm3": packing.particle_volume, "void_ratio": packing.void_ratio,
+        "coordination": packing.coordination, "wall_coordination": packing.wall_coordination,
+        "pairs_by_points": packing.pairs_by_points, "mutual": packing.mutual,
+    })
 }
 
 fn document(summary: &PourSummary, scene: &PourScene, folder: &Path, work: &Work) -> Value {
@@ -156,5 +200,7 @@ fn document(summary: &PourSummary, scene: &PourScene, folder: &Path, work: &Work
         "end_s": summary.time, "step_s": scene.times().step, "steps": work.steps, "wall_s": work.seconds,
         "grains": summary.count, "kg": summary.mass, "left": left,
         "kinetic_uJ": summary.kinetic_energy, "potential_uJ": summary.potential_energy,
+        "settled": summary.has_settled, "packing": summary.packing.as_ref().map(packing_document),
+        "step_wall_s": work.step.map(|s| s.step), "contacts_wall_s": work.step.map(|s| s.contacts),
     })
 }

@@ -53,6 +53,26 @@ fn classes_have_their_mass() {
 }
 
 #[test]
+fn classes_by_number_have_their_share_of_grains() {
+    // The radii of DIST Table 5.3, and a class with a range.
+    let classes = vec![Class::of(0.71, 7.0), Class::of(0.5, 76.0), Class { from: 0.3, to: 0.4, share: 17.0 }];
+    let of = Distribution::ByNumber(classes.clone());
+    let x = many(&of, 100_000);
+    for c in &classes {
+        let part = mean(&x, |x| f64::from(u8::from((c.from..=c.to).contains(&x))));
+        // The standard error is at most 0.0016.
+        assert!((part - c.share / 100.0).abs() < 0.006, "{part} {c:?}");
+    }
+    let wide: Vec<f64> = x.iter().copied().filter(|x| *x < 0.45).collect();
+    assert!((mean(&wide, |x| x) - 0.35).abs() < 0.001, "uniform within a class");
+    assert!(of.range() == (0.3, 0.71) && of.times(2.0).range() == (0.6, 1.42));
+    assert_eq!(of.discrete_values(), None);
+    let discrete = Distribution::ByNumber(classes[..2].to_vec());
+    assert_eq!(discrete.discrete_values(), Some(vec![0.5, 0.71]));
+    assert!(Distribution::ByNumber(Vec::new()).check().is_err());
+}
+
+#[test]
 fn grains_have_their_size_and_a_seed_its_grains() {
     let shapes = Shapes {
         size: Distribution::Lognormal { median: 1.0, spread: 0.3, from: 0.5, to: 2.0 },

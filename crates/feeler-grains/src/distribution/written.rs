@@ -8,7 +8,8 @@ use serde::Deserialize;
     untagged,
     deny_unknown_fields,
     expecting = "a number (diameters in mm), or one of {from, to}, {mean, deviation, from, to}, {median, \
-                 spread, from, to}, {by_mass = [[diameter, share], …]} or {by_mass = [[from, to, share], …]}"
+                 spread, from, to}, {by_mass = [[diameter, share], …]} or {by_mass = [[from, to, share], \
+                 …]}, also with by_number"
 )]
 pub(super) enum Written {
     Same(f64),
@@ -16,6 +17,7 @@ pub(super) enum Written {
     Normal { mean: f64, deviation: f64, from: f64, to: f64 },
     Lognormal { median: f64, spread: f64, from: f64, to: f64 },
     ByMass { by_mass: Vec<Class> },
+    ByNumber { by_number: Vec<Class> },
 }
 
 #[derive(Deserialize)]
@@ -33,6 +35,7 @@ impl From<Written> for Distribution {
             Written::Normal { mean, deviation, from, to } => Self::Normal { mean, deviation, from, to },
             Written::Lognormal { median, spread, from, to } => Self::Lognormal { median, spread, from, to },
             Written::ByMass { by_mass } => Self::ByMass(by_mass),
+            Written::ByNumber { by_number } => Self::ByNumber(by_number),
         }
     }
 }

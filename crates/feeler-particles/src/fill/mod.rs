@@ -1,14 +1,16 @@
 //! Filling a region with spheres that do not overlap.
 //!
-//! Sizes are drawn first. Then spheres are placed from the largest to the smallest, each at random
+//! [`fill`] draws sizes first. Then spheres are placed from the largest to the smallest, each at random
 //! positions until one is free (random sequential addition). Equal spheres fill 30 % of a region easily and
-//! never more than 38 %; settled they have about twice that density. Equal requests give equal spheres, to
-//! the bit, on every machine.
+//! never more than 38 %; settled they have about twice that density. [`deposit`] packs spheres more densely,
+//! from the floor of a box upwards. Equal requests give equal spheres, to the bit, on every machine.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
+mod deposit;
 mod region;
 
+pub use deposit::deposit;
 pub use feeler_grains::Random;
 pub use feeler_grains::distribution::{Class, Distribution};
 pub use region::FillRegion;
@@ -45,6 +47,17 @@ pub enum FillError {
          fewer: at random positions particles fill about 30 % of it"
     )]
     NoRoom {
+        /// Number of spheres that were placed.
+        fitted: usize,
+        /// Number of spheres requested.
+        wanted: usize,
+    },
+    /// The box is full before all spheres are deposited in it.
+    #[error(
+        "only {fitted} of {wanted} particles fit into the box without overlaps; make it larger, or give \
+         fewer: bounding balls of one size fill about half of a box that is much wider than they are"
+    )]
+    Full {
         /// Number of spheres that were placed.
         fitted: usize,
         /// Number of spheres requested.

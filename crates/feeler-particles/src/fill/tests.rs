@@ -120,3 +120,47 @@ fn requests_that_do_not_fit_are_refused() {
         fill(&region, &Distribution::Same(1.0), Amount::Volume(0.0), 1, |_| true).unwrap_err().to_string();
     assert!(empty.contains("above 0 kg"), "{empty}");
 }
+
+#[test]
+fn deposited_spheres_lie_on_each_other() {
+    let sizes =
+        Distribution::ByNumber(vec![Class::of(0.71, 7.0), Class::of(0.5, 76.0), Class::of(0.35, 17.0)]);
+    let (min, max) = (P3::new(-3.0, 0.1, 5.0), P3::new(0.0, 3.1, 15.0));
+    let of = |seed: u64| deposit((min, max), &sizes, Amount::Number(300), seed, &[], |_| true).unwrap();
+    let spheres = of(4);
+    assert!(spheres == of(4) && spheres != of(5), "determined by the seed");
+    assert_eq!((spheres.len(), overlaps(&spheres)), (300, 0));
+    let mut highest = 0.0_f64;
+    for (k, b) in spheres.iter().enumerate() {
+        let inside = (0..3).all(|i| b.center[i] >= min[i] + b.radius && b.center[i] <= max[i] - b.radius);
+        assert!(inside, "{b:?}");
+        let on_floor = b.center.z - b.radius - min.z < 1e-6;
+        let touches = |o: &Sphere| (o.center - b.center).norm() < (o.radius + b.radius) * (1.0 + 1e-6);
+        assert!(on_floor || spheres[..k].iter().any(touches), "sphere {k} floats");
+        highest = highest.max(b.center.z + b.radius);
+    }
+    let volume: f64 =
+        spheres.iter().map(|b| 4.0 / 3.0 * std::f64::consts::PI * math::powi(b.radius, 3)).sum();
+    let filled = volume / (9.0 * (highest - min.z));
+    assert!((0.45..0.64).contains(&filled), "{filled}");
+}
+
+#[test]
+fn deposition_respects_obstacles_and_reports_full_boxes() {
+    let (sizes, min, max) = (Distribution::Same(1.0), P3::origin(), P3::new(4.0, 4.0, 4.0));
+    let obstacle = Sphere { center: P3::new(2.0, 2.0, 1.0), radius: 1.5 };
+    let spheres =
+        deposit((min, max), &sizes, Amount::Number(12), 1, &[obstacle], |b| b.center.x < 3.0).unwrap();
+    let all: Vec<Sphere> = spheres.iter().copied().chain([obstacle]).collect();
+    assert!(overlaps(&all) == 0 && spheres.iter().all(|b| b.center.x < 3.0));
+    match deposit((min, max), &sizes, Amount::Number(200), 1, &[], |_| true) {
+        Err(FillError::Full { fitted, wanted: 200 }) => assert!((40..120).contains(&fitted), "{fitted}"),
+        other => panic!("{other:?}"),
+    }
+    let large = deposit((min, max), &Distribution::Same(5.0), Amount::Number(1), 1, &[], |_| true);
+    assert_eq!(large, Err(FillError::Full { fitted: 0, wanted: 1 }));
+    assert!(matches!(
+        deposit((max, min), &sizes, Amount::Number(1), 1, &[], |_| true),
+        Err(FillError::Region(_))
+    ));
+}

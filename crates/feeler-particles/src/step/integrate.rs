@@ -56,6 +56,7 @@ impl Simulation {
                 motion.momentum += load.moment * time;
             }
         }
+        self.walls.kick(&self.settings.gravity, time)?;
         self.drift(0.5 * time)?;
         self.steps += 1;
         self.time += time;

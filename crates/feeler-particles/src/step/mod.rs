@@ -7,7 +7,7 @@
 //! | module | content |
 //! |---|---|
 //! | `particle`, `shape`, `grain`, `solid` | shapes, masses and poses of particles |
-//! | `wall`, `plane_patch` | walls and their motions |
+//! | `wall`, `plane_patch`, `slider` | walls and their motions |
 //! | `wall_contacts` | contacts of each shape with each wall, in one table |
 //! | `contact_history` | shear states and identities that persist between steps |
 //! | `force` | kinematics of a contact, and the force by its law |
@@ -33,6 +33,7 @@ mod particle;
 mod plane_patch;
 mod saved_state;
 mod shape;
+mod slider;
 mod solid;
 mod solid_pair;
 #[cfg(test)]
@@ -45,6 +46,7 @@ mod walls;
 pub use error::SimulationError;
 pub use ids::{ParticleId, WallId};
 pub use particle::Particle;
+pub use slider::Slider;
 pub use wall::{PlaneWall, RigidMotion, SolidWall, Wall};
 pub use wall_forces::{SphereArrays, WallForces};
 
@@ -349,6 +351,30 @@ impl Simulation {
     #[must_use]
     pub fn wall_contact_count(&self) -> usize {
         self.histories.iter().map(ColliderHistory::contact_count).sum()
+    }
+
+    /// Pairs of particles that were in contact in the last step, in increasing order of their colliders, with
+    /// the number of contact points. A pair of clumps occurs once for each pair of touching spheres.
+    pub fn touching_pairs(&self) -> impl Iterator<Item = (ParticleId, ParticleId, usize)> + '_ {
+        let ids = |(a, b): (u32, u32)| [a, b].map(|k| self.colliders[k as usize].particle_id());
+        let convex = self.pairs.iter().map(|p| (p.colliders, 1));
+        let solid = self.solid_pairs.iter().map(|p| (p.colliders, p.forces.len()));
+        let mut all: Vec<_> = convex.chain(solid).filter(|(_, count)| *count > 0).collect();
+        all.sort_unstable();
+        all.into_iter().map(move |(colliders, count)| {
+            let [a, b] = ids(colliders);
+            (a, b, count)
+        })
+    }
+
+    /// Walls with which colliders of particles were in contact in the last step, in the order of colliders,
+    /// with the number of contact points.
+    pub fn touched_walls(&self) -> impl Iterator<Item = (ParticleId, WallId, usize)> + '_ {
+        self.colliders.iter().zip(&self.histories).flat_map(|(collider, history)| {
+            let counts = history.walls.iter().map(|w| w.shear.len()).enumerate();
+            let touched = counts.filter(|(_, count)| *count > 0);
+            touched.map(|(wall, count)| (collider.particle_id(), WallId::new(wall), count))
+        })
     }
 
     /// Number of all contacts in the last step, with walls and between particles.

@@ -121,6 +121,21 @@ impl Particle {
     /// # Errors
     /// The density is not above 0, the body is a sheet, which has no inside, or its size is out of range.
     pub fn solid(body: &Arc<Body>, density: f64) -> Result<Self, SimulationError> {
+        let bounds = body.bounds();
+        Self::solid_in_ball(
+            body,
+            &Sphere { center: bounds.center(), radius: 0.5 * bounds.diagonal() },
+            density,
+        )
+    }
+
+    /// Like [`Particle::solid`], with a given ball (mm, coordinates of the solid) that contains the solid,
+    /// for the search of pairs. A small ball saves queries; parts of the solid outside of the ball may have
+    /// no contacts.
+    ///
+    /// # Errors
+    /// Those of [`Particle::solid`].
+    pub fn solid_in_ball(body: &Arc<Body>, bounding: &Sphere, density: f64) -> Result<Self, SimulationError> {
         if !(density.is_finite() && density > 0.0) {
             return Err(SimulationError::Particle("the density must be above 0 kg/m³"));
         }
@@ -128,11 +143,9 @@ impl Particle {
         let mass =
             mass.ok_or(SimulationError::Particle("a particle must be a closed solid; this is a sheet"))?;
         let density = density * CUBIC_METRES_PER_MM3;
-        let bounds = body.bounds();
-        let bounding = Sphere { center: bounds.center(), radius: 0.5 * bounds.diagonal() };
         let mut out =
-            Self::with_inertia(&[bounding], mass.volume * density, mass.centroid, mass.tensor * density)?;
-        let shape = SolidShape::new(body, &bounding, &out.axes.rotation.inverse(), mass.volume);
+            Self::with_inertia(&[*bounding], mass.volume * density, mass.centroid, mass.tensor * density)?;
+        let shape = SolidShape::new(body, bounding, &out.axes.rotation.inverse(), mass.volume);
         let shape = shape.ok_or(SimulationError::Particle(
             "the bounding sphere of the particle's solid must have a radius of 1e-12 to 1e12 mm; check the \
              unit of its coordinates",

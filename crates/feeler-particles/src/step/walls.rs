@@ -7,12 +7,14 @@ use super::force::BodyKinematics;
 use super::ids::WallId;
 use super::pair_queries::PairQueries;
 use super::shape::PosedShape;
+use super::slider::Slider;
 use super::wall::Wall;
 use super::wall_contacts;
 use crate::contact::WallContact;
 use crate::exact::{ProximityCache, WallContacts, WallError};
 use crate::law::Law;
 use crate::sphere::Sphere;
+use feeler_geom::V3;
 use feeler_grains::convex::Placed;
 use feeler_runtime::QueryError;
 
@@ -25,6 +27,8 @@ pub(super) struct Walls {
     pub(super) enabled: Vec<bool>,
     /// Load on each wall in the last step.
     pub(super) loads: Vec<Load>,
+    /// Sliders of the walls that react to forces; `None` for walls with a prescribed motion.
+    pub(super) sliders: Vec<Option<Slider>>,
     exact_contacts: Vec<ExactContacts>,
     spheres: Vec<Sphere>,
 }
@@ -44,6 +48,7 @@ impl Walls {
         self.laws.push(law);
         self.enabled.push(true);
         self.loads.push(Load::default());
+        self.sliders.push(None);
         self.exact_contacts.push(ExactContacts::default());
         Ok(WallId::new(self.list.len() - 1))
     }
@@ -52,6 +57,17 @@ impl Walls {
     pub(super) fn advance(&mut self, time: f64) -> Result<(), SimulationError> {
         for (k, wall) in self.list.iter_mut().enumerate() {
             wall.advance(time).map_err(|error| SimulationError::Wall { wall: WallId::new(k), error })?;
+        }
+        Ok(())
+    }
+
+    /// Changes the velocities of sliding walls by gravity (mm/s², world), their constant forces and the loads
+    /// of the present step, which last for a time (s).
+    pub(super) fn kick(&mut self, gravity: &V3, time: f64) -> Result<(), SimulationError> {
+        for ((wall, slider), load) in self.list.iter_mut().zip(&self.sliders).zip(&self.loads) {
+            if let Some(slider) = slider {
+                slider.kick(wall, load, gravity, time)?;
+            }
         }
         Ok(())
     }
