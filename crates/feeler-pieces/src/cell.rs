@@ -1,0 +1,148 @@
+//! Cells: convex sets of points that contain small parts of a surface and can be cut by planes.
+
+use crate::polygon::{HalfPlane, bounds, clipped, convex_polygon, trimmed};
+use feeler_convex::Polytope;
+use feeler_geom::trim::TrimCells;
+use feeler_geom::{Frame, Obb, P2, P3, V2, V3};
+use std::rc::Rc;
+
+/// Maximum number of points of a cell; beyond it, the cell is replaced by the vertices of its hull or, if
+/// it is flat, by its box. A larger value makes cuts slower, a smaller one hulls of flat cells looser.
+const MAX_POINTS: usize = 16;
+
+/// A plane that divides space, with the negative side `normal · p < offset`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    /// Unit normal of the plane.
+    pub(crate) normal: V3,
+    /// Product of the normal and the points of the plane (mm).
+    pub(crate) offset: f64,
+    /// Points within this distance of the plane (mm) count as being on it.
+    pub(crate) tol: f64,
+}
+
+impl Cut {
+    /// Signed distance of a point from the plane (mm).
+    fn height(&self, p: &P3) -> f64 {
+        self.normal.dot(&p.coords) - self.offset
+    }
+}
+
+/// A convex set that contains a part of the surface.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell<'a> {
+    /// Index of the face, or of the triangle of a mesh.
+    pub(crate) source: u32,
+    /// Points whose hull contains the part of the surface (mm).
+    pub(crate) points: Vec<P3>,
+    /// Outward normal of the surface near the middle of the part; zero if it is not known.
+    pub(crate) normal: V3,
+    /// Data of a part of a plane, which is cut exactly; `None` for other surfaces.
+    planar: Option<Planar<'a>>,
+}
+
+/// A part of a plane: the part of a trimmed domain in a convex polygon.
+#[derive(Clone, Debug)]
+struct Planar<'a> {
+    frame: Frame,
+    window: Vec<P2>,
+    /// Domain of the face; `None` if the whole window belongs to the surface.
+    trim: Option<&'a TrimCells>,
+}
+
+impl<'a> Cell<'a> {
+    /// Creates a cell of a curved surface from points whose hull contains it.
+    pub(crate) fn curved(source: u32, points: Vec<P3>, normal: V3) -> Self {
+        Self { source, points, normal, planar: None }
+    }
+
+    /// Creates the cell of the part of a plane in the convex polygon `window` of its parameters. `tol`
+    /// is the tolerance of trims (mm). Returns `None` if the part is empty.
+    pub(crate) fn planar(
+        source: u32,
+        frame: Frame,
+        window: &[P2],
+        trim: Option<&'a TrimCells>,
+        normal: V3,
+        tol: f64,
+    ) -> Option<Self> {
+        let polygon = match trim {
+            Some(trim) => trimmed(trim, window, tol),
+            None => convex_polygon(window),
+        };
+        if polygon.is_empty() {
+            return None;
+        }
+        let points = polygon.iter().map(|p| frame.point(p.x, p.y, 0.0)).collect();
+        // The window shrinks with the part, which keeps its corners few.
+        let window = if polygon.len() < 3 { window.to_vec() } else { polygon };
+        Some(Self { source, points, normal, planar: Some(Planar { frame, window, trim }) })
+    }
+
+    /// Divides the cell by a plane into its parts on the negative and on the positive side. Each part
+    /// contains the cell's surface on its side of the plane.
+    pub(crate) fn divided(self: &Rc<Self>, cut: &Cut) -> [Option<Rc<Self>>; 2] {
+        let heights = || self.points.iter().map(|p| cut.height(p));
+        let below = heights().any(|h| h < -cut.tol);
+        let above = heights().any(|h| h > cut.tol);
+        match (below, above) {
+            (true, false) => [Some(Rc::clone(self)), None],
+            (false, true) => [None, Some(Rc::clone(self))],
+            // The material behind a surface in the plane is on the side opposite to its normal.
+            (false, false) if self.normal.dot(&cut.normal) < 0.0 => [None, Some(Rc::clone(self))],
+            (false, false) => [Some(Rc::clone(self)), None],
+            (true, true) => self.split(cut).map(|part| part.map(Rc::new)),
+        }
+    }
+
+    fn split(&self, cut: &Cut) -> [Option<Self>; 2] {
+        let Some(planar) = &self.planar else {
+            return [1.0, -1.0].map(|sign| {
+                let points = clipped_hull(&self.points, cut, sign);
+                Some(Self { points, ..self.clone() })
+            });
+        };
+        let frame = &planar.frame;
+        let normal = V2::new(cut.normal.dot(&frame.x), cut.normal.dot(&frame.y));
+        let offset = cut.offset - cut.normal.dot(&frame.origin.coords);
+        [1.0, -1.0].map(|sign| {
+            let half = HalfPlane { normal: normal * sign, offset: offset * sign, tol: cut.tol };
+            let window = clipped(&planar.window, &half);
+            Self::planar(self.source, *frame, &window, planar.trim, self.normal, cut.tol)
+        })
+    }
+}
+
+/// Returns points whose hull contains the part of the hull of `points` below the plane (`sign` 1) or
+/// above it (−1). Both sides must have points.
+fn clipped_hull(points: &[P3], cut: &Cut, sign: f64) -> Vec<P3> {
+    let heights: Vec<f64> = points.iter().map(|p| sign * cut.height(p)).collect();
+    let mut out: Vec<P3> = Vec::new();
+    for (p, h) in points.iter().zip(&heights) {
+        if *h <= cut.tol {
+            out.push(*p);
+        }
+        if *h < 0.0 {
+            let beyond = points.iter().zip(&heights).filter(|(_, other)| **other > 0.0);
+            out.extend(beyond.map(|(q, other)| p + (q - p) * (h / (h - other))));
+        }
+    }
+    reduced(out)
+}
+
+/// Returns fewer points with the same hull, or with a slightly larger one if they are coplanar.
+fn reduced(points: Vec<P3>) -> Vec<P3> {
+    if points.len() <= MAX_POINTS {
+        return points;
+    }
+    match Polytope::new(&points) {
+        Ok(hull) if !hull.facets().is_empty() => hull.vertices().to_vec(),
+        _ => Obb::fit(&points).corners().to_vec(),
+    }
+}
+
+/// Extents of the parameters of points, as a tolerance scale.
+pub(crate) fn width(polygon: &[P2]) -> f64 {
+    let r = bounds(polygon);
+    r.width().max(r.height())
+}
