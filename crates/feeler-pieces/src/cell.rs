@@ -10,6 +10,15 @@ use std::rc::Rc;
 /// it is flat, by its box. A larger value makes cuts slower, a smaller one hulls of flat cells looser.
 const MAX_POINTS: usize = 16;
 
+/// Point of the surface with its outward normal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    /// The point (mm).
+    pub(crate) point: P3,
+    /// Outward unit normal.
+    pub(crate) normal: V3,
+}
+
 /// A plane that divides space, with the negative side `normal · p < offset`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
@@ -77,6 +86,15 @@ impl<'a> Cell<'a> {
         // The window shrinks with the part, which keeps its corners few.
         let window = if polygon.len() < 3 { window.to_vec() } else { polygon };
         Some(Self { source, points, normal, planar: Some(Planar { frame, window, trim }) })
+    }
+
+    /// Returns the middle of the cell with its normal. It is a sample of the surface up to the thickness of
+    /// the cell. `None` for a cell without a normal.
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        let share = 1.0 / f64::from(u32::try_from(self.points.len()).unwrap_or(u32::MAX));
+        let middle = self.points.iter().fold(V3::zeros(), |sum, p| sum + p.coords * share);
+        let is_known = self.normal.norm_squared() > 0.5;
+        is_known.then(|| Sample { point: P3::from(middle), normal: self.normal })
     }
 
     /// Divides the cell by a plane into its parts on the negative and on the positive side. Each part

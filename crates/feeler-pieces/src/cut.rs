@@ -3,17 +3,13 @@
 //! The group with the largest convexity is divided first. Candidates are planes through its worst
 //! samples and through its middle; the one with the smallest sum of exit distances on both sides is used.
 
-use crate::cell::{Cell, Cut};
+use crate::cell::{Cell, Cut, Sample};
 use crate::error::PiecesError;
 use crate::measure::{Lengths, Measured, measured};
-use crate::skin::{Sample, Skin};
+use crate::skin::Skin;
 use feeler_geom::{Obb, P3, V3};
 use std::collections::BinaryHeap;
 use std::rc::Rc;
-
-/// Largest cosine between the normals of the two samples whose tangent planes are tried. A larger value
-/// tries two nearly equal planes.
-const DISTINCT_COS: f64 = 0.9;
 
 /// A group of cells with its hull.
 #[derive(Clone, Debug)]
@@ -68,20 +64,19 @@ fn best_division<'a>(
     samples: &[Sample],
     lengths: &Lengths,
 ) -> Result<Option<[Group<'a>; 2]>, PiecesError> {
-    let among: Vec<u32> = group.hull.exits.iter().map(|(i, _)| *i).collect();
+    let among = &group.hull.inside;
     let mut best: Option<(f64, [Group<'a>; 2])> = None;
-    for cut in candidates(group, samples, lengths.tol) {
+    for cut in candidates(group, lengths.tol) {
         let parts = sides_of(&group.cells, &cut);
         if parts.iter().any(Vec::is_empty) {
             continue;
         }
         let [below, above] = parts;
-        let below_hull = measured(&below, samples, &among, lengths)?;
-        let above_hull = measured(&above, samples, &among, lengths)?;
+        let below_hull = measured(&below, samples, among, lengths)?;
+        let above_hull = measured(&above, samples, among, lengths)?;
         let cost = below_hull.sum + above_hull.sum;
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            let parts =
-                [Group { cells: below, hull: below_hull }, Group { cells: above, hull: above_hull }];
+            let parts = [Group { cells: below, hull: below_hull }, Group { cells: above, hull: above_hull }];
             best = Some((cost, parts));
         }
     }
@@ -101,21 +96,13 @@ fn sides_of<'a>(cells: &[Rc<Cell<'a>>], cut: &Cut) -> [Vec<Rc<Cell<'a>>>; 2] {
 
 /// Planes by which a group may be divided: the tangent planes of the worst samples, and planes along the
 /// axes of the hull's box through the worst sample and through the middle.
-fn candidates(group: &Group<'_>, samples: &[Sample], tol: f64) -> Vec<Cut> {
+fn candidates(group: &Group<'_>, tol: f64) -> Vec<Cut> {
     let through = |point: &P3, normal: V3| Cut { normal, offset: normal.dot(&point.coords), tol };
-    let exits = &group.hull.exits;
-    let worst = |accepted: &dyn Fn(&Sample) -> bool| {
-        let found = exits.iter().filter(|(i, _)| accepted(&samples[*i as usize]));
-        let found = found.reduce(|a, b| if b.1 > a.1 { b } else { a });
-        found.map(|(i, _)| samples[*i as usize])
-    };
-    let mut out = Vec::with_capacity(8);
-    let first = worst(&|_| true);
-    let second = first.and_then(|f| worst(&|s| s.normal.dot(&f.normal).abs() < DISTINCT_COS));
-    out.extend([first, second].into_iter().flatten().map(|s| through(&s.point, s.normal)));
+    let worst = &group.hull.worst;
+    let mut out: Vec<Cut> = worst.iter().map(|(s, _)| through(&s.point, s.normal)).collect();
     let obb = Obb::fit(&group.hull.vertices);
     for axis in obb.axes {
-        out.extend(first.map(|s| through(&s.point, axis)));
+        out.extend(worst.first().map(|(s, _)| through(&s.point, axis)));
         out.push(through(&obb.center, axis));
     }
     out

@@ -8,10 +8,9 @@
 //! - (3.12) measures the points of one part. Here all points of the surface inside the part's hull
 //!   count, whichever part they belong to: otherwise the outer surface of a plate with a bore would be one
 //!   part of convexity 0, although its hull covers the bore.
-//! - The maximum is taken over samples of the surface.
+//! - The maximum is taken over samples of the surface and the middles of cells.
 
-use crate::cell::Cell;
-use crate::skin::Sample;
+use crate::cell::{Cell, Sample};
 use feeler_convex::{ConvexShapeError, Polytope};
 use feeler_geom::{Aabb, P3, V3};
 use std::rc::Rc;
@@ -23,6 +22,10 @@ const MIN_DEPTH: f64 = 0.02;
 /// Smallest cosine between a ray and the normal of a side through which it leaves a hull. A larger value
 /// overestimates distances, a smaller one divides by rounding errors.
 const MIN_EXIT_COS: f64 = 1e-9;
+
+/// Largest cosine between the normals of the two worst samples. A larger value gives two nearly equal
+/// planes for the next cut, a smaller one often only one.
+const DISTINCT_COS: f64 = 0.9;
 
 /// Two sides whose normals differ by less than this count as one. A larger value loosens the hull that is
 /// measured; with a smaller one the same side is tested several times.
@@ -39,8 +42,11 @@ pub(crate) struct Measured {
     pub(crate) convexity: f64,
     /// Sum of the distances of all samples along their normals (mm).
     pub(crate) sum: f64,
-    /// Indices of samples inside the hull, with the distance along their normals (mm).
-    pub(crate) exits: Vec<(u32, f64)>,
+    /// The sample with the largest distance along its normal (mm), and one with a large distance and a
+    /// distinct normal, if there are any.
+    pub(crate) worst: Vec<(Sample, f64)>,
+    /// Indices of samples inside the hull.
+    pub(crate) inside: Vec<u32>,
 }
 
 /// Lengths of a decomposition.
@@ -61,7 +67,14 @@ pub(crate) fn measured(
     lengths: &Lengths,
 ) -> Result<Measured, ConvexShapeError> {
     let points: Vec<P3> = cells.iter().flat_map(|c| c.points.iter().copied()).collect();
-    measured_points(points, samples, among, lengths)
+    let (mut out, sides) = with_sides(points, samples, among, lengths)?;
+    // Cuts may leave a cell without samples inside the hull, so its middle is one, too.
+    for sample in cells.iter().filter_map(|cell| cell.sample()) {
+        if let Some(exit) = exit_distance(&sides, &sample, MIN_DEPTH * lengths.convexity) {
+            out.add(sample, exit);
+        }
+    }
+    Ok(out)
 }
 
 /// Like [`measured`], for the hull of points.
@@ -71,25 +84,59 @@ pub(crate) fn measured_points(
     among: &[u32],
     lengths: &Lengths,
 ) -> Result<Measured, ConvexShapeError> {
+    with_sides(points, samples, among, lengths).map(|(hull, _)| hull)
+}
+
+/// Like [`measured_points`]; also returns the sides of the hull that was measured.
+fn with_sides(
+    points: Vec<P3>,
+    samples: &[Sample],
+    among: &[u32],
+    lengths: &Lengths,
+) -> Result<(Measured, Vec<HalfSpace>), ConvexShapeError> {
     let hull = Polytope::new(&without_duplicates(points, lengths.tol))?;
     let vertices = hull.vertices().to_vec();
     let bounds = Aabb::of_points(&vertices);
     let depth = MIN_DEPTH * lengths.convexity;
     let sides = thick_sides(&hull, depth)?;
     let near = bounds.inflated(depth);
-    let mut out = Measured { vertices, bounds, convexity: 0.0, sum: 0.0, exits: Vec::new() };
+    let mut out =
+        Measured { vertices, bounds, convexity: 0.0, sum: 0.0, worst: Vec::new(), inside: Vec::new() };
     for i in among {
         let sample = &samples[*i as usize];
         if !near.contains(&sample.point) {
             continue;
         }
         if let Some(exit) = exit_distance(&sides, sample, depth) {
-            out.exits.push((*i, exit));
-            out.convexity = out.convexity.max(exit);
-            out.sum += exit;
+            out.inside.push(*i);
+            out.add(*sample, exit);
         }
     }
-    Ok(out)
+    Ok((out, sides))
+}
+
+impl Measured {
+    /// Adds a sample inside the hull with the distance along its normal.
+    fn add(&mut self, sample: Sample, exit: f64) {
+        self.convexity = self.convexity.max(exit);
+        self.sum += exit;
+        let is_distinct = |other: &Sample| other.normal.dot(&sample.normal).abs() < DISTINCT_COS;
+        match self.worst.first() {
+            Some((first, at)) if exit <= *at => {
+                let is_second = self.worst.get(1).is_none_or(|(_, at)| exit > *at);
+                if is_second && is_distinct(first) {
+                    self.worst.truncate(1);
+                    self.worst.push((sample, exit));
+                }
+            }
+            _ => {
+                let second = self.worst.iter().find(|(other, _)| is_distinct(other)).copied();
+                self.worst.clear();
+                self.worst.push((sample, exit));
+                self.worst.extend(second);
+            }
+        }
+    }
 }
 
 /// Points `p` with `normal · p ≤ offset`.

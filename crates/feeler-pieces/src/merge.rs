@@ -1,9 +1,9 @@
 //! Merging of neighbouring groups whose common hull is still convex enough.
 
+use crate::cell::Sample;
 use crate::cut::Group;
 use crate::error::PiecesError;
 use crate::measure::{Lengths, Measured, measured_points};
-use crate::skin::Sample;
 use feeler_geom::{Aabb, P3};
 use std::collections::BinaryHeap;
 
@@ -22,10 +22,12 @@ pub(crate) fn merged<'a>(
     samples: &[Sample],
     lengths: &Lengths,
 ) -> Result<Vec<Group<'a>>, PiecesError> {
+    let middles = groups.iter().flat_map(|group| &group.cells).filter_map(|cell| cell.sample());
+    let samples: Vec<Sample> = samples.iter().copied().chain(middles).collect();
     let mut groups: Vec<Option<Group<'a>>> = groups.into_iter().map(Some).collect();
     let mut queue = BinaryHeap::new();
     for j in 0..groups.len() {
-        add_candidates(&groups, j, samples, lengths, &mut queue)?;
+        add_candidates(&groups, j, &samples, lengths, &mut queue)?;
     }
     while let Some(Candidate { groups: [i, j], hull }) = queue.pop() {
         // Groups of a pair may have been merged with others since the pair was found.
@@ -35,7 +37,7 @@ pub(crate) fn merged<'a>(
         let (Some(a), Some(b)) = (groups[i].take(), groups[j].take()) else { continue };
         let cells = a.cells.into_iter().chain(b.cells).collect();
         groups.push(Some(Group { cells, hull }));
-        add_candidates(&groups, groups.len() - 1, samples, lengths, &mut queue)?;
+        add_candidates(&groups, groups.len() - 1, &samples, lengths, &mut queue)?;
     }
     Ok(groups.into_iter().flatten().collect())
 }

@@ -46,7 +46,11 @@ pub struct Piece {
 }
 
 impl Piece {
-    pub(crate) fn new(points: &[P3], mut sources: Vec<u32>, convexity: f64) -> Result<Self, ConvexShapeError> {
+    pub(crate) fn new(
+        points: &[P3],
+        mut sources: Vec<u32>,
+        convexity: f64,
+    ) -> Result<Self, ConvexShapeError> {
         sources.sort_unstable();
         sources.dedup();
         let hull = Polytope::new(points)?;

@@ -87,8 +87,7 @@ pub(crate) fn corners(rect: &Rect) -> Vec<P2> {
 
 /// Returns the smallest rectangle around points.
 pub(crate) fn bounds(points: &[P2]) -> Rect {
-    let empty =
-        Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
+    let empty = Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
     points.iter().fold(empty, |r, p| Rect {
         u0: r.u0.min(p.x),
         u1: r.u1.max(p.x),

@@ -1,6 +1,6 @@
 //! Cells and samples of the surface of a solid, a grain or a mesh.
 
-use crate::cell::{Cell, width};
+use crate::cell::{Cell, Sample, width};
 use crate::error::PiecesError;
 use crate::polygon::{bounds, convex_polygon, corners, trimmed};
 use feeler_geom::trim::{Side, TrimCells};
@@ -18,15 +18,6 @@ const CELL_SHARE: f64 = 0.5;
 /// Number of samples over the size of a solid. With a larger value measures take longer, with a smaller
 /// one narrow concavities are missed.
 const SAMPLES_PER_SIZE: f64 = 24.0;
-
-/// Point of the surface with its outward normal.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
-    /// The point (mm).
-    pub(crate) point: P3,
-    /// Outward unit normal.
-    pub(crate) normal: V3,
-}
 
 /// Surface of a body, divided into cells, with samples.
 #[derive(Clone, Debug, Default)]
@@ -121,8 +112,7 @@ impl<'a> Skin<'a> {
     fn add_samples(&mut self, patch: &Patch<'_>, rect: &Rect, scale: &Scale) {
         let [along_u, along_v] = lengths(patch.surface, rect);
         let (nu, nv) = (count(along_u, scale.size), count(along_v, scale.size));
-        for (i, j) in (0..=nu).flat_map(|i| (0..=nv).map(move |j| (i, j))) {
-            let (s, t) = (f64::from(i) / f64::from(nu), f64::from(j) / f64::from(nv));
+        for (s, t) in fractions(nu).flat_map(|s| fractions(nv).map(move |t| (s, t))) {
             let uv = P2::new(rect.u0 + s * rect.width(), rect.v0 + t * rect.height());
             if patch.is_inside(uv) {
                 self.push_sample(patch.surface.point(uv), patch.normal(uv));
@@ -180,6 +170,13 @@ fn count(length: f64, size: f64) -> u32 {
     )]
     let n = (SAMPLES_PER_SIZE * length / size).ceil().clamp(2.0, SAMPLES_PER_SIZE) as u32;
     n
+}
+
+/// Fractions of a length at which samples are: both ends, and a point in each of `n` intervals that is not
+/// in its middle, because planes divide cells there.
+fn fractions(n: u32) -> impl Iterator<Item = f64> {
+    let inner = (0..n).map(move |k| (f64::from(k) + 0.38) / f64::from(n));
+    std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0))
 }
 
 /// Divides the rectangle of a face at the borders of the patches of its surface.

@@ -125,7 +125,8 @@ fn torus_has_fewer_pieces_at_larger_convexity() {
 #[test]
 fn pieces_contain_the_surface() {
     let mut rng = SmallRng::seed_from_u64(7);
-    let names = ["plug.step", "bore.step", "stepped-cone.step", "torus.step", "torus-nurbs.step", "wave.step"];
+    let names =
+        ["plug.step", "bore.step", "stepped-cone.step", "torus.step", "torus-nurbs.step", "wave.step"];
     for name in names.into_iter().chain(["perforated-plate.step", "half-cone.step", "void.step"]) {
         let h = solid(name);
         let size = h.nodes[0].obb.radius();
@@ -174,10 +175,11 @@ fn pieces_of_a_mesh_contain_the_surface() {
 #[test]
 fn bounds_do_not_exceed_distances() {
     let mut rng = SmallRng::seed_from_u64(10);
-    let mut hierarchies: Vec<Hierarchy> = ["plug.step", "bore.step", "torus.step", "wave.step", "stepped-seat.step"]
-        .into_iter()
-        .map(solid)
-        .collect();
+    let mut hierarchies: Vec<Hierarchy> =
+        ["plug.step", "bore.step", "torus.step", "wave.step", "stepped-seat.step"]
+            .into_iter()
+            .map(solid)
+            .collect();
     let grain = NurbsGrain::random(5, 8.0, 0.6).expect("a grain");
     hierarchies.push(prepare_grain("grain", grain.surface()).expect("a solid").solids.remove(0));
     let bodies: Vec<(Arc<Body>, Pieces, f64)> = hierarchies
@@ -219,7 +221,8 @@ fn bound_is_near_the_distance_of_convex_bodies() {
 #[test]
 fn results_are_the_same_to_the_bit() {
     let h = solid("plug.step");
-    let points = |p: &Pieces| -> Vec<P3> { p.pieces().iter().flat_map(|p| p.hull.vertices().to_vec()).collect() };
+    let points =
+        |p: &Pieces| -> Vec<P3> { p.pieces().iter().flat_map(|p| p.hull.vertices().to_vec()).collect() };
     let [a, b] = [(); 2].map(|()| points(&pieces_of(&h, 1.0)));
     assert!(!a.is_empty() && a == b, "two runs");
 }
