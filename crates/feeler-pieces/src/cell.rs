@@ -6,8 +6,8 @@ use feeler_geom::trim::TrimCells;
 use feeler_geom::{Frame, Obb, P2, P3, V2, V3};
 use std::rc::Rc;
 
-/// Maximum number of points of a cell; beyond it, the cell is replaced by the vertices of its hull or, if
-/// it is flat, by its box. A larger value makes cuts slower, a smaller one hulls of flat cells looser.
+/// Number of points of a curved cell beyond which inner points are dropped and only edges of the hull are
+/// cut. A larger value makes cuts slower, a smaller one cells.
 const MAX_POINTS: usize = 16;
 
 /// Point of the surface with its outward normal.
@@ -46,8 +46,16 @@ pub(crate) struct Cell<'a> {
     pub(crate) points: Vec<P3>,
     /// Outward normal of the surface near the middle of the part; zero if it is not known.
     pub(crate) normal: V3,
-    /// Data of a part of a plane, which is cut exactly; `None` for other surfaces.
-    planar: Option<Planar<'a>>,
+    shape: Shape<'a>,
+}
+
+/// Data with which a cell is cut.
+#[derive(Clone, Debug)]
+enum Shape<'a> {
+    /// A part of a plane, which is computed again after a cut.
+    Planar(Planar<'a>),
+    /// Edges of the polytope around a part of another surface, as indices of the cell's points.
+    Curved(Vec<[u32; 2]>),
 }
 
 /// A part of a plane: the part of a trimmed domain in a convex polygon.
@@ -62,7 +70,8 @@ struct Planar<'a> {
 impl<'a> Cell<'a> {
     /// Creates a cell of a curved surface from points whose hull contains it.
     pub(crate) fn curved(source: u32, points: Vec<P3>, normal: V3) -> Self {
-        Self { source, points, normal, planar: None }
+        let (points, edges) = hull_edges(points);
+        Self { source, points, normal, shape: Shape::Curved(edges) }
     }
 
     /// Creates the cell of the part of a plane in the convex polygon `window` of its parameters. `tol`
@@ -85,7 +94,8 @@ impl<'a> Cell<'a> {
         let points = polygon.iter().map(|p| frame.point(p.x, p.y, 0.0)).collect();
         // The window shrinks with the part, which keeps its corners few.
         let window = if polygon.len() < 3 { window.to_vec() } else { polygon };
-        Some(Self { source, points, normal, planar: Some(Planar { frame, window, trim }) })
+        let shape = Shape::Planar(Planar { frame, window, trim });
+        Some(Self { source, points, normal, shape })
     }
 
     /// Returns the middle of the cell with its normal. It is a sample of the surface up to the thickness of
@@ -114,11 +124,14 @@ impl<'a> Cell<'a> {
     }
 
     fn split(&self, cut: &Cut) -> [Option<Self>; 2] {
-        let Some(planar) = &self.planar else {
-            return [1.0, -1.0].map(|sign| {
-                let points = clipped_hull(&self.points, cut, sign);
-                Some(Self { points, ..self.clone() })
-            });
+        let planar = match &self.shape {
+            Shape::Planar(planar) => planar,
+            Shape::Curved(edges) => {
+                return [1.0, -1.0].map(|sign| {
+                    let points = clipped_hull(&self.points, edges, cut, sign);
+                    Some(Self::curved(self.source, points, self.normal))
+                });
+            }
         };
         let frame = &planar.frame;
         let normal = V2::new(cut.normal.dot(&frame.x), cut.normal.dot(&frame.y));
@@ -131,32 +144,41 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Returns points whose hull contains the part of the hull of `points` below the plane (`sign` 1) or
-/// above it (−1). Both sides must have points.
-fn clipped_hull(points: &[P3], cut: &Cut, sign: f64) -> Vec<P3> {
-    let heights: Vec<f64> = points.iter().map(|p| sign * cut.height(p)).collect();
-    let mut out: Vec<P3> = Vec::new();
-    for (p, h) in points.iter().zip(&heights) {
-        if *h <= cut.tol {
-            out.push(*p);
-        }
-        if *h < 0.0 {
-            let beyond = points.iter().zip(&heights).filter(|(_, other)| **other > 0.0);
-            out.extend(beyond.map(|(q, other)| p + (q - p) * (h / (h - other))));
-        }
+/// Returns the vertices of the hull of points, with its edges as indices of vertices. Few points are
+/// returned with all pairs of them; many coplanar points, whose hull has no edges, are replaced by their
+/// box.
+fn hull_edges(points: Vec<P3>) -> (Vec<P3>, Vec<[u32; 2]>) {
+    if points.len() <= MAX_POINTS {
+        let count = u32::try_from(points.len()).unwrap_or(u32::MAX);
+        return (points, (0..count).flat_map(|i| (0..i).map(move |j| [j, i])).collect());
     }
-    reduced(out)
+    let hull = Polytope::new(&points).ok().filter(|hull| !hull.facets().is_empty());
+    let Some(hull) = hull else { return hull_edges(Obb::fit(&points).corners().to_vec()) };
+    let mut numbers: Vec<u32> = hull.facets().iter().flatten().copied().collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    // A vertex is always found, because `numbers` lists the corners of all facets.
+    let position = |i: u32| u32::try_from(numbers.binary_search(&i).unwrap_or(0)).unwrap_or(u32::MAX);
+    // Each edge belongs to two facets, once in each direction.
+    let sides = hull.facets().iter().flat_map(|f| [[f[0], f[1]], [f[1], f[2]], [f[2], f[0]]]);
+    let edges = sides.filter(|[i, j]| i < j).map(|side| side.map(position)).collect();
+    (hull.vertices().to_vec(), edges)
 }
 
-/// Returns fewer points with the same hull, or with a slightly larger one if they are coplanar.
-fn reduced(points: Vec<P3>) -> Vec<P3> {
-    if points.len() <= MAX_POINTS {
-        return points;
+/// Returns points whose hull contains the part of a polytope, given by its points and edges, below the
+/// plane (`sign` 1) or above it (−1).
+fn clipped_hull(points: &[P3], edges: &[[u32; 2]], cut: &Cut, sign: f64) -> Vec<P3> {
+    let heights: Vec<f64> = points.iter().map(|p| sign * cut.height(p)).collect();
+    let kept = points.iter().zip(&heights).filter(|(_, h)| **h <= cut.tol);
+    let mut out: Vec<P3> = kept.map(|(p, _)| *p).collect();
+    for edge in edges {
+        let [i, j] = edge.map(|i| i as usize);
+        let (x, y) = (heights[i], heights[j]);
+        if (x < 0.0 && y > 0.0) || (x > 0.0 && y < 0.0) {
+            out.push(points[i] + (points[j] - points[i]) * (x / (x - y)));
+        }
     }
-    match Polytope::new(&points) {
-        Ok(hull) if !hull.facets().is_empty() => hull.vertices().to_vec(),
-        _ => Obb::fit(&points).corners().to_vec(),
-    }
+    out
 }
 
 /// Extents of the parameters of points, as a tolerance scale.

@@ -37,8 +37,8 @@
 //!
 //! The convexity of a piece ([`Piece::convexity`]) is the largest distance from a surface point inside its
 //! hull to the boundary of the hull along the surface's outward normal. It is measured at samples of the
-//! surface: at least three along each parameter of a cell, at most 1/24 of the solid's size apart, and five
-//! on each boundary piece. Containment does not depend on samples.
+//! surface: at least three along each parameter of a cell and along each boundary piece, about 1/24 of the
+//! solid's size apart, and the middle of each cell. Containment does not depend on samples.
 //!
 //! # Source
 //! DIST §3.3.2, (3.10) to (3.12). The thesis decomposes triangle meshes by an external method. Here planes

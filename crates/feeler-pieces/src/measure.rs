@@ -27,6 +27,14 @@ const MIN_EXIT_COS: f64 = 1e-9;
 /// planes for the next cut, a smaller one often only one.
 const DISTINCT_COS: f64 = 0.9;
 
+/// Area of a facet relative to its longest side, squared, from which its corners give the offset of its
+/// side. With a larger value more sides are compared with all vertices, with a smaller one rounding matters.
+const MIN_SHAPE: f64 = 1e-4;
+
+/// Number of recent sides with which a side is compared. A larger value takes longer, with a smaller one
+/// more sides are tested twice.
+const MAX_COMPARED: usize = 32;
+
 /// Two sides whose normals differ by less than this count as one. A larger value loosens the hull that is
 /// measured; with a smaller one the same side is tested several times.
 const SAME_SIDE: f64 = 1e-12;
@@ -203,19 +211,28 @@ fn plane_normal(points: &[P3]) -> Option<V3> {
     widest.try_normalize(0.0)
 }
 
-/// Half-spaces whose intersection contains a hull: one for each facet that is large enough for a
-/// normal. Offsets are those of the farthest vertices, so that inexact normals only loosen the sides.
+/// Half-spaces whose intersection contains a hull up to rounding: one for each facet that is large enough
+/// for a normal. The offset of a narrow facet, whose normal is inexact, is that of the farthest vertex, so
+/// that the side is only looser.
 fn sides(hull: &Polytope) -> Vec<HalfSpace> {
     let vertices = hull.vertices();
     let mut out: Vec<HalfSpace> = Vec::new();
     for facet in hull.facets() {
         let corners = facet.map(|i| feeler_convex::Support::numbered(hull, i));
         let [Some(a), Some(b), Some(c)] = corners else { continue };
-        let Some(normal) = (b - a).cross(&(c - a)).try_normalize(f64::MIN_POSITIVE) else { continue };
-        if out.iter().any(|side| side.normal.dot(&normal) > 1.0 - SAME_SIDE) {
+        let cross = (b - a).cross(&(c - a));
+        let Some(normal) = cross.try_normalize(f64::MIN_POSITIVE) else { continue };
+        let recent = out.iter().rev().take(MAX_COMPARED);
+        if recent.into_iter().any(|side| side.normal.dot(&normal) > 1.0 - SAME_SIDE) {
             continue;
         }
-        let offset = vertices.iter().map(|p| p.coords.dot(&normal)).fold(f64::NEG_INFINITY, f64::max);
+        let longest = (b - a).norm_squared().max((c - b).norm_squared()).max((a - c).norm_squared());
+        let height = |p: &P3| p.coords.dot(&normal);
+        let offset = if cross.norm() > MIN_SHAPE * longest {
+            height(&a).max(height(&b)).max(height(&c))
+        } else {
+            vertices.iter().map(height).fold(f64::NEG_INFINITY, f64::max)
+        };
         out.push(HalfSpace { normal, offset });
     }
     out

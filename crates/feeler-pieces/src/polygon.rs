@@ -12,6 +12,10 @@ const CORNER_NUDGE: f64 = 1e-10;
 /// clipped. With a larger value hulls are tighter, with a smaller one faster.
 const PARTS: u32 = 8;
 
+/// Largest distance of control points from the chord, relative to the window, at which a boundary piece is
+/// not divided. With a larger value hulls are looser, with a smaller one trims of many pieces take longer.
+const MAX_BEND: f64 = 1e-3;
+
 /// Points `p` with `normal · p ≤ offset`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HalfPlane {
@@ -145,9 +149,17 @@ fn add_boundary(piece: &TrimPiece, rect: &Rect, sides: &[HalfPlane], points: &mu
     if sides.iter().any(|side| !piece.control.iter().any(|p| side.is_inside(p))) {
         return;
     }
-    let parts = if is_straight(piece) { 1 } else { PARTS };
+    if sides.iter().any(|side| piece.control.iter().all(|p| side.excess(p) > side.tol)) {
+        return;
+    }
+    let is_short = bend(piece) <= MAX_BEND * rect.width().max(rect.height());
+    let parts = if is_short { 1 } else { PARTS };
     for k in 0..parts {
         let part = piece.part(f64::from(k) / f64::from(parts), f64::from(k + 1) / f64::from(parts));
+        if sides.iter().all(|side| part.control.iter().all(|p| side.excess(p) <= side.tol)) {
+            points.extend(part.control);
+            continue;
+        }
         let mut polygon = convex_polygon(&part.control);
         for side in sides {
             // The part may touch the side although the piece does not.
@@ -167,12 +179,14 @@ fn clipped_or_touching(polygon: &[P2], half: &HalfPlane) -> Vec<P2> {
     }
 }
 
-/// Whether the inner control points are on the chord, up to rounding.
-fn is_straight(piece: &TrimPiece) -> bool {
+/// Largest distance of the inner control points from the chord.
+fn bend(piece: &TrimPiece) -> f64 {
     let [a, b, c, d] = piece.control;
     let chord = d - a;
-    let off = |p: P2| (p - a).perp(&chord).abs();
-    off(b).max(off(c)) <= 1e-13 * chord.norm_squared()
+    let off = |p: P2| (p - a).perp(&chord).abs() / chord.norm();
+    let off = off(b).max(off(c));
+    // A piece whose ends coincide has no chord.
+    if off.is_nan() { f64::INFINITY } else { off }
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl<'a> Skin<'a> {
         } else {
             self.add_curved(patch, scale)?;
         }
-        self.add_boundary_samples(patch);
+        self.add_boundary_samples(patch, scale);
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl<'a> Skin<'a> {
     /// trims.
     fn add_curved(&mut self, patch: &Patch<'a>, scale: &Scale) -> Result<(), PiecesError> {
         let max_thickness = CELL_SHARE * scale.convexity;
-        let mut open = grid(patch);
+        let mut open = vec![patch.rect];
         while let Some(rect) = open.pop() {
             let Some(rect) = tightened(patch, &rect) else { continue };
             let points = patch.surface.hull_points(&rect);
@@ -121,9 +121,11 @@ impl<'a> Skin<'a> {
     }
 
     /// Appends samples on the trims of a face.
-    fn add_boundary_samples(&mut self, patch: &Patch<'_>) {
+    fn add_boundary_samples(&mut self, patch: &Patch<'_>, scale: &Scale) {
         for piece in patch.trim.iter().flat_map(|trim| &trim.pieces) {
-            for uv in [0.0, 0.25, 0.5, 0.75, 1.0].map(|t| piece.eval(t)) {
+            let ends = [piece.start(), piece.end()].map(|uv| patch.surface.point(uv));
+            for t in fractions(count((ends[1] - ends[0]).norm(), scale.size)) {
+                let uv = piece.eval(t);
                 self.push_sample(patch.surface.point(uv), patch.normal(uv));
             }
         }
@@ -168,7 +170,7 @@ fn count(length: f64, size: f64) -> u32 {
         clippy::cast_sign_loss,
         reason = "the value is clamped to a small positive range"
     )]
-    let n = (SAMPLES_PER_SIZE * length / size).ceil().clamp(2.0, SAMPLES_PER_SIZE) as u32;
+    let n = (SAMPLES_PER_SIZE * length / size).ceil().clamp(1.0, SAMPLES_PER_SIZE) as u32;
     n
 }
 
@@ -177,18 +179,6 @@ fn count(length: f64, size: f64) -> u32 {
 fn fractions(n: u32) -> impl Iterator<Item = f64> {
     let inner = (0..n).map(move |k| (f64::from(k) + 0.38) / f64::from(n));
     std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0))
-}
-
-/// Divides the rectangle of a face at the borders of the patches of its surface.
-fn grid(patch: &Patch<'_>) -> Vec<Rect> {
-    let (us, vs) = patch.surface.breaks(&patch.rect);
-    let closed = |lo: f64, inner: Vec<f64>, hi: f64| -> Vec<f64> {
-        std::iter::once(lo).chain(inner).chain(std::iter::once(hi)).collect()
-    };
-    let us = closed(patch.rect.u0, us, patch.rect.u1);
-    let vs = closed(patch.rect.v0, vs, patch.rect.v1);
-    let pairs = us.windows(2).flat_map(|u| vs.windows(2).map(move |v| (u, v)));
-    pairs.map(|(u, v)| Rect { u0: u[0], u1: u[1], v0: v[0], v1: v[1] }).collect()
 }
 
 /// Returns the smallest rectangle that contains the part of a face in a rectangle; `None` if it is empty.

@@ -6,7 +6,9 @@ use feeler_geom::{P2, P3, Pose, V3};
 use feeler_grains::nurbs::NurbsGrain;
 use feeler_hierarchy::Hierarchy;
 use feeler_import::{MeshOptions, prepare_grain, prepare_mesh, prepare_step};
-use feeler_pieces::{Pieces, PiecesError, PiecesOptions, TriangleMesh, decompose, distance_bound};
+use feeler_pieces::{
+    Pieces, PiecesError, PiecesOptions, TriangleMesh, decompose, distance_bound, hull_quality,
+};
 use feeler_runtime::{Body, ContactPair, QueryOptions};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -120,6 +122,50 @@ fn torus_has_fewer_pieces_at_larger_convexity() {
     let options = PiecesOptions { max_pieces: 5, ..PiecesOptions::with_convexity(0.5) };
     let few = decompose(&h, &options).expect("pieces");
     assert!(few.len() <= 5 && few.convexity() > 0.5, "{} pieces of {} mm", few.len(), few.convexity());
+}
+
+/// A plate of thickness 2 with a square hole of width 2 in the middle is four bars.
+#[test]
+fn hole_stays_open() {
+    let ring = |half: f64, z: f64| {
+        [(-half, -half), (half, -half), (half, half), (-half, half)].map(|(x, y)| P3::new(x, y, z))
+    };
+    let points: Vec<P3> = [(5.0, 0.0), (1.0, 0.0), (5.0, 2.0), (1.0, 2.0)].map(|(h, z)| ring(h, z)).concat();
+    let mut triangles = Vec::new();
+    for k in 0..4_u32 {
+        let n = (k + 1) % 4;
+        let (outer, inner, above, hole) = ([k, n], [k + 4, n + 4], [k + 8, n + 8], [k + 12, n + 12]);
+        let quads = [
+            [outer[1], outer[0], inner[0], inner[1]],
+            [above[0], above[1], hole[1], hole[0]],
+            [outer[0], outer[1], above[1], above[0]],
+            [inner[1], inner[0], hole[0], hole[1]],
+        ];
+        for [a, b, c, d] in quads {
+            triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    let mesh = TriangleMesh { points: &points, triangles: &triangles };
+    let pieces = decompose(&mesh, &PiecesOptions::with_convexity(0.1)).expect("pieces");
+    assert_eq!(pieces.len(), 4, "bars around the hole");
+    let corners = [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1)];
+    let corners = corners.map(|(x, y, z)| P3::new(x, y, z + 1.0));
+    let tip = TriangleMesh { points: &corners, triangles: &[[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]] };
+    let tip = decompose(&tip, &PiecesOptions::with_convexity(0.1)).expect("pieces");
+    let bound = distance_bound(&pieces, &tip, &Pose::identity());
+    assert!((bound - 0.9).abs() < 1e-6, "{bound} from the tip in the middle of the hole to its wall");
+}
+
+#[test]
+fn quality_of_given_hulls() {
+    let (points, triangles) = l_prism();
+    let mesh = TriangleMesh { points: &points, triangles: &triangles };
+    let options = PiecesOptions::with_convexity(0.1);
+    let whole = hull_quality(&mesh, &[points.clone()], &options).expect("a quality");
+    assert!((whole.convexity - 2.0).abs() < 0.01 && whole.uncovered < 1e-12, "{whole:?}");
+    let lower: Vec<P3> = points.iter().filter(|p| p.y < 2.0).copied().collect();
+    let half = hull_quality(&mesh, &[lower], &options).expect("a quality");
+    assert!(half.convexity <= 0.0 && (half.uncovered - 5.0_f64.sqrt()).abs() < 1e-12, "{half:?}");
 }
 
 #[test]
