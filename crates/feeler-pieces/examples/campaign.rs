@@ -62,7 +62,7 @@ fn main() {
     let mut counts = Counts::default();
     for number in 0..pairs {
         compare(&solids, number, &mut rng, &mut counts);
-        if (number + 1) % (pairs / 10).max(1) == 0 {
+        if (number + 1).is_multiple_of((pairs / 10).max(1)) {
             report(number + 1, &counts);
         }
     }
@@ -92,8 +92,8 @@ fn prepared(path: &Path) -> Option<Solid> {
     let (faces, seconds) = (hierarchy.faces.len(), start.elapsed().as_secs_f64());
     let vertices: usize = pieces.pieces().iter().map(|p| p.hull.vertices().len()).sum();
     println!(
-        "{name}: {faces} faces, size {size:.1} mm: {} pieces with {vertices} vertices, convexity {:.4} of the \
-         size, allowance {:.1e} mm, {seconds:.2} s",
+        "{name}: {faces} faces, size {size:.1} mm: {} pieces with {vertices} vertices, convexity {:.4} of \
+         the size, allowance {:.1e} mm, {seconds:.2} s",
         pieces.len(),
         pieces.convexity() / size,
         pieces.allowance(),
@@ -144,7 +144,7 @@ fn compare(solids: &[Solid], number: u64, rng: &mut SmallRng, counts: &mut Count
         }
         Ok(()) => {}
     }
-    if number % EXACT_EVERY == 0 {
+    if number.is_multiple_of(EXACT_EVERY) {
         compare_exactly(&pair, bound, &pose, counts);
     }
 }
@@ -173,8 +173,8 @@ fn report(pairs: u64, counts: &Counts) {
     #[expect(clippy::cast_precision_loss, reason = "numbers of pairs are far below 2^53")]
     let microseconds = |seconds: f64, n: u64| 1e6 * seconds / n.max(1) as f64;
     println!(
-        "{pairs} pairs, {} apart: {} wrong, {} failed; {} exact distances, of which bounds are {:.1} %; {:.1} µs \
-         per bound, {:.1} µs per query",
+        "{pairs} pairs, {} apart: {} wrong, {} failed; {} exact distances, of which bounds are {:.1} %; \
+         {:.1} µs per bound, {:.1} µs per query",
         counts.apart,
         counts.wrong,
         counts.failed,

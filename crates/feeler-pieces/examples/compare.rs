@@ -42,12 +42,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quality = hull_quality(&mesh, &hulls, &options)?;
     let volumes: f64 = hulls.iter().filter_map(|h| Polytope::new(h).ok()).map(|h| volume(&h)).sum();
     let of_mesh: f64 = body.triangles.iter().map(|t| signed(t.map(|i| body.points[i as usize]))).sum();
+    let (pieces, ratio) = (hulls.len(), volumes / of_mesh);
+    let (convexity, uncovered) = (quality.convexity, quality.uncovered);
     println!(
-        "{{\"pieces\": {}, \"convexity\": {}, \"uncovered\": {}, \"volume_ratio\": {}, \"seconds\": {seconds}}}",
-        hulls.len(),
-        quality.convexity,
-        quality.uncovered,
-        volumes / of_mesh,
+        "{{\"pieces\": {pieces}, \"convexity\": {convexity}, \"uncovered\": {uncovered}, \
+         \"volume_ratio\": {ratio}, \"seconds\": {seconds}}}"
     );
     Ok(())
 }

@@ -7,14 +7,14 @@ use feeler_geom::{Aabb, Obb, P3};
 /// Options of [`decompose`](crate::decompose).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PiecesOptions {
-    /// Requested convexity ε_c of each piece (mm); see [`Piece::convexity`].
+    /// Requested convexity of each piece (mm); see [`Piece::convexity`].
     pub convexity: f64,
     /// Maximum number of pieces. If it is reached, pieces exceed the requested convexity.
     pub max_pieces: usize,
 }
 
 impl PiecesOptions {
-    /// Creates options with the convexity ε_c (mm) and at most 10,000 pieces.
+    /// Creates options with the convexity (mm) and at most 10,000 pieces.
     #[must_use]
     pub const fn with_convexity(convexity: f64) -> Self {
         Self { convexity, max_pieces: 10_000 }

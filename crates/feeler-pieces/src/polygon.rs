@@ -115,8 +115,8 @@ fn sides(polygon: &[P2], tol: f64) -> Vec<HalfPlane> {
 /// Computes a convex polygon that contains the part of a trimmed domain inside the convex polygon
 /// `window`, up to the tolerance `tol` of parameters; it lies inside the window. It is the hull of the
 /// boundary inside the window and of the window's corners inside the domain: the part's other points
-/// are not extreme. Boundary pieces that only touch a side of the window are not contained; they belong to the
-/// window on the other side. The result is empty if the domain does not reach into the window.
+/// are not extreme. Boundary pieces that only touch a side of the window are not contained; they belong
+/// to the window on the other side. The result is empty if the domain does not reach into the window.
 pub(crate) fn trimmed(trim: &TrimCells, window: &[P2], tol: f64) -> Vec<P2> {
     if window.len() < 3 {
         return Vec::new();

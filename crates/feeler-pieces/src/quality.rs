@@ -13,8 +13,8 @@ use feeler_geom::P3;
 pub struct HullQuality {
     /// Largest convexity of a hull (mm), as in [`Piece::convexity`](crate::Piece::convexity).
     pub convexity: f64,
-    /// Largest distance (mm) of a sample of the mesh from the nearest hull. If it is not zero, distances
-    /// of the hulls are no lower bounds.
+    /// Largest distance (mm) of a sample of the mesh from the nearest hull. Distances of the hulls can exceed
+    /// those of the surface by it.
     pub uncovered: f64,
 }
 

@@ -218,7 +218,8 @@ fn halves(patch: &Patch<'_>, rect: &Rect, is_thin: bool) -> [Rect; 2] {
     let (u, v) = if is_thin { (along_v, along_u) } else { (thickest(&in_u), thickest(&in_v)) };
     // Halving along a parameter without length makes no progress.
     let prefers_u = u < v || (u <= v && along_u >= along_v);
-    if (prefers_u && along_u > 0.0) || !(along_v > 0.0) { in_u } else { in_v }
+    let is_line = along_v <= 0.0;
+    if is_line || (prefers_u && along_u > 0.0) { in_u } else { in_v }
 }
 
 /// Lengths (mm) of a surface along u and v through the middle of a rectangle, by chords.

@@ -161,7 +161,7 @@ fn quality_of_given_hulls() {
     let (points, triangles) = l_prism();
     let mesh = TriangleMesh { points: &points, triangles: &triangles };
     let options = PiecesOptions::with_convexity(0.1);
-    let whole = hull_quality(&mesh, &[points.clone()], &options).expect("a quality");
+    let whole = hull_quality(&mesh, std::slice::from_ref(&points), &options).expect("a quality");
     assert!((whole.convexity - 2.0).abs() < 0.01 && whole.uncovered < 1e-12, "{whole:?}");
     let lower: Vec<P3> = points.iter().filter(|p| p.y < 2.0).copied().collect();
     let half = hull_quality(&mesh, &[lower], &options).expect("a quality");
