@@ -1,12 +1,12 @@
-"""Compares convex pieces of feeler with those of CoACD, and with hulls of VHACD, on meshes of STEP files.
+"""Compares convex pieces of feeler with those of CoACD or VHACD on meshes of STEP files.
 
     pip install coacd numpy
     cargo build --release -p feeler-cli; cargo build --release -p feeler-pieces --example compare
     python tools/oracle/convex_pieces.py FEELER COMPARE FILE.step... [--threshold T] [--vhacd PROGRAM]
 
-FEELER is the program `feeler`, COMPARE the example. For each file, CoACD decomposes a mesh of the first solid. The
-example measures its hulls, and decomposes the same mesh with the measured convexity. PROGRAM is the program `vhacd` of
-feeler-benches, which writes the hulls of a mesh. All convexities are measured by the example, relative to the size.
+FEELER is the program `feeler`, COMPARE the example. For each file, CoACD decomposes a mesh of the first solid, or VHACD:
+PROGRAM is the program `vhacd` of feeler-benches, which writes the hulls of a mesh. The example measures these hulls, and
+decomposes the same mesh with the measured convexity. Convexities are relative to the size.
 """
 
 import argparse
@@ -93,18 +93,14 @@ def compare(args, file, folder):
     write_obj(mesh, [(points, triangles)])
     name = f"{file.stem} ({len(triangles)})"
     start = time.perf_counter()
-    parts = coacd.run_coacd(coacd.Mesh(points, triangles), threshold=args.threshold)
-    seconds = time.perf_counter() - start
-    write_obj(hulls, parts)
-    theirs = measured(args.compare, mesh, args.threshold * size, hulls)
-    row(name, "CoACD", theirs, size, seconds)
-    convexity = theirs["convexity"]
     if args.vhacd:
-        start = time.perf_counter()
         subprocess.run([args.vhacd, str(mesh), str(hulls)], check=True)
-        seconds = time.perf_counter() - start
-        row(name, "VHACD", measured(args.compare, mesh, convexity, hulls), size, seconds)
-    ours = measured(args.compare, mesh, convexity)
+    else:
+        write_obj(hulls, coacd.run_coacd(coacd.Mesh(points, triangles), threshold=args.threshold))
+    seconds = time.perf_counter() - start
+    theirs = measured(args.compare, mesh, args.threshold * size, hulls)
+    row(name, "VHACD" if args.vhacd else "CoACD", theirs, size, seconds)
+    ours = measured(args.compare, mesh, theirs["convexity"])
     row(name, "feeler", ours, size, ours["seconds"])
 
 

@@ -3,6 +3,7 @@
 use crate::cell::{Cell, Sample, width};
 use crate::error::PiecesError;
 use crate::polygon::{bounds, convex_polygon, corners, trimmed};
+use feeler_convex::ConvexShapeError;
 use feeler_geom::trim::{Side, TrimCells};
 use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3};
 use std::rc::Rc;
@@ -91,6 +92,10 @@ impl<'a> Skin<'a> {
         while let Some(rect) = open.pop() {
             let Some(rect) = tightened(patch, &rect) else { continue };
             let points = patch.surface.hull_points(&rect);
+            if points.is_empty() {
+                // Control points with such weights do not bound the surface.
+                return Err(PiecesError::Hull(ConvexShapeError::Weight));
+            }
             let extent = Aabb::of_points(&points).diagonal();
             let is_thin = thickness(patch, &rect) <= max_thickness;
             if is_thin && follows_trims(patch, &rect, max_thickness) || extent <= max_thickness {
