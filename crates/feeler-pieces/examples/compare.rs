@@ -5,7 +5,7 @@
 //! ```
 //!
 //! With hulls, made by another program, these are measured instead; each object (`o`) of the file is the
-//! points of one hull. `tools/oracle/convex_pieces.py` runs this program on hulls of CoACD.
+//! points of one hull. `tools/oracle/convex_pieces.py` does so for two programs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
