@@ -114,7 +114,7 @@ impl Pieces {
         self.pieces.len()
     }
 
-    /// Returns whether there are no pieces.
+    /// Returns whether the list of pieces is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
