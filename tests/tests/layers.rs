@@ -321,7 +321,7 @@ const LAYERS: [&[&str]; 14] = [
 const MAX_DEPENDENCIES: usize = 85;
 
 /// Crates that a crate must not use, as in the code map.
-const NEVER: [(&str, &[&str]); 20] = [
+const NEVER: [(&str, &[&str]); 21] = [
     ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-convex", &["brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-brep", &["step", "hierarchy", "prepare", "runtime", "cli"]),
@@ -338,6 +338,7 @@ const NEVER: [(&str, &[&str]); 20] = [
     ("feeler-particles", &["brep", "step", "prepare", "import", "dynamics", "curves", "cli"]),
     ("feeler-dynamics", &["brep", "step", "prepare", "import", "cli"]),
     ("feeler-deformable", &["brep", "step", "prepare", "import", "runtime", "hierarchy", "dynamics", "cli"]),
+    ("feeler-pieces", &["brep", "step", "prepare", "import", "runtime", "dynamics", "particles", "cli"]),
     ("feeler-rapier", &["brep", "step", "prepare", "import", "dynamics", "cli"]),
     ("feeler-import", &["assembly", "runtime", "cli"]),
     ("feeler", &["brep", "step", "prepare", "cli"]),

@@ -39,6 +39,7 @@ PARTS = {
         "docs/GRAINS.md",
         "docs/NURBS.md",
         "docs/DEFORMABLE.md",
+        "docs/PIECES.md",
         "docs/TESSELLATIONS.md",
     ],
     "Reference": [

@@ -148,6 +148,9 @@ pub use feeler_import::{
 };
 /// Particles and their contacts with walls.
 pub use feeler_particles as particles;
+/// Convex pieces that contain the surfaces of solids, grains and meshes, and lower bounds of distances.
+#[cfg(feature = "pieces")]
+pub use feeler_pieces as pieces;
 /// Simulations in which grains are poured into walls whose shapes come from CAD files.
 #[cfg(feature = "pour")]
 pub use feeler_pour as pour;
