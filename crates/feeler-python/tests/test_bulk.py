@@ -5,6 +5,7 @@ import doctest
 import importlib.util
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,29 @@ def test_points_against_closed_forms(name):
     assert np.linalg.norm(found["normal"], axis=1) == pytest.approx(1)
     assert found["point"] + found["normal"] * distances[:, None] == pytest.approx(points, abs=1e-6)
     assert solid.signed_distance(found["point"]) == pytest.approx(0, abs=1e-9)
+
+
+def test_nearest_points_beside_the_poles_of_a_spline_surface():
+    """An ellipsoid as one NURBS face: control points of a sphere of radius 10, scaled along the axes."""
+    axes = np.array([16.0, 10.0, 7.0])
+
+    def scaled(match):
+        values = [float(v) * float(a) / 10 for v, a in zip(match.group(2).split(","), axes, strict=True)]
+        return f"{match.group(1)}{values})".replace("[", "").replace("]", "").replace("e", "E")
+
+    text = re.sub(r"(CARTESIAN_POINT\('[^']*',\()([^()]*)\)", scaled, (DATA / "sphere-nurbs.step").read_text())
+    solid = feeler.prepare_bytes(text.encode(), "ellipsoid.step").body()
+    # Footpoints near both poles, from there along the normal: no curvature exceeds 16 / 49.
+    rng = np.random.default_rng(55)
+    n = 20_000
+    feet = np.stack([*(0.05 * rng.normal(size=(2, n))), np.tile([1.0, -1.0], n // 2)], axis=1)
+    feet = axes * feet / np.linalg.norm(feet, axis=1)[:, None]
+    normals = feet / axes**2
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    distances = rng.uniform(-49 / 16, 5, n)
+    found = solid.nearest(feet + distances[:, None] * normals)
+    assert found["signed_distance"] == pytest.approx(distances, abs=1e-9)
+    assert found["point"] == pytest.approx(feet, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["cone", "half-cone", "loft", "wave", "socket", "perforated-plate", "void", "torus-nurbs"])
@@ -280,6 +304,11 @@ def test_forms_of_poses_and_many_pairs():
     # Opposite motion of A; a single pose.
     assert pairs[1].distances(poses_a=-shifts, d_max=5) == pytest.approx(expected)
     assert pairs[1].distances(poses_b=shifts[0], d_max=5).tolist() == expected[:1].tolist()
+    # Ranges from less than the distance to far more.
+    for d_max in (1.5, 15, 1e4):
+        expected_here = np.where(expected <= d_max, expected, math.inf)
+        expected_here[3] = np.sqrt(2700) - 20 if d_max > 40 else math.inf
+        assert pairs[1].distances(poses_b=rows, d_max=d_max) == pytest.approx(expected_here)
     assert len(pairs[1].distances(poses_b=np.empty((0, 7)))) == 0
     table = feeler.distances(pairs, poses_b=rows, d_max=5)
     assert table.shape == (3, 4)
