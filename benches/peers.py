@@ -35,7 +35,7 @@ import feeler
 
 SLACK = 1e-7
 """Rounding of triangle libraries, as a fraction of the size."""
-FIRST_BATCH = 8
+FIRST_BATCH = 1
 IMPACT_POSES = 1000
 """Number of poses of a motion at which python-fcl looks for a collision."""
 
@@ -302,7 +302,7 @@ def impacts(mesh):
     a, b = (fcl.CollisionObject(mesh.fcl, fcl.Transform()) for _ in range(2))
     request = fcl.ContinuousCollisionRequest(
         num_max_iterations=IMPACT_POSES,
-        ccd_motion_type=fcl.CCDMotionType.CCDM_LINEAR,
+        ccd_motion_type=fcl.CCDMotionType.CCDM_TRANS,
         ccd_solver_type=fcl.CCDSolverType.CCDC_NAIVE,
     )
 
