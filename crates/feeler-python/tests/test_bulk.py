@@ -5,6 +5,7 @@ import doctest
 import importlib.util
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,52 @@ def test_points_against_closed_forms(name):
     assert np.linalg.norm(found["normal"], axis=1) == pytest.approx(1)
     assert found["point"] + found["normal"] * distances[:, None] == pytest.approx(points, abs=1e-6)
     assert solid.signed_distance(found["point"]) == pytest.approx(0, abs=1e-9)
+
+
+SEMI_AXES = np.array([16.0, 10.0, 7.0])
+
+
+def ellipsoid():
+    """An ellipsoid as one NURBS face: control points of a sphere of radius 10, scaled along the axes."""
+
+    def scaled(match):
+        values = [float(v) * float(a) / 10 for v, a in zip(match.group(2).split(","), SEMI_AXES, strict=True)]
+        return match.group(1) + ",".join(f"{v!r}".replace("e", "E") for v in values) + ")"
+
+    text = re.sub(r"(CARTESIAN_POINT\('[^']*',\()([^()]*)\)", scaled, (DATA / "sphere-nurbs.step").read_text())
+    return feeler.prepare_bytes(text.encode(), "ellipsoid.step").body()
+
+
+def ellipsoid_distance(points):
+    """Signed distance, by bisection of the equation for the multiplier of the footpoint."""
+    y, squares = np.abs(points), SEMI_AXES**2
+    low = np.max(SEMI_AXES * y - squares, axis=1)
+    high = np.linalg.norm(SEMI_AXES * y, axis=1) - squares.min()
+    for _ in range(120):
+        middle = (low + high) / 2
+        above = np.sum((SEMI_AXES * y / (middle[:, None] + squares)) ** 2, axis=1) > 1
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    feet = squares * y / (((low + high) / 2)[:, None] + squares)
+    return np.where(np.sum((y / SEMI_AXES) ** 2, axis=1) < 1, -1, 1) * np.linalg.norm(y - feet, axis=1)
+
+
+def test_distances_from_an_ellipsoid_with_poles():
+    solid = ellipsoid()
+    points = np.random.default_rng(1).uniform(-1.2 * SEMI_AXES, 1.2 * SEMI_AXES, (100_000, 3))
+    assert np.abs(solid.signed_distance(points) - ellipsoid_distance(points)).max() <= 1e-9
+
+
+@pytest.mark.xfail(strict=True, reason="59 of 20,000 footpoints within a twentieth of the size of a pole are not found")
+def test_distances_of_points_close_to_the_poles_of_an_ellipsoid():
+    solid, rng = ellipsoid(), np.random.default_rng(55)
+    n = 20_000
+    # Footpoints near the poles, from there along the normal, up to the smallest radius of curvature inside.
+    close = np.stack([*(0.05 * rng.normal(size=(2, n))), np.tile([1.0, -1.0], n // 2)], axis=1)
+    feet = SEMI_AXES * close / np.linalg.norm(close, axis=1)[:, None]
+    normals = feet / SEMI_AXES**2
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    distances = rng.uniform(-49 / 16, 5, n)
+    assert np.abs(solid.signed_distance(feet + distances[:, None] * normals) - distances).max() <= 1e-9
 
 
 @pytest.mark.parametrize("name", ["cone", "half-cone", "loft", "wave", "socket", "perforated-plate", "void", "torus-nurbs"])
@@ -280,6 +327,11 @@ def test_forms_of_poses_and_many_pairs():
     # Opposite motion of A; a single pose.
     assert pairs[1].distances(poses_a=-shifts, d_max=5) == pytest.approx(expected)
     assert pairs[1].distances(poses_b=shifts[0], d_max=5).tolist() == expected[:1].tolist()
+    # Ranges from less than the distance to far more.
+    for d_max in (1.5, 15, 1e4):
+        expected_here = np.where(expected <= d_max, expected, math.inf)
+        expected_here[3] = np.sqrt(2700) - 20 if d_max > 40 else math.inf
+        assert pairs[1].distances(poses_b=rows, d_max=d_max) == pytest.approx(expected_here)
     assert len(pairs[1].distances(poses_b=np.empty((0, 7)))) == 0
     table = feeler.distances(pairs, poses_b=rows, d_max=5)
     assert table.shape == (3, 4)

@@ -567,8 +567,9 @@ class ContactPair:
         poses_a, poses_b: poses of the bodies; for poses of B in A's frame, give poses_b alone. Options are those of
         query, except that `parallel` has no effect: the poses are distributed among the threads.
 
-        Each result has the bits of the query of a new pair, however many threads compute it. The results of the pair
-        itself (contacts, verdict) do not change. Raises QueryError with the index of the first invalid pose.
+        Each result is that of a new pair, with the same bits however many threads compute it. Minima much farther away
+        than the smallest one are not computed, so that a large d_max costs little. The results of the pair itself
+        (contacts, verdict) do not change. Raises QueryError with the index of the first invalid pose.
 
         >>> ball = feeler.prepare_step("data/sphere.step").body()
         >>> pair = feeler.ContactPair(ball, ball)

@@ -167,10 +167,57 @@ pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     best.1
 }
 
-/// Parameters in `rect` of the smallest distance from `p`, by Newton's method. Where a step leads out of
-/// the rectangle, the method continues along the side. Areas are so flat that a start at the nearest
-/// grid point leads to the nearest point.
+/// Number of directions from a pole in which a smaller distance is searched. A larger value is slower; with a
+/// smaller one, Newton's method starts farther from the minimum.
+const POLE_DIRECTIONS: usize = 9;
+/// Largest ratio of the lengths of a side and of the lines across it for which the side counts as a single
+/// point. With a larger value, short sides are searched in vain; a smaller one misses poles that have rounding
+/// errors.
+const POLE_RATIO: f64 = 1e-9;
+
+/// Parameters in `rect` of the smallest distance from `p`. Areas are so flat that a start at the nearest grid
+/// point leads to the nearest point, unless Newton's method ends at a pole, where the parameter along the
+/// side has no effect.
 fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
+    let (distance, found) = newton(surface, rect, start, p);
+    let beside = start_beside_pole(surface, rect, found, p);
+    let other = beside.map(|start| newton(surface, rect, start, p)).filter(|(near, _)| *near < distance);
+    other.map_or(found, |(_, uv)| uv)
+}
+
+/// Start of a descent from a pole, in the direction in which the distance from `p` decreases fastest. `None` if
+/// `uv` is not at a pole or the distance does not decrease from there.
+fn start_beside_pole(surface: &Surface, rect: &Rect, uv: P2, p: &P3) -> Option<P2> {
+    let (lo, hi) = ([rect.u0, rect.v0], [rect.u1, rect.v1]);
+    let size = [rect.width(), rect.height()];
+    let on_side = |k: usize| uv[k] <= lo[k] || uv[k] >= hi[k];
+    if !on_side(0) && !on_side(1) {
+        return None;
+    }
+    let d = surface.derivs(uv);
+    let lengths = [d.du.norm() * size[0], d.dv.norm() * size[1]];
+    // Parameter across the side.
+    let across = (0..2).find(|&k| on_side(k) && lengths[1 - k] <= POLE_RATIO * lengths[k])?;
+    let inwards = if uv[across] <= lo[across] { 1.0 } else { -1.0 };
+    let mut best: (f64, Option<P2>) = (0.0, None);
+    for i in 0..POLE_DIRECTIONS {
+        let mut at = uv;
+        at[1 - across] = lo[1 - across] + size[1 - across] * i as f64 / (POLE_DIRECTIONS - 1) as f64;
+        let d = surface.derivs(at);
+        let line = if across == 0 { d.du } else { d.dv };
+        let (speed, slope) = (line.norm(), inwards * (d.p - p).dot(&line) / line.norm());
+        if slope < best.0 {
+            // In a plane, the nearest point is at this distance from the pole.
+            at[across] = (at[across] - inwards * slope / speed).clamp(lo[across], hi[across]);
+            best = (slope, Some(at));
+        }
+    }
+    best.1
+}
+
+/// Parameters in `rect` of a local minimum of the distance from `p`, and the squared distance, by Newton's
+/// method. Where a step leads out of the rectangle, the method continues along the side.
+fn newton(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> (f64, P2) {
     let mut uv = start;
     let mut best = (f64::INFINITY, start);
     for _ in 0..24 {
@@ -217,7 +264,7 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
         }
         uv = next;
     }
-    best.1
+    best
 }
 
 /// Tips of a surface: the apex of a cone, or the points in which a spindle or horn torus intersects its

@@ -16,6 +16,10 @@ use feeler_geom::{P2, Rect, Surface};
 /// Largest aspect ratio of a cell where the surface is straight in one direction. A larger value gives
 /// larger bounding boxes of triangles, a smaller one gives more triangles.
 const MAX_ASPECT: f64 = 4.0;
+/// Largest angle (rad) by which the normal turns across a cell, so that a sphere or a torus keeps its shape
+/// however large the chord error is. A larger value leaves no volume between two cells of a full turn; a
+/// smaller one gives more triangles than the chord error requires.
+const MAX_TURN: f64 = 2.2;
 /// Number of samples of a face along each parameter, at which its curvature is computed. A larger value
 /// is slower; with a smaller one, sharp bends are missed and the mesh deviates more.
 const SAMPLES: usize = 24;
@@ -99,6 +103,11 @@ pub(super) fn axes(surface: &Surface, rect: &Rect, chord: f64) -> [Axis; 2] {
     let whole = [0, 1].map(|k| largest(&bend[k]) * size[k] * size[k] / budget);
     let share = |k: usize| if whole[1 - k] < 0.1 { 1.0 - whole[1 - k] } else { 0.5 };
     let mut steps = [0, 1].map(|k| bend[k].map(|b| (budget * share(k) / b).sqrt().min(size[k])));
+    for k in 0..2 {
+        for (h, (s, b)) in steps[k].iter_mut().zip(speed[k].iter().zip(&bend[k])) {
+            *h = h.min(MAX_TURN * s / b);
+        }
+    }
     let shortest = [0, 1].map(|k| {
         let each = steps[k].iter().zip(&speed[k]).map(|(h, s)| h * s);
         each.fold(f64::INFINITY, f64::min)

@@ -169,7 +169,8 @@ impl Mesh {
         let mut balance: BTreeMap<(u32, u32), i64> = BTreeMap::new();
         for t in &self.triangles {
             let t = t.map(|i| self.welded[i as usize]);
-            for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+            // A side between merged vertices has no length.
+            for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])].into_iter().filter(|(a, b)| a != b) {
                 *balance.entry((a.min(b), a.max(b))).or_default() += if a < b { 1 } else { -1 };
             }
         }

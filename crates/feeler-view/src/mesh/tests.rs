@@ -107,6 +107,20 @@ fn meshes_are_closed_and_near_their_solids() {
     });
 }
 
+/// Closed surfaces keep their shape and most of their volume at chord errors larger than the solid.
+#[test]
+fn large_chord_errors_leave_no_solid_empty() {
+    for name in ["sphere", "sphere-without-edges", "torus", "torus-nurbs", "void", "cylinder"] {
+        let solid = &solids(name)[0];
+        for chord in [5.0, 20.0, 50.0, 1e6] {
+            let coarse = mesh(solid, chord).unwrap();
+            let share = coarse.volume() / solid.info.volume;
+            assert!((0.2..1.3).contains(&share), "{name}, {chord}: {share} of the volume");
+            assert_eq!(coarse.open_sides(), 0, "{name}, {chord}: holes");
+        }
+    }
+}
+
 #[test]
 fn invalid_chord_errors_are_refused() {
     let solid = &solids("box")[0];
