@@ -1,11 +1,8 @@
 //! Measures of a packing: void ratio, coordination numbers and mutual contacts.
 
 use crate::error::{PourError, ensure};
-use crate::plan::ParticleGroup;
-use crate::shape::CUBIC_METRE;
 use crate::tables::{self, PackingTable};
 use crate::walls::SceneWall;
-use crate::world::World;
 use feeler_geom::{Aabb, P3, V3};
 use feeler_particles::{ParticleId, Simulation, WallId};
 use std::collections::BTreeMap;
@@ -85,22 +82,27 @@ impl PackingPlan {
         out
     }
 
-    /// Measures the present state of a simulation.
-    pub(crate) fn measure(&self, world: &World<'_>) -> Packing {
-        let container = self.container(&world.scene.walls, &world.simulation);
+    /// Measures the present state of a simulation. `walls` are those of the scene, and `volumes` the present
+    /// particles with their volumes (mm³).
+    pub(crate) fn measure(
+        &self,
+        walls: &[SceneWall],
+        simulation: &Simulation,
+        volumes: impl Iterator<Item = (ParticleId, f64)>,
+    ) -> Packing {
+        let container = self.container(walls, simulation);
         let sides = container.max - container.min;
         let container_volume = sides.map(|x| x.max(0.0)).product();
         let (mut count, mut particle_volume) = (0, 0.0);
-        for id in world.present_particles() {
-            let is_inside = world.simulation.motion(id).is_some_and(|m| container.contains(&m.center));
+        for (id, volume) in volumes {
+            let is_inside = simulation.motion(id).is_some_and(|m| container.contains(&m.center));
             if is_inside {
                 count += 1;
-                particle_volume += volume(id, world);
+                particle_volume += volume;
             }
         }
-        let mean = |sum: usize| mean(sum, world.simulation.present_count());
-        let partners = Partners::new(&world.simulation);
-        let walls = world.simulation.touched_walls().count();
+        let mean = |sum: usize| mean(sum, simulation.present_count());
+        let partners = Partners::new(simulation);
         Packing {
             container_volume,
             count,
@@ -111,9 +113,9 @@ impl PackingPlan {
                 f64::INFINITY
             },
             coordination: mean(partners.of.values().map(Vec::len).sum()),
-            wall_coordination: mean(walls),
+            wall_coordination: mean(simulation.touched_walls().count()),
             pairs_by_points: partners.pairs_by_points,
-            mutual: partners.mutual(world.simulation.present_count()),
+            mutual: partners.mutual(simulation.present_count()),
         }
     }
 }
@@ -143,12 +145,6 @@ fn bounding_lid(name: &str, walls: &[SceneWall]) -> Result<BoundingLid, PourErro
         "wall '{name}' does not slide along an axis of coordinates, as the sides of the box do"
     );
     Ok(BoundingLid { wall, axis, is_upper: along[axis] < 0.0 })
-}
-
-/// Volume (mm³) of a particle.
-fn volume(id: ParticleId, world: &World<'_>) -> f64 {
-    let group: &ParticleGroup = &world.scene.groups[world.particles[id.index()].0];
-    world.simulation.mass(id).unwrap_or(0.0) / (group.density * CUBIC_METRE)
 }
 
 /// For each particle that touches others, these others in increasing order; and the numbers of pairs by

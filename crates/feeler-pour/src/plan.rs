@@ -2,8 +2,9 @@
 //! steps.
 
 use crate::error::{PourError, Within as _, ensure};
-use crate::shape::{CUBIC_METRE, GroupShape};
-use crate::tables::{self, Arrangement, OutletTable, ParticleGroupTable, RegionTable, SceneFile};
+use crate::shape::{self, CUBIC_METRE, GroupShape};
+use crate::solid_shape;
+use crate::tables::{self, Arrangement, OutletTable, ParticleGroupTable, RegionTable, SceneFile, ShapeTable};
 use feeler_geom::{Aabb, P3, V3, math};
 use feeler_particles::{Amount, Law, Random};
 use std::f64::consts::PI;
@@ -111,13 +112,30 @@ fn label(table: &ParticleGroupTable, number: u64) -> String {
     format!("[[grains]] '{}'", table.name.clone().unwrap_or_else(|| (number + 1).to_string()))
 }
 
+/// Reads the shape and the sizes of the particles of a table `[[grains]]`. Paths of files are relative to
+/// `folder`.
+///
+/// # Errors
+/// The sizes or the shape are not valid, or a file cannot be read.
+fn shape_of(table: &ParticleGroupTable, folder: &Path) -> Result<GroupShape, PourError> {
+    match (&table.sphere, &table.shape) {
+        (Some(sphere), None) => {
+            sphere.diameter.check().in_key("diameter")?;
+            Ok(GroupShape { sizes: sphere.diameter.clone(), scaled: None, note: None })
+        }
+        (None, Some(ShapeTable::Solid(table))) => solid_shape::solid(table, folder).in_key("shape"),
+        (None, Some(of_grain)) => shape::smooth(of_grain).in_key("shape"),
+        _ => Err(PourError::value("sphere, shape", "give either sphere or shape")),
+    }
+}
+
 fn group(
     table: &ParticleGroupTable,
     number: u64,
     scene: &SceneFile,
     folder: &Path,
 ) -> Result<ParticleGroup, PourError> {
-    let shape = GroupShape::new(table, folder)?;
+    let shape = shape_of(table, folder)?;
     let density = table.density;
     ensure!(density > 0.0 && density.is_finite(), "density", "give kg/m³ above 0");
     ensure!(tables::is_finite(&table.velocity), "velocity", "give three finite numbers (mm/s)");

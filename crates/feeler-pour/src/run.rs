@@ -210,7 +210,7 @@ impl<'s> PourRun<'s> {
             potential_energy,
             outflows: world.scene.outflow_names().zip(&world.left).map(outflow).collect(),
             blocked_sources: blocked.map(|(group, _)| group.name.clone()).collect(),
-            packing: world.scene.packing.as_ref().map(|plan| plan.measure(world)),
+            packing: world.packing(),
             has_settled: self.stop.has_stopped,
         }
     }

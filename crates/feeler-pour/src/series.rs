@@ -80,8 +80,8 @@ pub(crate) fn row(world: &World<'_>, time: f64, before: &[f64], loads: &[Load]) 
         out.extend(load.force.iter().map(f64::to_string));
         out.extend(world.lid_motion(k).into_iter().flatten().map(|x| x.to_string()));
     }
-    if let Some(plan) = &world.scene.packing {
-        out.extend(packing_cells(&plan.measure(world)));
+    if let Some(packing) = world.packing() {
+        out.extend(packing_cells(&packing));
     }
     out
 }

@@ -1,17 +1,17 @@
 //! Shapes of particle groups: spheres, or scaled copies of one shape. Each particle has a bounding ball.
 
 use crate::error::{PourError, Within as _};
-use crate::solid_shape::{self, SizedBody};
-use crate::tables::{ParticleGroupTable, ShapeTable};
+use crate::tables::ShapeTable;
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
 use feeler_grains::drawn::{GrainSurface, directions, drawn};
 use feeler_grains::mass::{MassProperties, poly_superellipsoid};
 use feeler_particles::{Distribution, Particle, Random, Sphere};
+use feeler_runtime::Body;
 use feeler_view::picture::TriangleSurface;
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 use std::f64::consts::{PI, TAU};
-use std::path::Path;
+use std::sync::Arc;
 
 /// Shape and sizes of the particles of a group.
 #[derive(Clone, Debug)]
@@ -42,6 +42,14 @@ pub(crate) struct ScaledShape {
     /// coordinates of the scaled shape.
     pub(crate) points: Vec<P3>,
     pub(crate) triangles: Vec<[u32; 3]>,
+}
+
+/// Body of a solid in one size.
+#[derive(Clone, Debug)]
+pub(crate) struct SizedBody {
+    /// Radius (mm) of the bounding ball.
+    pub(crate) radius: f64,
+    pub(crate) body: Arc<Body>,
 }
 
 #[derive(Clone, Debug)]
@@ -75,23 +83,6 @@ impl ScaledShape {
 }
 
 impl GroupShape {
-    /// Reads the shape and the sizes of the particles of a table `[[grains]]`. Paths of files are
-    /// relative to `folder`.
-    ///
-    /// # Errors
-    /// The sizes or the shape are not valid, or a file cannot be read.
-    pub(crate) fn new(table: &ParticleGroupTable, folder: &Path) -> Result<Self, PourError> {
-        match (&table.sphere, &table.shape) {
-            (Some(sphere), None) => {
-                sphere.diameter.check().in_key("diameter")?;
-                Ok(Self { sizes: sphere.diameter.clone(), scaled: None, note: None })
-            }
-            (None, Some(ShapeTable::Solid(table))) => solid_shape::solid(table, folder).in_key("shape"),
-            (None, Some(shape)) => smooth(shape).in_key("shape"),
-            _ => Err(PourError::value("sphere, shape", "give either sphere or shape")),
-        }
-    }
-
     /// Smallest radius (mm) of the bounding ball of a particle of the group.
     pub(crate) fn min_radius(&self) -> f64 {
         0.5 * self.sizes.range().0
@@ -159,7 +150,7 @@ fn scaled(grain: &Grain, by: f64) -> Result<Grain, PourError> {
 }
 
 /// Builds the shape of a group of superellipsoids or poly-superellipsoids.
-fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
+pub(crate) fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
     let (positive, negative, exponents, diameter) = match table {
         ShapeTable::Superellipsoid { semi_axes, exponents, diameter } => {
             (semi_axes, semi_axes, exponents, diameter)

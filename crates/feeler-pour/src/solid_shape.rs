@@ -4,7 +4,7 @@
 
 use crate::ball::smallest_ball;
 use crate::error::{PourError, Within as _, ensure};
-use crate::shape::{GroupShape, ScaledShape, Template, min_effective_mass, too_flat};
+use crate::shape::{GroupShape, ScaledShape, SizedBody, Template, min_effective_mass, too_flat};
 use crate::tables::{SolidTable, reading};
 use feeler_geom::{P3, math};
 use feeler_grains::drawn::icosahedral_directions;
@@ -18,14 +18,6 @@ use feeler_view::picture::TriangleSurface;
 use std::f64::consts::PI;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Body of a solid in one size.
-#[derive(Clone, Debug)]
-pub(crate) struct SizedBody {
-    /// Radius (mm) of the bounding ball.
-    pub(crate) radius: f64,
-    pub(crate) body: Arc<Body>,
-}
 
 /// Triangle mesh (mm), with its vertices and the indices of the vertices of each triangle.
 type Triangles = (Vec<P3>, Vec<[u32; 3]>);

@@ -2,8 +2,10 @@
 
 use crate::checkpoint::SourceState;
 use crate::error::{PourError, Within as _, ensure};
+use crate::packing::Packing;
 use crate::plan::ParticleGroup;
 use crate::setup::PourScene;
+use crate::shape::CUBIC_METRE;
 use crate::tables::{Arrangement, RegionTable};
 use crate::timing::StepClock;
 use crate::vtk::{Frame, Surfaces};
@@ -316,6 +318,16 @@ impl<'s> World<'s> {
         let out = self.loads.iter().map(mean).collect();
         self.loads.fill(Load::default());
         out
+    }
+
+    /// Measures of the packing at the present time; `None` if the scene does not request them.
+    pub(crate) fn packing(&self) -> Option<Packing> {
+        let volume = |id: ParticleId| {
+            let group = &self.scene.groups[self.particles[id.index()].0];
+            (id, self.simulation.mass(id).unwrap_or(0.0) / (group.density * CUBIC_METRE))
+        };
+        let plan = self.scene.packing.as_ref()?;
+        Some(plan.measure(&self.scene.walls, &self.simulation, self.present_particles().map(volume)))
     }
 
     /// Particles that have not been removed.

@@ -171,8 +171,8 @@ pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
 /// smaller one, Newton's method starts farther from the minimum.
 const POLE_DIRECTIONS: usize = 9;
 /// Largest ratio of the lengths of a side and of the lines across it for which the side counts as a single
-/// point. With a larger value, short sides are searched in vain; a smaller one misses poles that have rounding
-/// errors.
+/// point. With a larger value, short sides are searched in vain; a smaller one misses poles that have
+/// rounding errors.
 const POLE_RATIO: f64 = 1e-9;
 
 /// Parameters in `rect` of the smallest distance from `p`. Areas are so flat that a start at the nearest grid
@@ -185,8 +185,8 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
     other.map_or(found, |(_, uv)| uv)
 }
 
-/// Start of a descent from a pole, in the direction in which the distance from `p` decreases fastest. `None` if
-/// `uv` is not at a pole or the distance does not decrease from there.
+/// Start of a descent from a pole, in the direction in which the distance from `p` decreases fastest.
+/// `None` if `uv` is not at a pole or the distance does not decrease from there.
 fn start_beside_pole(surface: &Surface, rect: &Rect, uv: P2, p: &P3) -> Option<P2> {
     let (lo, hi) = ([rect.u0, rect.v0], [rect.u1, rect.v1]);
     let size = [rect.width(), rect.height()];

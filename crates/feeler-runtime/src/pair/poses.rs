@@ -10,9 +10,9 @@ use rayon::prelude::*;
 /// Number of poses that one thread computes in sequence with the same pair. A larger value distributes few
 /// poses unevenly; a smaller one allocates the memory of pairs more often.
 const CHUNK: usize = 32;
-/// Range of the first query of [`ContactPair::distances`], as a fraction of the size of the smaller solid. A
-/// larger value computes more minima of near solids than the smallest one; a smaller one needs more queries of
-/// far solids.
+/// Range of the first query of [`ContactPair::distances`], as a fraction of the size of the smaller solid.
+/// A larger value computes more minima of near solids than the smallest one; a smaller one needs more
+/// queries of far solids.
 const FIRST_RANGE: f64 = 0.01;
 /// Factor from the range of a query without a contact to that of the next one. A larger value computes more
 /// minima beyond the smallest one, a smaller one needs more queries.
@@ -72,8 +72,9 @@ impl ContactPair {
         Ok(out)
     }
 
-    /// Smallest signed distances (mm) at many poses, in parallel: the smallest distance of a contact; infinity without a contact within [`QueryOptions::d_max`]; and minus infinity if the
-    /// solids interfere and no contact is pressed, because they penetrate each other deeper than
+    /// Smallest signed distances (mm) at many poses, in parallel: the smallest distance of a contact;
+    /// infinity without a contact within [`QueryOptions::d_max`]; and minus infinity if the solids interfere
+    /// and no contact is pressed, because they penetrate each other deeper than
     /// [`QueryOptions::penetration`]. Minima much farther away than the smallest one are not computed, so
     /// that a large range costs little. The bits are the same for any number of threads.
     ///
