@@ -1,6 +1,6 @@
 //! Conservative convex pieces of CAD solids, NURBS grains and triangle meshes.
 //!
-//! [`decompose`] covers the surface of a body with convex polytopes. Each point of the surface is in one
+//! [`decompose()`] covers the surface of a body with convex polytopes. Each point of the surface is in one
 //! of them, up to a stated allowance, so the smallest distance of two bodies' pieces is a lower bound of
 //! the distance of their surfaces ([`distance_bound`]). Broad phases, planners and physics engines can use
 //! the pieces without missing a contact. The pieces do not replace queries of the exact surfaces.

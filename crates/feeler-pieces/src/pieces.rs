@@ -4,7 +4,7 @@ use crate::error::PiecesError;
 use feeler_convex::{ConvexShapeError, Polytope};
 use feeler_geom::{Aabb, Obb, P3};
 
-/// Options of [`decompose`](crate::decompose).
+/// Options of [`decompose`](crate::decompose()).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PiecesOptions {
     /// Requested convexity of each piece (mm); see [`Piece::convexity`].

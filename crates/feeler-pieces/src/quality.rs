@@ -18,8 +18,9 @@ pub struct HullQuality {
     pub uncovered: f64,
 }
 
-/// Measures hulls, given by their points (mm), by the samples of a mesh that [`decompose`](crate::decompose)
-/// uses as well. Samples less than a fiftieth of `options.convexity` inside a hull do not count.
+/// Measures hulls, given by their points (mm), by the samples of a mesh that
+/// [`decompose`](crate::decompose()) uses as well. Samples less than a fiftieth of `options.convexity`
+/// inside a hull do not count.
 ///
 /// # Errors
 /// The options are not valid, the mesh is not closed, or a hull has no points or a point that is not

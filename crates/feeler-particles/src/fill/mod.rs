@@ -2,8 +2,8 @@
 //!
 //! [`fill`] draws sizes first. Then spheres are placed from the largest to the smallest, each at random
 //! positions until one is free (random sequential addition). Equal spheres fill 30 % of a region easily and
-//! never more than 38 %; settled they have about twice that density. [`deposit`] packs spheres more densely,
-//! from the floor of a box upwards. Equal requests give equal spheres, to the bit, on every machine.
+//! never more than 38 %; settled they have about twice that density. [`deposit()`] packs spheres more
+//! densely, from the floor of a box upwards. Equal requests give equal spheres, to the bit, on every machine.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
