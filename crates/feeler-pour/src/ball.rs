@@ -5,7 +5,7 @@ use feeler_particles::Sphere;
 use nalgebra::Matrix3;
 
 /// Returns the smallest ball that contains all points, up to rounding: its radius is at most 1 + 1e-9 times
-/// the smallest possible one. Returns a ball of radius 0 at the origin if there are no points.
+/// the smallest possible one. Without points, it has the radius 0 and the origin as its centre.
 ///
 /// The ball of a few support points is enlarged to the farthest point until it contains all points. Its
 /// radius increases with each new support, so that no support occurs twice.

@@ -44,8 +44,8 @@ impl StopRule {
         Ok(Self { part, calm_rows })
     }
 
-    /// Updates the state at a row with the kinetic energy `energy` (µJ). The run ends if `is_frame`, that is,
-    /// if the row has a frame.
+    /// Updates the state at a row with the kinetic energy `energy` (µJ). The run ends only at a row with a
+    /// frame (`is_frame`).
     pub(crate) fn update(&self, state: &mut StopState, energy: f64, is_frame: bool) {
         let peak = f64::from_bits(state.peak).max(energy);
         state.peak = peak.to_bits();

@@ -92,7 +92,7 @@ struct Positions<'c> {
 
 impl Positions<'_> {
     /// Lowers the sphere in random columns and returns the lowest position that `is_free` accepts; `None` if
-    /// there is no such position in these columns.
+    /// it accepts none of them.
     fn lowest(&self, random: &mut Random, mut is_free: impl FnMut(P3) -> bool) -> Option<P3> {
         let ranges = [0, 1].map(|k| (self.min[k] + self.radius, self.max[k] - self.radius));
         if ranges.iter().any(|(low, high)| low > high) {

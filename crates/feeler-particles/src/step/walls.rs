@@ -61,8 +61,8 @@ impl Walls {
         Ok(())
     }
 
-    /// Changes the velocities of sliding walls by gravity (mm/s², world), their constant forces and the loads
-    /// of the present step, which last for a time (s).
+    /// Changes the velocities of sliding walls by gravity (mm/s², world), their constant forces and the
+    /// loads of the present step, which last for a time (s).
     pub(super) fn kick(&mut self, gravity: &V3, time: f64) -> Result<(), SimulationError> {
         for ((wall, slider), load) in self.list.iter_mut().zip(&self.sliders).zip(&self.loads) {
             if let Some(slider) = slider {
