@@ -526,3 +526,62 @@ fn without_a_bound_contacts_are_searched() {
     };
     assert_ne!(update(0.01), update(0.01 + 1e-7));
 }
+
+/// Contacts that continue without a search suffice like those of a new tracker at each pose of random walks:
+/// each minimum that the step can close has its gap, and each contact is implied, up to the accepted error of
+/// gaps, by one that continues.
+#[test]
+fn contacts_that_continue_suffice_like_those_of_a_search() {
+    let mut random = SmallRng::seed_from_u64(62);
+    let (rotation, displacement) = (1e-3, 0.02);
+    let cases = [
+        ("box", "box", [0.3, 0.2, 20.001]),
+        ("socket", "plug", [0.01, 0.02, 3.0]),
+        ("race", "ball", [13.0, 0.01, 0.0]),
+        ("blind-bore", "pin", [0.01, 0.02, 20.002]),
+        ("bayonet-socket", "bayonet-plug", [0.0, 0.0, 0.0]),
+    ];
+    let mut compared = 0;
+    for (a, b, at) in cases {
+        let (a, b) = (model(a).body, model(b).body);
+        let size = a.size().max(b.size());
+        let id = Pose::identity();
+        let options = TrackerOptions { reach: displacement, ..TrackerOptions::default() };
+        for step in [1e-6, 1e-5, 1e-4, 1e-3] {
+            let mut tracker = ContactTracker::new(a.clone(), b.clone(), options);
+            let mut pose = Pose::translation(at[0], at[1], at[2]);
+            for k in 0..25 {
+                let mut any = |size: f64| V3::from_fn(|_, _| random.random_range(-size..=size));
+                let middle = Pose::from(pose.translation.vector);
+                pose = middle * Pose::new(any(step), any(step / size)) * middle.inverse() * pose;
+                tracker.update(&id, &pose, bound(rotation, displacement)).unwrap();
+                let mut fresh = ContactTracker::new(a.clone(), b.clone(), options);
+                fresh.update(&id, &pose, bound(rotation, displacement)).unwrap();
+                let found = tracker.contacts();
+                for c in fresh.active() {
+                    let is_same = |x: &Contact| {
+                        (x.gap - c.gap).abs() <= 1e-9 * size && x.local_normal.dot(&c.local_normal) > 0.999
+                    };
+                    let is_strict = c.kind == ContactKind::Strict;
+                    assert!(!is_strict || found.iter().any(is_same), "{at:?} {step} {k}: {c:?}");
+                    // Motions that keep the gaps of the tracker open do not close those of a search.
+                    for _ in 0..20 {
+                        let spin = any(rotation / 2.0);
+                        let shift = any(displacement / 4.0) - spin.cross(&pose.translation.vector);
+                        let rate = |x: &Contact| {
+                            let [vx, vy, vz, wx, wy, wz] = x.gap_rate;
+                            V3::new(vx, vy, vz).dot(&shift) + V3::new(wx, wy, wz).dot(&spin)
+                        };
+                        let part = |x: &Contact| if rate(x) < 0.0 { x.gap.max(0.0) / -rate(x) } else { 1.0 };
+                        let part = found.iter().map(part).fold(1.0, f64::min);
+                        let end = c.gap + part * rate(c);
+                        let allowed = options.gap_error + rotation * displacement;
+                        assert!(end >= c.gap.min(0.0) - allowed, "{at:?} {step} {k}: {end} {c:?}");
+                    }
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 1_000, "{compared}");
+}

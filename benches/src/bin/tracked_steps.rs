@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin tracked_steps \
-//!     -- [FOLDER] [--scenario NAME] [--rotation RAD] [--displacement MM] [--repeats N]
+//!     -- [FOLDER] [--scenario NAME] [--path NAME] [--rotation RAD] [--displacement MM] [--repeats N]
 //! ```
 //!
-//! - *in place*: the phase of that name, with each step divided by sixteen;
+//! Paths:
 //!
 //! - *in place*: the phase of that name in steps of a sixteenth;
 //! - *±x, ±y, ±z*: pressed by 1 µm along an axis from the middle pose of the phase in place, followed by
@@ -48,6 +48,7 @@ fn run(args: &[String]) -> Fallible<()> {
     let rotation = number_after(args, "--rotation").unwrap_or(1e-3);
     let displacement = number_after(args, "--displacement").unwrap_or(1.0 / 32.0);
     let repeats: u32 = number_after(args, "--repeats").unwrap_or(3);
+    let only: Option<String> = number_after(args, "--path");
     let whole = StepBound { rotation, displacement };
     println!(
         "scenario, path         poses  what          median us  worst us  pairs  solved  candidates  \
@@ -55,7 +56,8 @@ fn run(args: &[String]) -> Fallible<()> {
     );
     for scene in scenarios(args)? {
         let reach = scene.d_max();
-        for (path, poses) in paths(&scene)? {
+        let is_chosen = |path: &str| only.as_ref().is_none_or(|only| only == path);
+        for (path, poses) in paths(&scene)?.into_iter().filter(|(path, _)| is_chosen(path)) {
             let title = format!("{}, {path}", scene.name);
             let options = QueryOptions {
                 detect_interference: false,

@@ -3,6 +3,7 @@
 mod coarser;
 pub(crate) mod derivatives;
 mod poses;
+mod results;
 
 pub use coarser::COARSER_TOLERANCES;
 
@@ -10,32 +11,30 @@ use crate::accept::dedupe::dedupe;
 use crate::accept::filter::filter;
 use crate::accept::identities::ContactIds;
 use crate::accept::pressed;
-use crate::api::contact::{Contact, ContactKind, FeatureRef, Stats};
+use crate::api::contact::{Contact, ContactKind, Stats};
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
-use crate::api::verdict::{Status, UndecidedPoint, Verdict, WidenedPoint, Witness};
+use crate::api::verdict::{Status, Verdict};
 use crate::body::Body;
 use crate::body::coordinates::{CoordinateRange, check_coordinates, coordinate_range, relative_pose};
-use crate::body::ids::{AreaPair, FacePair};
-use crate::certify::{BandScratch, OpenContact, Separation, certify, missed_contacts};
-use crate::conformal;
-use crate::cull::dilations::Dilations;
+use crate::body::ids::AreaPair;
+use crate::certify::{BandScratch, Separation, certify, missed_contacts};
+use crate::conformal::{self, Continuing};
 use crate::cull::front::brute::all_pairs;
 use crate::cull::front::{self, Front};
-use crate::cull::motion::MotionTracker;
+use crate::cull::motion::{Motion, MotionTracker};
 use crate::cull::node_pair::CullContext;
 use crate::diagnostics::{Clock, PhaseTimes, timed};
-use crate::footpoint::trim::{place_on, place_on_face, with_source};
 use crate::query::{Accepted, Context};
 use crate::solve::{Solved, solve_all};
 use crate::step_set::{
     LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, dilations, slid_past, widened,
 };
 use crate::verdict::{self, Finding};
-use derivatives::gap_gradient;
-use feeler_geom::{P2, P3, Pose, V3};
-use feeler_hierarchy::Feature;
+use feeler_geom::Pose;
+pub(crate) use results::curvature;
+use results::{build_verdict, report};
 use std::sync::Arc;
 
 /// Two bodies, the results of their last query, and the data that the next query reuses.
@@ -80,9 +79,8 @@ struct QueryState {
     is_beyond_reach: bool,
     /// Step of a simulator that the current query is for; `None` unless [`ContactPair::query_step`] runs.
     step: Option<Widening>,
-    /// Dilations of the polars with which pairs of nodes were culled in the last
-    /// [`ContactPair::query_step`].
-    dilations: Option<Dilations>,
+    /// Context of the culling tests of the last [`ContactPair::query_step`].
+    step_cull: Option<CullContext>,
     samples: Vec<Sample>,
     sampling: SampleScratch,
 }
@@ -324,21 +322,24 @@ impl ContactPair {
         self.state.forget_decision();
     }
 
-    /// Identities of the contacts of the last query, for [`ContactPair::set_identities`].
-    pub(crate) fn identities(&self) -> ContactIds {
-        self.state.contact_ids.clone()
-    }
-
-    /// Replaces the identities of the contacts of the last query, so that the next query continues those of
-    /// an earlier one.
-    pub(crate) fn set_identities(&mut self, identities: ContactIds) {
+    /// Runs `query`, which may compute new results, and then restores the data with which later queries
+    /// continue earlier ones: identities of contacts, conformal sets and samples.
+    pub(crate) fn without_continuing<T>(&mut self, query: impl FnOnce(&mut Self) -> T) -> T {
+        let identities = self.state.contact_ids.clone();
+        let (sets, samples) = (self.state.conformal.known.clone(), self.state.sampling.known.clone());
+        let result = query(self);
         self.state.contact_ids = identities;
+        (self.state.conformal.known, self.state.sampling.known) = (sets, samples);
+        result
     }
 
-    /// Returns a pair of the same bodies whose next query continues the identities of this pair's last query.
+    /// Returns a pair of the same bodies whose next query continues the identities of this pair's last query
+    /// and continues the same conformal sets and samples of a step.
     pub(crate) fn continued(&self) -> Self {
         let mut pair = Self::new(self.a.clone(), self.b.clone());
         pair.state.contact_ids = self.state.contact_ids.clone();
+        pair.state.conformal.known = self.state.conformal.known.clone();
+        pair.state.sampling.known = self.state.sampling.known.clone();
         pair.state.motion_tracker = self.state.motion_tracker.clone();
         pair.state.tolerances = self.state.tolerances;
         pair
@@ -431,7 +432,7 @@ impl QueryState {
             is_beyond_reach: false,
             step: None,
             samples: Vec::new(),
-            dilations: None,
+            step_cull: None,
             sampling: SampleScratch::default(),
         }
     }
@@ -452,6 +453,8 @@ impl QueryState {
     /// reuse, and the last query.
     fn forget_culling(&mut self) {
         self.front.clear();
+        self.conformal.known.clear();
+        self.sampling.known.clear();
         self.forget_decision();
     }
 
@@ -531,7 +534,7 @@ impl QueryState {
         }
         self.pose_ab = *pose_ab;
         let ctx = self.context(bodies, pose_ab, options);
-        let displacement = self.advance_motion(&ctx, options);
+        let moved = self.advance_motion(&ctx, options);
         // A pressed contact makes the verdict superfluous, so the minima are computed first.
         let minima_first = options.verdict_unless_pressed && ctx.presses();
         let decide = options.detect_interference && !minima_first;
@@ -542,7 +545,7 @@ impl QueryState {
         // Quasi-minima of a step are dilated and merged by the angle of the step, not by that of the search.
         let by_step = Context { quasi_angle: self.step.map_or(ctx.quasi_angle, |step| step.rotation), ..ctx };
         let is_apart = decide && matches!(finding, Finding::Apart | Finding::Touch);
-        self.accept_minima(&ctx, &by_step, options, is_apart, displacement);
+        self.accept_minima(&ctx, &by_step, options, is_apart, moved.displacement);
         let is_pressed = |x: &Accepted| {
             x.kind != ContactKind::Quasi && x.distance < options.dilation_a + options.dilation_b
         };
@@ -555,7 +558,7 @@ impl QueryState {
         if decide {
             finding = self.confirm_finding(&ctx, finding);
         }
-        self.keep_contacts(&ctx, &by_step, options, displacement);
+        self.keep_contacts(&ctx, &by_step, options, &moved);
         let [pose_a, pose_b] = poses;
         report(&ctx, &self.kept, &self.contact_ids, pose_a, options, &mut self.contacts);
         let filtering = clock.elapsed();
@@ -590,9 +593,10 @@ impl QueryState {
                 match &self.step {
                     Some(step) => {
                         let bend = a.max_bend().max(b.max_bend());
-                        let dilations = dilations(step, bend, self.dilations);
-                        self.dilations = Some(dilations);
-                        cull.with_beside(step.displacement).with_dilations(dilations)
+                        let before = self.step_cull.as_ref();
+                        let dilations = dilations(step, bend, before.map(|cull| *cull.dilations()));
+                        let cull = cull.with_beside(step.displacement, before);
+                        *self.step_cull.insert(cull.with_dilations(dilations))
                     }
                     None => cull,
                 }
@@ -601,10 +605,9 @@ impl QueryState {
     }
 
     /// Accumulates the motion of B relative to A since the last query, and clears the reused data after a
-    /// large motion. Returns the displacement (mm) since the last query.
-    fn advance_motion(&mut self, ctx: &Context<'_>, options: &QueryOptions) -> f64 {
+    /// large motion. Returns the motion since the last query.
+    fn advance_motion(&mut self, ctx: &Context<'_>, options: &QueryOptions) -> Motion {
         let step = self.motion_tracker.advance(&ctx.pose_ab);
-        let displacement = step.displacement;
         // Small steps would be lost in rounding of a large sum.
         let total = self.motion_tracker.total().of(0);
         let restart = step.displacement > MAX_FRONT_MOTION * ctx.b.size()
@@ -617,7 +620,7 @@ impl QueryState {
             self.front.clear();
             self.decision.clear();
         }
-        displacement
+        step
     }
 
     /// Finds the pairs of leaves that can contain a minimum, computes the critical pairs of their features,
@@ -673,7 +676,9 @@ impl QueryState {
             Some(step) => widened(ctx, step, c),
             None => filter(ctx, c),
         }));
-        conformal::sample(by_step, &self.solved, options, &mut self.conformal, &mut self.accepted);
+        let continuing = self.step.as_ref().map(|step| Continuing::in_step(step.gap_error, displacement));
+        let (solved, sets) = (&self.solved, &mut self.conformal);
+        conformal::sample(by_step, solved, options, continuing.as_ref(), sets, &mut self.accepted);
         self.accepted.extend_from_slice(&self.solved.orbits);
         pressed::retain(
             ctx,
@@ -702,14 +707,14 @@ impl QueryState {
     }
 
     /// Merges duplicates of the accepted minima into `kept`, adds the samples of a step, and assigns
-    /// identities. `by_step` is `ctx` with the angle of the step as quasi-angle; `displacement` (mm) is the
-    /// motion of B relative to A since the last query.
+    /// identities. `by_step` is `ctx` with the angle of the step as quasi-angle; `moved` is the motion of B
+    /// relative to A since the last query.
     fn keep_contacts(
         &mut self,
         ctx: &Context<'_>,
         by_step: &Context<'_>,
         options: &QueryOptions,
-        displacement: f64,
+        moved: &Motion,
     ) {
         if options.load_bearing {
             conformal::keep_load_bearing(ctx, &mut self.conformal, &mut self.accepted);
@@ -722,9 +727,9 @@ impl QueryState {
         self.stats.effort.accepted = self.accepted.len() as u64;
         dedupe(by_step, self.step.is_some(), &mut self.accepted, &mut self.kept);
         if let Some(step) = &self.step {
-            add_samples(ctx, step, &self.kept, &mut self.sampling, &mut self.samples);
+            add_samples(ctx, step, moved, &self.kept, &mut self.sampling, &mut self.samples);
         }
-        self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);
+        self.contact_ids.advance(&self.kept, &ctx.pose_ba, moved.displacement + 2.0 * ctx.tol.tol);
     }
 
     /// Computes and stores the verdict at the poses of the last query if that query skipped it.
@@ -799,118 +804,6 @@ fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
 /// tolerance and at least -2 tolerances ([`Tolerances::min_distance`](crate::Tolerances::min_distance)).
 fn touches(ctx: &Context<'_>, x: &Accepted) -> bool {
     x.distance <= ctx.tol.tol && x.distance >= ctx.tol.min_distance() && x.kind != ContactKind::Quasi
-}
-
-/// Writes the verdict in world coordinates to `out`. `near` is whether the smallest distance of a minimum,
-/// quasi-minima excluded, is at most the tolerance [`Tolerances::tol`](crate::Tolerances::tol).
-fn build_verdict(
-    ctx: &Context<'_>,
-    finding: &Finding,
-    near: bool,
-    (decision, open_contacts): (&verdict::Scratch, &[OpenContact]),
-    pose_a: &Pose,
-    out: &mut Verdict,
-) {
-    out.clear();
-    let faces_at = |p: &P3, faces: FacePair| {
-        let [a, b] = faces;
-        (place_on_face(ctx.a, a, p), place_on_face(ctx.b, b, &(ctx.pose_ba * p)))
-    };
-    out.status = match finding {
-        Finding::Meet(_) => Status::Interfering,
-        Finding::Undecided => Status::Undecided,
-        Finding::Touch => Status::Touching,
-        Finding::Apart if near => Status::Touching,
-        Finding::Apart => Status::Separated,
-    };
-    if let Finding::Meet(witness) = finding {
-        let [inside_a, inside_b] = witness.inside;
-        out.witness = Some(Witness { point: pose_a * witness.p, inside_a, inside_b });
-        out.crossing = witness.faces.map(|faces| faces_at(&witness.at, faces));
-    } else {
-        out.widened
-            .extend(decision.widened().iter().map(|(p, by)| WidenedPoint { point: pose_a * p, by: *by }));
-    }
-    if *finding == Finding::Undecided {
-        // A point of a solid is at most half an edge of the solid's box away from the boundary.
-        let possible = [ctx.a, ctx.b].map(|body| 0.5 * (body.bounds().max - body.bounds().min).min());
-        let deepest = possible[0].min(possible[1]);
-        out.undecided.extend(decision.undecided().iter().map(|place| {
-            let (feature_a, feature_b) = faces_at(&place.p, place.faces);
-            UndecidedPoint {
-                feature_a,
-                feature_b,
-                point: pose_a * place.p,
-                depth_bound: place.depth.min(deepest),
-            }
-        }));
-        out.undecided.extend(open_contacts.iter().map(|open| {
-            let [a, b] = open.features;
-            UndecidedPoint {
-                feature_a: place_on(ctx.a, a, &open.p),
-                feature_b: place_on(ctx.b, b, &(ctx.pose_ba * open.p)),
-                point: pose_a * open.p,
-                depth_bound: 2.0 * ctx.tol.tol,
-            }
-        }));
-    }
-}
-
-/// Appends the minima `kept` to `out` as contacts in world coordinates, with their identities.
-fn report(
-    ctx: &Context<'_>,
-    kept: &[Accepted],
-    contact_ids: &ContactIds,
-    pose_a: &Pose,
-    options: &QueryOptions,
-    out: &mut Vec<Contact>,
-) {
-    out.extend(kept.iter().enumerate().map(|(i, k)| {
-        let identity = contact_ids.identity(i);
-        let local_b = ctx.pose_ba * k.p_b;
-        let gap = k.distance - options.dilation_a - options.dilation_b;
-        Contact {
-            distance: k.distance,
-            gap,
-            point_a: pose_a * k.p_a,
-            point_b: pose_a * k.p_b,
-            local_a: k.p_a,
-            local_b,
-            normal: pose_a * k.n,
-            local_normal: k.n,
-            gap_rate: gap_gradient(&k.n, &k.p_b),
-            curvature_a: curvature(ctx.a, k.feature_a, &k.place_a, &k.n),
-            curvature_b: curvature(ctx.b, k.feature_b, &k.place_b, &(ctx.pose_ba * -k.n)),
-            kind: k.kind,
-            id: identity.id,
-            age: identity.age,
-            is_active: gap <= 0.0,
-            is_fixed: [false; 2],
-            feature_a: with_source(ctx.a, &k.place_a),
-            feature_b: with_source(ctx.b, &k.place_b),
-            undecided: k.undecided,
-        }
-    }));
-}
-
-/// Smallest and largest normal curvature (1/mm) of a feature at the footpoint `place`, positive where the
-/// solid is convex and infinite across an edge and at a vertex. `n` is the outward direction there, in the
-/// frame of `body`.
-pub(crate) fn curvature(body: &Body, feature: Feature, place: &FeatureRef, n: &V3) -> [f64; 2] {
-    let sorted = |x: f64, y: f64| if x <= y { [x, y] } else { [y, x] };
-    match feature {
-        Feature::Face(f) => {
-            let face = body.face(f);
-            let [k1, k2] = face.surface.curvatures(P2::new(place.uv[0], place.uv[1]));
-            let sign = if face.outward { 1.0 } else { -1.0 };
-            sorted(sign * k1, sign * k2)
-        }
-        Feature::Edge(e) => {
-            let d = body.edge(e).curve.derivs(place.uv[0]);
-            sorted(-n.dot(&d.d2) / d.d1.norm_squared(), f64::INFINITY)
-        }
-        Feature::Vertex(_) => [f64::INFINITY; 2],
-    }
 }
 
 #[cfg(test)]

@@ -106,7 +106,9 @@ pub(crate) fn along_family(
             points.extend(side.iter().map(|m| if leading == Which::A { m.1.p_a } else { m.1.p_b }));
             let curve = FamilyCurve::through(points, set.is_of_lines(), set.ctx.tol.same);
             match curve {
-                FamilyCurve::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
+                FamilyCurve::Point(p) => {
+                    out.extend(set.member(&p).and_then(|m| set.sample(&m, (leading, true))))
+                }
                 FamilyCurve::Line { origin, dir } => {
                     let (lo, hi) = set.range_along(&origin, &dir);
                     let point = |s: f64| origin + dir * s;
@@ -142,7 +144,7 @@ pub(crate) fn along_family(
 /// Adds samples of a two-dimensional family at the seeds.
 pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &Seeds, out: &mut Vec<Sample>) {
     for (which, seed) in seeds.points(set.ctx).filter(|s| set.may_face(&s.1, 0.0)) {
-        out.extend(set.member_at(which, &seed).and_then(|m| set.sample(&m, false)));
+        out.extend(set.member_at(which, &seed).and_then(|m| set.sample(&m, (which, false))));
     }
 }
 
@@ -348,12 +350,13 @@ fn walk_on(
         Leader::Trim(which, _, image) => (Some(which), image),
         Leader::Family(_) => (None, None),
     };
+    let (Leader::Trim(moving, ..) | Leader::Family(moving)) = leader;
     (steps.free_until, steps.tested_until) = (0.0, 0.0);
     let border = image.and_then(|image| image.border);
     let at = |s: f64| path.member(s0 + width * s, border);
     let (length, turn) = extent_of(&|s| point(s0 + width * s));
     if length <= 0.0 || !length.is_finite() {
-        out.extend(at(0.0).and_then(|m| set.sample(&m, false)));
+        out.extend(at(0.0).and_then(|m| set.sample(&m, (moving, false))));
         return;
     }
     // All loads are carried by the ends of straight pieces and by their crossings with other trims.
@@ -401,10 +404,11 @@ fn walk_on(
         {
             let (from, to) = ((before, last_member.or_else(|| at(before))), (s, member.or_else(|| at(s))));
             let (inner, outer) = if was { (from, to) } else { (to, from) };
-            out.extend(last_inside((set, own), &at, inner, outer, length).and_then(|m| set.sample(&m, true)));
+            let corner = last_inside((set, own), &at, inner, outer, length);
+            out.extend(corner.and_then(|m| set.sample(&m, (moving, true))));
         }
         next += u32::from(is_station);
-        out.extend(member.as_ref().and_then(|m| set.sample(m, is_station)));
+        out.extend(member.as_ref().and_then(|m| set.sample(m, (moving, is_station))));
         if s >= 1.0 || (ends_only && inside) {
             return;
         }

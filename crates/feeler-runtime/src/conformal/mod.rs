@@ -25,9 +25,12 @@
 //! Semidefinite pairs of free-form features are reported with the one sample that the solver found.
 
 mod image;
+mod known;
 mod march;
 mod outermost;
 mod outline;
+
+pub(crate) use known::{Continuing, KnownSets};
 
 use crate::api::contact::ContactKind;
 use crate::api::options::QueryOptions;
@@ -59,6 +62,8 @@ pub(crate) struct Scratch {
     /// Distance (mm) of each sample of a set from the nearest sample that is kept.
     gap: Vec<f64>,
     march: march::Scratch,
+    /// Sets of the last query of a simulator's step.
+    pub known: KnownSets,
     /// Largest distance (mm) of a dropped corner from the nearest sample of its set, for
     /// [`ContactPair::conformal_loss`](crate::ContactPair::conformal_loss).
     pub loss: f64,
@@ -91,17 +96,22 @@ const COVER_ANGLE: f64 = 1e-5;
 const COVER_LENGTH: f64 = 10.0;
 
 /// Adds samples of all families in `solved` to `accepted`, and removes minima of features of lower
-/// dimension (edges and vertices of the faces) that are members of the sets.
+/// dimension (edges and vertices of the faces) that are members of the sets. Sets of the last query of a step
+/// continue within the motion `continuing`; without it, all sets are searched.
 pub(crate) fn sample(
     ctx: &Context<'_>,
     solved: &Solved,
     options: &QueryOptions,
+    continuing: Option<&Continuing>,
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
     scratch.loss = 0.0;
     thin_out_solved(ctx, options, scratch, accepted);
     scratch.sets.clear();
+    if continuing.is_some() {
+        scratch.known.start(ctx);
+    }
     // Sets of dimension two are sampled first, because families on their borders belong to them.
     let of_dimension = |dimension: Family| {
         solved.families.iter().filter(move |f| (f.family == Family::One) == (dimension == Family::One))
@@ -109,25 +119,20 @@ pub(crate) fn sample(
     for family in of_dimension(Family::Two).chain(of_dimension(Family::One)) {
         let Some(set) = FamilySet::new(ctx, family) else { continue };
         scratch.samples.clear();
-        match family.family {
-            Family::One => {
-                scratch.seeds.collect(ctx, family, options.conformal_spacing);
-                if is_on_border(&set, &scratch.sets, &scratch.seeds) {
-                    continue;
-                }
-                march::along_family(&set, &scratch.seeds, options, &mut scratch.march, &mut scratch.samples);
+        if family.family == Family::One {
+            scratch.seeds.collect(ctx, family, options.conformal_spacing);
+            if is_on_border(&set, &scratch.sets, &scratch.seeds) {
+                continue;
             }
-            Family::Two => {
-                march::along_trims(&set, options, &mut scratch.march, &mut scratch.samples);
-                // The outline of a set carries its loads, unless one solid ends at a pressed border.
-                let is_outlined = options.load_bearing
-                    && !scratch.samples.is_empty()
-                    && !scratch.samples.iter().any(|s| is_pressed(ctx, s));
-                if !is_outlined {
-                    scratch.seeds.collect(ctx, family, options.conformal_spacing);
-                    march::at_seeds(&set, &scratch.seeds, &mut scratch.samples);
-                }
-            }
+        }
+        let Scratch { known, samples, .. } = &mut *scratch;
+        let remaining = continuing.and_then(|c| known.continued(&set, family, c, samples));
+        if remaining.is_none() {
+            search(&set, family, options, scratch);
+        }
+        if let Some(continuing) = continuing {
+            let remaining = remaining.unwrap_or(continuing.limit);
+            scratch.known.store(family, &scratch.samples, remaining);
         }
         let lowest = scratch.samples.iter().fold(f64::INFINITY, |d, s| d.min(s.pair.distance));
         scratch.samples.retain(|s| s.pair.distance <= lowest + MAX_DISTANCE_SPREAD * ctx.tol.tol);
@@ -138,8 +143,31 @@ pub(crate) fn sample(
             *loss = loss.max(thin_out(ctx, samples, gap, options, accepted));
         }
     }
+    if continuing.is_some() {
+        scratch.known.finish();
+    }
     let sets = &scratch.sets;
     accepted.retain(|x| !sets.iter().any(|set| covers(ctx, *set, x)));
+}
+
+/// Searches for the members of a family and stores them in `scratch.samples`, which is empty. The seeds of a
+/// family of dimension one are those in `scratch.seeds`.
+fn search(set: &FamilySet<'_>, family: &FamilyPair, options: &QueryOptions, scratch: &mut Scratch) {
+    let Scratch { seeds, march: of_march, samples, .. } = scratch;
+    let ctx = set.ctx;
+    match family.family {
+        Family::One => march::along_family(set, seeds, options, of_march, samples),
+        Family::Two => {
+            march::along_trims(set, options, of_march, samples);
+            // The outline of a set carries its loads, unless one solid ends at a pressed border.
+            let is_outlined =
+                options.load_bearing && !samples.is_empty() && !samples.iter().any(|s| is_pressed(ctx, s));
+            if !is_outlined {
+                seeds.collect(ctx, family, options.conformal_spacing);
+                march::at_seeds(set, seeds, samples);
+            }
+        }
+    }
 }
 
 /// Whether all members of the family `set` of dimension one are members of one of the sets `sets` between
@@ -207,7 +235,12 @@ fn each_set(
     solved.sort_unstable_by_key(|x| (x.feature_a, x.feature_b));
     for group in solved.chunk_by(|x, y| (x.feature_a, x.feature_b) == (y.feature_a, y.feature_b)) {
         samples.clear();
-        samples.extend(group.iter().map(|pair| Sample { pair: *pair, corner: false, found: 0 }));
+        samples.extend(group.iter().map(|pair| Sample {
+            pair: *pair,
+            own: Which::A,
+            corner: false,
+            found: 0,
+        }));
         put_back(samples, gap, accepted);
     }
 }
@@ -522,22 +555,26 @@ impl<'a> FamilySet<'a> {
         (flat != SecondOrder::Indefinite).then_some((a, b))
     }
 
-    /// Converts a member to a sample; `None` if the member does not lie on both solids. `corner` is stored
-    /// in the sample.
-    pub(crate) fn sample(&self, m: &Member, corner: bool) -> Option<Sample> {
+    /// Direction and distance of a member. Edges near an exact family are critical up to the tolerance only, so
+    /// that both are those of the footpoints.
+    fn direction_of(&self, pair: &Critical) -> (V3, f64) {
+        let between = pair.p_b - pair.p_a;
+        if pair.distance > self.ctx.tol.tol {
+            (between.normalize(), between.norm())
+        } else {
+            (pair.n, pair.distance)
+        }
+    }
+
+    /// Converts a member to a sample; `None` if the member does not lie on both solids. `own` and `corner` are
+    /// stored in the sample.
+    pub(crate) fn sample(&self, m: &Member, (own, corner): (Which, bool)) -> Option<Sample> {
         let (a, b) = m.sides?;
         let quasi = self.ctx.a.data(self.feature_a).quasi_only
             || self.ctx.b.data(self.feature_b).quasi_only
             || a.polar != crate::footpoint::polar::Polar::Exact
             || b.polar != crate::footpoint::polar::Polar::Exact;
-        // Edges near an exact family are critical up to the tolerance only: direction and distance are
-        // those of the footpoints.
-        let delta = m.pair.p_b - m.pair.p_a;
-        let (n, distance) = if m.pair.distance > self.ctx.tol.tol {
-            (delta.normalize(), delta.norm())
-        } else {
-            (m.pair.n, m.pair.distance)
-        };
+        let (n, distance) = self.direction_of(&m.pair);
         let pair = Accepted {
             feature_a: self.feature_a,
             feature_b: self.feature_b,
@@ -554,7 +591,7 @@ impl<'a> FamilySet<'a> {
             is_slid: false,
             undecided: false,
         };
-        Some(Sample { pair, corner, found: 0 })
+        Some(Sample { pair, own, corner, found: 0 })
     }
 }
 
@@ -789,6 +826,8 @@ fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub pair: Accepted,
+    /// Body with which the sample moves: the one whose trim or family was followed.
+    own: Which,
     /// Whether the set ends at this sample, or the sample is at a fixed parameter of its curve.
     pub corner: bool,
     /// Index in the order in which the samples of a set were found.

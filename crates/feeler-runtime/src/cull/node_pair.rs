@@ -35,6 +35,11 @@ use feeler_hierarchy::{AreaId, FeatureType, conformal_compatible, strict_compati
 /// the test is repeated sooner.
 const CONE_MARGIN: f64 = 0.02;
 
+/// Largest ratio of the reach, or of the distance beyond concave edges, of an earlier step to the required one at
+/// which pairs are culled with it. With a larger value, more pairs are solved after fast steps; with a smaller
+/// one, the front is recomputed more often.
+const MAX_LENGTH_RATIO: f64 = 8.0;
+
 /// Type bits of straight edges.
 const STRAIGHT: u16 = FeatureType::StraightEdge.bit();
 /// Type bits of all edges.
@@ -163,9 +168,19 @@ impl CullContext {
     }
 
     /// Returns the context for a query that also accepts footpoints up to `beside` (mm) beyond concave
-    /// edges of their faces.
-    pub(crate) fn with_beside(self, beside: f64) -> Self {
-        Self { beside: self.beside.max(beside), ..self }
+    /// edges of their faces. The reach and this distance are those of `before` if they are sufficient and at
+    /// most [`MAX_LENGTH_RATIO`] times too large, so that the front of the last query remains valid.
+    pub(crate) fn with_beside(self, beside: f64, before: Option<&Self>) -> Self {
+        let needed = Self { beside: self.beside.max(beside), ..self };
+        let suffices = |old: f64, new: f64| old >= new && old <= MAX_LENGTH_RATIO * new;
+        match before {
+            Some(before)
+                if suffices(before.reach, needed.reach) && suffices(before.beside, needed.beside) =>
+            {
+                Self { reach: before.reach, beside: before.beside, ..needed }
+            }
+            _ => needed,
+        }
     }
 
     /// Largest distance (mm) beyond concave edges of their faces at which footpoints are accepted.

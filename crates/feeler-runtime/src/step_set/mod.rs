@@ -11,6 +11,7 @@
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs), (1.24); MATH §23.
 
 mod flush;
+mod known;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use crate::api::contact::{ContactKind, FeatureRef};
 use crate::body::edge_normals::edge_normals;
 use crate::body::side::Which;
 use crate::cull::dilations::Dilations;
+use crate::cull::motion::Motion;
 use crate::footpoint::polar::{Few, farthest_direction};
 use crate::footpoint::touching::collect;
 use crate::footpoint::trim::{locate_on_edge, place_on};
@@ -46,6 +48,23 @@ pub(crate) struct Widening {
     /// Pose of B in A's frame before the last step; `None` if the motion is not a continuation of that
     /// step.
     pub pose_before: Option<Pose>,
+}
+
+impl Widening {
+    /// Largest displacement and rotation of B.
+    pub(crate) fn motion(&self) -> Motion {
+        Motion { displacement: self.displacement, rotation: self.rotation }
+    }
+
+    /// Bounds of a motion that is longer by `factor`, with the same accepted error and dilations.
+    pub(crate) fn times(&self, factor: f64) -> Self {
+        Self {
+            rotation: factor * self.rotation,
+            displacement: factor * self.displacement,
+            max_distance: self.max_distance + (factor - 1.0) * self.displacement,
+            ..*self
+        }
+    }
 }
 
 /// Largest angle (rad) by which a polar is dilated, and the quasi-angle for which pairs of areas are

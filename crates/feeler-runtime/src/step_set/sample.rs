@@ -15,6 +15,7 @@
 //! # Source
 //! BREP §1.3.1.4; MATH §23.
 
+use super::known::KnownSamples;
 use super::{LARGEST_DILATION, Widening};
 use crate::api::contact::{ContactKind, FeatureKind, FeatureRef};
 use crate::api::tolerance::power_of_two;
@@ -22,6 +23,7 @@ use crate::body::edge_normals::edge_normals;
 use crate::body::samples::EdgeSegment;
 use crate::body::side::Which;
 use crate::body::{Body, outward_normal};
+use crate::cull::motion::Motion;
 use crate::footpoint::polar::Polar;
 use crate::footpoint::side::{Foot, side};
 use crate::footpoint::trim::{on_face, place_on, place_on_face};
@@ -59,11 +61,25 @@ impl Sample {
     }
 }
 
-/// Scratch buffers reused between queries.
+/// Samples that continue, and scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     row: Vec<Sample>,
+    /// Samples of the last step.
+    pub known: KnownSamples,
 }
+
+/// Bounds of the motions for which samples are computed.
+struct Bounds<'a> {
+    /// Bound of the step, which determines where samples are necessary and their spacing.
+    step: &'a Widening,
+    /// Larger bound, which determines how far samples are searched.
+    search: Widening,
+}
+
+/// Difference between the bound for which samples are searched and that of the step, as a fraction of the
+/// latter. A larger value searches less often, with more samples; a smaller one searches after shorter motions.
+const SEARCH_SLACK: f64 = 0.125;
 
 /// Maximum number of samples along a line in each of the two directions from a contact. A larger number
 /// makes steps slower; a smaller one leaves the ends of long contacts without samples.
@@ -87,24 +103,51 @@ const SPHERICAL: f64 = 1e-6;
 
 /// Stores in `out` the samples of nearly conformal pairs of features, which a step needs in addition to
 /// the contacts `kept`. Only samples whose gap the step can close are stored.
+///
+/// Samples are searched for a larger bound than that of the step. While B has moved by at most the difference
+/// and contacts have the same features, they are only computed again at their fixed points. `moved` is the
+/// motion of B since the last query.
 pub(crate) fn add_samples(
     ctx: &Context<'_>,
     step: &Widening,
+    moved: &Motion,
     kept: &[Accepted],
     scratch: &mut Scratch,
     out: &mut Vec<Sample>,
 ) {
+    let search = step.times(1.0 + SEARCH_SLACK);
+    let is_near = |c: &&Accepted| !c.is_slid && c.distance <= search.max_distance;
+    let near = || kept.iter().filter(is_near);
+    if !scratch.known.continues(ctx, step, moved, near()) {
+        out.clear();
+        search_samples(ctx, &Bounds { step, search }, near(), scratch, out);
+        // Several minima of one pair of features have samples in common.
+        out.sort_unstable_by_key(Sample::identity);
+        out.dedup_by_key(|s| s.identity());
+        scratch.known.store(ctx, step, step.times(SEARCH_SLACK).motion(), out);
+    }
     out.clear();
-    let is_near = |c: &&Accepted| !c.is_slid && c.distance <= step.max_distance;
-    for contact in kept.iter().filter(is_near) {
+    out.extend(scratch.known.samples().filter(|s| s.pair.distance <= step.max_distance));
+    out.retain(|s| !kept.iter().any(|c| is_at(ctx, c, s)));
+}
+
+/// Searches for the samples at the contacts `near` and adds them to `out`.
+fn search_samples<'a>(
+    ctx: &Context<'_>,
+    bounds: &Bounds<'_>,
+    near: impl Iterator<Item = &'a Accepted>,
+    scratch: &mut Scratch,
+    out: &mut Vec<Sample>,
+) {
+    for contact in near {
         match (contact.feature_a, contact.feature_b) {
-            (Feature::Edge(e), Feature::Face(_)) => along_edge(ctx, step, contact, (Which::A, e), out),
-            (Feature::Face(_), Feature::Edge(e)) => along_edge(ctx, step, contact, (Which::B, e), out),
+            (Feature::Edge(e), Feature::Face(_)) => along_edge(ctx, bounds, contact, (Which::A, e), out),
+            (Feature::Face(_), Feature::Edge(e)) => along_edge(ctx, bounds, contact, (Which::B, e), out),
             _ => {}
         }
         // The smallest distance of two faces may lie beyond their borders; edges have the contacts then.
         let is_set = contact.kind == ContactKind::Conformal;
-        for pair in faces_of(ctx, step, contact) {
+        for pair in faces_of(ctx, &bounds.search, contact) {
             let of_a = ctx.primitive(Which::A, pair.feature_a);
             let is_closed_form = of_a.is_some() && ctx.primitive(Which::B, pair.feature_b).is_some();
             // Samples of free-form faces take long, so that they are added beside strict contacts only.
@@ -112,16 +155,12 @@ pub(crate) fn add_samples(
             if !is_closed_form && (is_set || !is_own) {
                 continue;
             }
-            let has_borders = on_faces(ctx, step, &pair, scratch, out);
+            let has_borders = on_faces(ctx, bounds, &pair, scratch, out);
             if is_closed_form && (has_borders || is_set) {
-                along_borders(ctx, step, &pair, out);
+                along_borders(ctx, bounds, &pair, out);
             }
         }
     }
-    // Several minima of one pair of features have samples in common.
-    out.sort_unstable_by_key(Sample::identity);
-    out.dedup_by_key(|s| s.identity());
-    out.retain(|s| !kept.iter().any(|c| is_at(ctx, c, s)));
 }
 
 /// Pairs of faces at a contact, each as a copy of the contact with these features. The faces of each body
@@ -187,7 +226,7 @@ fn is_round(body: &Body, edge: EdgeId) -> bool {
 
 /// Adds samples along the round edges of both faces of a contact, each edge against the face of the other
 /// body. Along straight edges the gap is a linear function, so that contacts at their ends suffice.
-fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &mut Vec<Sample>) {
+fn along_borders(ctx: &Context<'_>, bounds: &Bounds<'_>, contact: &Accepted, out: &mut Vec<Sample>) {
     for which in [Which::A, Which::B] {
         let (feature, p) = match which {
             Which::A => (contact.feature_a, &contact.p_a),
@@ -204,7 +243,7 @@ fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &m
                 Which::A => Accepted { feature_a: Feature::Edge(edge), place_a: place, ..*contact },
                 Which::B => Accepted { feature_b: Feature::Edge(edge), place_b: place, ..*contact },
             };
-            along_edge(ctx, step, &on_edge, (which, edge), out);
+            along_edge(ctx, bounds, &on_edge, (which, edge), out);
         }
     }
 }
@@ -304,7 +343,7 @@ fn allowed(ctx: &Context<'_>, step: &Widening) -> f64 {
 /// a contact.
 fn along_edge(
     ctx: &Context<'_>,
-    step: &Widening,
+    &Bounds { step, ref search }: &Bounds<'_>,
     contact: &Accepted,
     (which, edge): (Which, EdgeId),
     out: &mut Vec<Sample>,
@@ -352,9 +391,9 @@ fn along_edge(
             return Err(Miss::Beside);
         }
         let p = data.curve.point(t);
-        let facing = facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), step)?;
+        let facing = facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), search)?;
         hint.set(&facing.place);
-        let quasi_angle = (step.rotation + bend.norm() * step.displacement).min(LARGEST_DILATION);
+        let quasi_angle = (search.rotation + bend.norm() * search.displacement).min(LARGEST_DILATION);
         let is_in_polar = |n: &V3| {
             let normals = edge_normals(body, edge, t)?;
             let across = (n - normals.tangent * normals.tangent.dot(n)).try_normalize(0.5)?;
@@ -413,7 +452,7 @@ fn walk(
 /// too. `scratch` is overwritten.
 fn on_faces(
     ctx: &Context<'_>,
-    step: &Widening,
+    &Bounds { step, ref search }: &Bounds<'_>,
     contact: &Accepted,
     scratch: &mut Scratch,
     out: &mut Vec<Sample>,
@@ -480,7 +519,7 @@ fn on_faces(
         }
         let p = data.surface.point(uv);
         let near = hint.of(i, middle_u);
-        let facing = facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), step)?;
+        let facing = facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), search)?;
         hint.set(&facing.place);
         // Normals are opposite up to the rotation of the step and the curvature between samples.
         let outward = outward_normal(data, uv);

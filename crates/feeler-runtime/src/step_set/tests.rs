@@ -83,7 +83,7 @@ fn step(rotation: f64, displacement: f64) -> Widening {
 fn passes((a, i): (&Body, AreaId), (b, j): (&Body, AreaId), pose: &Pose, step: &Widening) -> bool {
     let tol = Tolerances::new(a, b, pose, None);
     let cull = CullContext::new(pose, &tol, &QueryOptions::within(0.25));
-    let cull = cull.with_beside(step.displacement);
+    let cull = cull.with_beside(step.displacement, None);
     let cull = cull.with_dilations(dilations(step, a.max_bend().max(b.max_bend()), None));
     cull.areas((a, i), (b, j), &cull.placed(b, j))
 }

@@ -8,12 +8,18 @@
 //! θ, the displacement d and the lever arm ρ. [`ContactTracker::covers`] returns whether a motion is
 //! within the bound. The program `tracking` of the benches measures the exceptions.
 //!
-//! The set depends on the poses and the bound alone, with two exceptions. If corners of flush bodies are
-//! within [`TrackerOptions::gap_error`] of each other, several normals separate the bodies, and the last
-//! motion selects one of them. If the bodies have moved by at most 1e-8 of their size and 1/2000 of the
-//! accepted error since contacts were searched for at most twice the bound, these contacts are *moved*:
-//! they keep their footpoints and normals, and their gaps follow the motion. Gaps, and the poses at which
-//! contacts begin and end, are then exact up to that motion.
+//! The set depends on the poses and the bound alone, up to the following data of earlier updates:
+//! - If corners of flush bodies are within [`TrackerOptions::gap_error`] of each other, several normals
+//!   separate the bodies, and the last motion selects one of them.
+//! - Samples of conformal sets continue while B has moved by at most eight times the accepted error of gaps
+//!   since the set was searched. Corners at which trims of both bodies cross are off by at most that motion.
+//! - Other samples are searched for a bound larger by an eighth, and continue within the difference.
+//! - After a motion of at most 1e-8 of the size, 1/2000 of the accepted error and a sixteenth of the bound,
+//!   contacts are *moved*: they keep their footpoints and normals, and their gaps follow the motion. Gaps, and
+//!   the poses at which contacts begin and end, are then exact up to that motion.
+//!
+//! All gaps are those of the current pose, except for moved contacts. [`ContactTracker::clear`] discards these
+//! data.
 //!
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
 //! negative gap is confirmed by a point inside both solids, or continues a contact of the last update. If
@@ -158,9 +164,8 @@ impl TrackerCounts {
 /// # Guarantees
 /// A motion within the bound that keeps every linear gap non-negative ends with all gaps above about
 /// minus [`TrackerOptions::gap_error`], up to terms of second order in the bound. The set depends on the
-/// poses and the bound alone, except that the last motion selects one of several separating normals at
-/// corners of flush bodies, and that after a motion of at most 1e-8 of the size contacts of the last search
-/// are moved. [`ContactTracker::covers`] returns whether a motion is within the bound.
+/// poses and the bound, and on samples of earlier updates that continue for small motions; the documentation
+/// of the module states how. [`ContactTracker::covers`] returns whether a motion is within the bound.
 /// The status follows from signed gaps; [`ContactTracker::verdict`] proves it. A solid that passes through
 /// another one within one step is detected only by the verdicts that [`Update::decided`] reports.
 ///
@@ -653,17 +658,17 @@ impl ContactTracker {
         if let Some(last) = self.last.filter(|last| last.is_moved) {
             let (options, step) = self.request(&last.bound, last.search.depth, last.pose_before);
             // The result must not depend on whether a caller requests verdicts.
-            let identities = self.pair.identities();
-            let found = self.pair.query_step(&last.poses[0], &last.poses[1], &options, step).map(|_| ());
-            self.pair.set_identities(identities);
-            found.ok()?;
+            let [pose_a, pose_b] = &last.poses;
+            let query = |pair: &mut ContactPair| pair.query_step(pose_a, pose_b, &options, step).map(|_| ());
+            self.pair.without_continuing(query).ok()?;
         }
         self.pair.decide()
     }
 }
 
 impl Clone for ContactTracker {
-    /// Copies the contacts and their identities, but not the culling data, which the next update computes.
+    /// Copies the contacts with their identities and the samples that continue, but not the culling data, which
+    /// the next update computes.
     fn clone(&self) -> Self {
         Self {
             pair: self.pair.continued(),
