@@ -25,8 +25,8 @@ HERE = Path(__file__).resolve().parent
 
 # Documents whose commands a test of the workspace runs and compares with the text.
 COVERED = {
-    "README.md": "crates/feeler-cli/tests/documents.rs",
-    "docs/GUIDE.md": "crates/feeler-cli/tests/documents.rs",
+    "README.md": "crates/feeler-cli/tests/it/documents.rs",
+    "docs/GUIDE.md": "crates/feeler-cli/tests/it/documents.rs",
 }
 # Files that a document expects the reader to have: commands that make them.
 INPUTS = {

@@ -22,7 +22,7 @@ mod text;
 mod topology;
 mod units;
 #[cfg(test)]
-#[path = "../tests/writer/mod.rs"]
+#[path = "../tests/it/writer/mod.rs"]
 mod writer;
 
 pub use content::{ComponentSource, Import, ReadOptions, Resolve, SolidInstance};

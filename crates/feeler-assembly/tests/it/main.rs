@@ -1,0 +1,4 @@
+//! Tests of assemblies, as one program.
+
+mod recut;
+mod values;

@@ -1,0 +1,4 @@
+//! Tests of rigid-body dynamics, as one program.
+
+mod mechanisms;
+mod motions;

@@ -1,0 +1,5 @@
+//! Tests of preparation, as one program.
+
+mod common;
+mod fixtures;
+mod grouping;

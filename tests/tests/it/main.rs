@@ -1,0 +1,39 @@
+//! End-to-end tests through files, the library and the command line, as one program. Separate are
+//! checks of the sources, which need no library, and `allocation`, which replaces the allocator.
+
+mod bounds;
+mod canonical;
+mod completeness;
+mod conformal;
+mod contact_motions;
+mod contacts;
+mod corpus_import;
+mod crossings;
+mod curve_solids;
+mod curves;
+mod far;
+mod following;
+mod gap_hessian;
+mod golden;
+mod golden_verdicts;
+mod inertia;
+mod insertion;
+mod invariance;
+mod load_bearing;
+mod membership;
+mod meshes;
+mod motions;
+mod nearly_canonical;
+mod nurbs_grains;
+mod oracle;
+mod particle_walls;
+mod passages;
+mod pushes;
+mod threads;
+mod tracker;
+mod tracking;
+mod verdict_invariance;
+mod verdicts;
+mod walls;
+mod warm_verdicts;
+mod witness;
