@@ -1,7 +1,7 @@
 //! Samples of conformal sets that continue while the bodies move little.
 //!
-//! A set is searched by marching along the trims of its faces, which takes most of the time of a step at rest.
-//! After a motion far below the accepted error of gaps, the members found there are still those of the set:
+//! A set is searched by marching along the trims of its faces, which takes most of the time of a step at
+//! rest. After a motion of a few accepted errors of gaps, the members found there are still those of the set:
 //! each of them is computed at the new pose from its last footpoint, without the tests of trims and polars.
 //! Footpoints on a trim move with its body, so that the corners of one face inside the other are exact;
 //! crossings of trims of both bodies are off by at most the motion.
@@ -28,14 +28,14 @@ pub(crate) struct Continuing {
     pub limit: f64,
 }
 
-/// Largest displacement of B's points since a set was searched at which its samples continue, as a multiple of
-/// the accepted error of a gap. A larger value reports corners at which trims of both bodies cross less exactly;
-/// a smaller one searches the sets more often.
+/// Largest displacement of B's points since a set was searched at which its samples continue, as a multiple
+/// of the accepted error of a gap. A larger value reports corners at which trims of both bodies cross less
+/// exactly; a smaller one searches the sets more often.
 const MAX_SET_MOTION: f64 = 8.0;
 
 impl Continuing {
-    /// Motion in a step of a simulator that accepts the error `gap_error` (mm) of gaps, after a displacement of
-    /// B's points by at most `moved` (mm) since the last query.
+    /// Motion in a step of a simulator that accepts the error `gap_error` (mm) of gaps, after a displacement
+    /// of B's points by at most `moved` (mm) since the last query.
     pub(crate) fn in_step(gap_error: f64, moved: f64) -> Self {
         Self { moved, limit: MAX_SET_MOTION * gap_error }
     }

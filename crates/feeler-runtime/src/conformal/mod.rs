@@ -555,8 +555,8 @@ impl<'a> FamilySet<'a> {
         (flat != SecondOrder::Indefinite).then_some((a, b))
     }
 
-    /// Direction and distance of a member. Edges near an exact family are critical up to the tolerance only, so
-    /// that both are those of the footpoints.
+    /// Direction and distance of a member. Edges near an exact family are critical up to the tolerance only,
+    /// so that both are those of the footpoints.
     fn direction_of(&self, pair: &Critical) -> (V3, f64) {
         let between = pair.p_b - pair.p_a;
         if pair.distance > self.ctx.tol.tol {
@@ -566,8 +566,8 @@ impl<'a> FamilySet<'a> {
         }
     }
 
-    /// Converts a member to a sample; `None` if the member does not lie on both solids. `own` and `corner` are
-    /// stored in the sample.
+    /// Converts a member to a sample; `None` if the member does not lie on both solids. `own` and `corner`
+    /// are stored in the sample.
     pub(crate) fn sample(&self, m: &Member, (own, corner): (Which, bool)) -> Option<Sample> {
         let (a, b) = m.sides?;
         let quasi = self.ctx.a.data(self.feature_a).quasi_only

@@ -35,9 +35,9 @@ use feeler_hierarchy::{AreaId, FeatureType, conformal_compatible, strict_compati
 /// the test is repeated sooner.
 const CONE_MARGIN: f64 = 0.02;
 
-/// Largest ratio of the reach, or of the distance beyond concave edges, of an earlier step to the required one at
-/// which pairs are culled with it. With a larger value, more pairs are solved after fast steps; with a smaller
-/// one, the front is recomputed more often.
+/// Largest ratio of the reach, or of the distance beyond concave edges, of an earlier step to the required
+/// one at which pairs are culled with it. With a larger value, more pairs are solved after fast steps; with a
+/// smaller one, the front is recomputed more often.
 const MAX_LENGTH_RATIO: f64 = 8.0;
 
 /// Type bits of straight edges.

@@ -9,7 +9,7 @@
 //! MATH §23.
 
 use super::Widening;
-use super::sample::Sample;
+use super::fixed_point::Sample;
 use crate::body::outward_normal;
 use crate::body::side::Which;
 use crate::cull::motion::Motion;
@@ -26,8 +26,8 @@ pub(crate) struct KnownSamples {
     features: Vec<(Feature, Feature)>,
     /// Scratch buffer: features of the contacts of the current step.
     current: Vec<(Feature, Feature)>,
-    /// Step for which the samples were searched, and the smallest distance (mm) of the query; `None` if there
-    /// are no valid samples.
+    /// Step for which the samples were searched, and the smallest distance (mm) of the query; `None` before a
+    /// search.
     search: Option<(Widening, f64)>,
     /// Motion of B since the last query up to which the samples continue.
     remaining: Motion,

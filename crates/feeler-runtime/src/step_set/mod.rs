@@ -10,14 +10,16 @@
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs), (1.24); MATH §23.
 
+mod fixed_point;
 mod flush;
 mod known;
 mod sample;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use fixed_point::{Sample, SampleId};
 pub(crate) use flush::slid_past;
-pub(crate) use sample::{Sample, SampleId, Scratch as SampleScratch, add_samples};
+pub(crate) use sample::{Scratch as SampleScratch, add_samples};
 
 use crate::accept::filter::{filter, filter_beside, is_impossible};
 use crate::api::contact::{ContactKind, FeatureRef};

@@ -15,6 +15,7 @@
 //! # Source
 //! BREP §1.3.1.4; MATH §23.
 
+use super::fixed_point::Sample;
 use super::known::KnownSamples;
 use super::{LARGEST_DILATION, Widening};
 use crate::api::contact::{ContactKind, FeatureKind, FeatureRef};
@@ -35,32 +36,6 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
-/// Contact of a point at fixed parameters of one feature with the nearest point of the other feature.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
-    pub pair: Accepted,
-    /// Body of the fixed point, and the parameters of this point as multiples of `step`.
-    pub key: (Which, [i64; 2]),
-    /// Spacing of the samples in both parameters of the feature with the fixed points; powers of two.
-    pub step: [f64; 2],
-}
-
-/// Identity of a sample of a pair of bodies: features of A and B, body of its fixed point, and bits of the
-/// parameters of this point.
-pub(crate) type SampleId = (Feature, Feature, Which, [u64; 2]);
-
-impl Sample {
-    /// Identity of the sample: its pair of features, the body of its fixed point, and the parameters of
-    /// that point. The spacing is not part of it, so a sample keeps its identity if the spacing changes
-    /// and the same parameters are sampled again.
-    #[expect(clippy::cast_precision_loss, reason = "at most some thousand steps")]
-    pub(crate) fn identity(&self) -> SampleId {
-        let (which, key) = self.key;
-        let parameters = [0, 1].map(|i| (key[i] as f64 * self.step[i]).to_bits());
-        (self.pair.feature_a, self.pair.feature_b, which, parameters)
-    }
-}
-
 /// Samples that continue, and scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
@@ -73,12 +48,13 @@ pub(crate) struct Scratch {
 struct Bounds<'a> {
     /// Bound of the step, which determines where samples are necessary and their spacing.
     step: &'a Widening,
-    /// Larger bound, which determines how far samples are searched.
+    /// Larger bound, within whose displacement samples are searched.
     search: Widening,
 }
 
 /// Difference between the bound for which samples are searched and that of the step, as a fraction of the
-/// latter. A larger value searches less often, with more samples; a smaller one searches after shorter motions.
+/// latter. A larger value searches less often, with more samples; a smaller one searches after shorter
+/// motions.
 const SEARCH_SLACK: f64 = 0.125;
 
 /// Maximum number of samples along a line in each of the two directions from a contact. A larger number

@@ -15,11 +15,11 @@
 //!   since the set was searched. Corners at which trims of both bodies cross are off by at most that motion.
 //! - Other samples are searched for a bound larger by an eighth, and continue within the difference.
 //! - After a motion of at most 1e-8 of the size, 1/2000 of the accepted error and a sixteenth of the bound,
-//!   contacts are *moved*: they keep their footpoints and normals, and their gaps follow the motion. Gaps, and
-//!   the poses at which contacts begin and end, are then exact up to that motion.
+//!   contacts are *moved*: they keep their footpoints and normals, and their gaps follow the motion. Gaps,
+//!   and the poses at which contacts begin and end, are then exact up to that motion.
 //!
-//! All gaps are those of the current pose, except for moved contacts. [`ContactTracker::clear`] discards these
-//! data.
+//! All gaps are those of the current pose, except for moved contacts. [`ContactTracker::clear`] discards
+//! these data.
 //!
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
 //! negative gap is confirmed by a point inside both solids, or continues a contact of the last update. If
@@ -667,8 +667,8 @@ impl ContactTracker {
 }
 
 impl Clone for ContactTracker {
-    /// Copies the contacts with their identities and the samples that continue, but not the culling data, which
-    /// the next update computes.
+    /// Copies the contacts with their identities and the samples that continue, but not the culling data,
+    /// which the next update computes.
     fn clone(&self) -> Self {
         Self {
             pair: self.pair.continued(),
