@@ -183,7 +183,7 @@ class Depths:
             if found < self.deepest:
                 # Edges that cross on faces in contact give a large depth; the translation that separates the solids is
                 # shorter.
-                if found < -NEGLIGIBLE:
+                if found < -MAX_UNVERIFIED_DEPTH:
                     translation = pair.separating_translation(*poses)
                     found = max(found, 0.0 if translation is None else -np.linalg.norm(translation))
                 if found < self.deepest:

@@ -10,7 +10,6 @@ from the middle of the face. Both integrals use Gauss-Legendre quadrature betwee
 import sys
 
 import numpy as np
-from OCP.BRep import BRep_Tool
 from OCP.BRepAdaptor import BRepAdaptor_Curve2d, BRepAdaptor_Surface
 from OCP.GeomAbs import GeomAbs_CN
 from OCP.gp import gp_Pnt, gp_Pnt2d, gp_Vec, gp_Vec2d

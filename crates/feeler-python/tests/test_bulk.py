@@ -113,7 +113,6 @@ def test_distances_from_an_ellipsoid_with_poles():
     assert np.abs(solid.signed_distance(points) - ellipsoid_distance(points)).max() <= 1e-9
 
 
-@pytest.mark.xfail(strict=True, reason="59 of 20,000 footpoints within a twentieth of the size of a pole are not found")
 def test_distances_of_points_close_to_the_poles_of_an_ellipsoid():
     solid, rng = ellipsoid(), np.random.default_rng(55)
     n = 20_000

@@ -241,9 +241,13 @@ fn newton(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> (f64, P2) {
         let (fixed_u, fixed_v) =
             (is_blocked(gu, uv.x, rect.u0, rect.u1), is_blocked(gv, uv.y, rect.v0, rect.v1));
         let (a, b, c) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
+        // Second derivative along geodesics: the part of `off` in the tangent plane, which is zero at a minimum,
+        // would add that of the parameters, which is large near a pole.
+        let n = d.du.cross(&d.dv);
+        let along = n.dot(&off) / n.norm_squared();
+        let off = if along.is_finite() { n * along } else { off };
         let (fa, fb, fc) = (a + off.dot(&d.duu), b + off.dot(&d.duv), c + off.dot(&d.dvv));
-        // The full second derivative is used if it is convex, otherwise that of the distance from the
-        // tangent plane.
+        // It is used if it is convex, otherwise that of the distance from the tangent plane.
         let (a, b, c) = if fa > 0.0 && fa * fc > fb * fb { (fa, fb, fc) } else { (a, b, c) };
         let (su, sv) = match (fixed_u, fixed_v) {
             (true, true) => break,
