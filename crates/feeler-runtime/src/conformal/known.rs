@@ -79,7 +79,8 @@ impl KnownSets {
     /// Starts a query.
     pub(super) fn start(&mut self, ctx: &Context<'_>) {
         let range = [ctx.least, ctx.d_max];
-        if std::mem::replace(&mut self.range, range) != range {
+        let last = std::mem::replace(&mut self.range, range);
+        if last.map(f64::to_bits) != range.map(f64::to_bits) {
             self.last.clear();
         }
         self.poses_ba = [self.poses_ba[1], ctx.pose_ba];
@@ -103,8 +104,7 @@ impl KnownSets {
         let features = (family.feature_a, family.feature_b);
         let known = self.last.sets.iter().find(|k| k.features == features && k.family == family.family)?;
         let remaining = known.remaining - continuing.moved;
-        // The comparison is false for a motion that is not a number.
-        if !(remaining >= 0.0) {
+        if remaining.is_nan() || remaining < 0.0 {
             return None;
         }
         for sample in &self.last.samples[known.samples.clone()] {

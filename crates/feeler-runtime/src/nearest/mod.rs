@@ -241,8 +241,8 @@ fn newton(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> (f64, P2) {
         let (fixed_u, fixed_v) =
             (is_blocked(gu, uv.x, rect.u0, rect.u1), is_blocked(gv, uv.y, rect.v0, rect.v1));
         let (a, b, c) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
-        // Second derivative along geodesics: the part of `off` in the tangent plane, which is zero at a minimum,
-        // would add that of the parameters, which is large near a pole.
+        // Second derivative along geodesics: the part of `off` in the tangent plane, which is zero at a
+        // minimum, would add that of the parameters, which is large near a pole.
         let n = d.du.cross(&d.dv);
         let along = n.dot(&off) / n.norm_squared();
         let off = if along.is_finite() { n * along } else { off };
