@@ -91,6 +91,12 @@ if "$place/venv/bin/pip" install -q mypy >"$place/log" 2>&1; then
 else
   echo "LEFT OUT: mypy cannot be installed here" >&2
 fi
+# Undefined and unused names, also in scripts that no test runs.
+if "$place/venv/bin/pip" install -q "ruff>=0.14,<1" >"$place/log" 2>&1; then
+  quiet "$place/venv/bin/ruff" check --isolated --no-cache --select E9,F benches crates tests tools
+else
+  echo "LEFT OUT: ruff cannot be installed here" >&2
+fi
 quiet "$place/venv/bin/python" crates/feeler-python/examples/distance.py data/socket.step data/plug.step
 "$place/venv/bin/python" crates/feeler-python/examples/simulator.py data/perforated-plate.step data/ball.step
 
