@@ -9,7 +9,7 @@
 //! # Source
 //! MATH §23.
 
-use super::{FamilySet, Sample};
+use super::{FamilySet, Sample, is_pressed};
 use crate::body::Body;
 use crate::body::side::Which;
 use crate::footpoint::trim::place_on;
@@ -68,6 +68,8 @@ struct KnownSet {
     samples: Range<usize>,
     /// Displacement (mm) of B's points from the pose of the last query up to which the samples continue.
     remaining: f64,
+    /// Whether a sample is pressed. Pressed sets are sampled inside their outline, too.
+    is_pressed: bool,
 }
 
 impl KnownSets {
@@ -114,16 +116,32 @@ impl KnownSets {
             };
             out.push(moved);
         }
+        if is_any_pressed(set.ctx, out) != known.is_pressed {
+            out.clear();
+            return None;
+        }
         Some(remaining)
     }
 
     /// Stores the samples of a set, which continue up to the displacement `remaining` (mm) of B's points.
-    pub(super) fn store(&mut self, family: &FamilyPair, samples: &[Sample], remaining: f64) {
+    pub(super) fn store(
+        &mut self,
+        ctx: &Context<'_>,
+        family: &FamilyPair,
+        samples: &[Sample],
+        remaining: f64,
+    ) {
         let Sets { sets, samples: all } = &mut self.now;
         let start = all.len();
         all.extend_from_slice(samples);
         let features = (family.feature_a, family.feature_b);
-        sets.push(KnownSet { features, family: family.family, samples: start..all.len(), remaining });
+        sets.push(KnownSet {
+            features,
+            family: family.family,
+            samples: start..all.len(),
+            remaining,
+            is_pressed: is_any_pressed(ctx, samples),
+        });
     }
 }
 
@@ -136,8 +154,8 @@ impl Sets {
 
 impl FamilySet<'_> {
     /// Computes the member near a sample of the last query, which moves with its body, without the tests of
-    /// trims and polars. `last_ba` is the pose of A in B's frame at that query. `None` if there is no member
-    /// near the sample or its distance is out of range.
+    /// trims and polars. `last_ba` is the pose of A in B's frame at that query. Returns `None` if the family
+    /// has no member near the sample, or if the distance of that member is out of range.
     fn moved(&self, sample: &Sample, family: Family, last_ba: &Pose) -> Option<Sample> {
         let ctx = self.ctx;
         let point = match sample.own {
@@ -168,6 +186,11 @@ impl FamilySet<'_> {
         };
         Some(Sample { pair, ..*sample })
     }
+}
+
+/// Whether at least one of the samples of a set is pressed.
+fn is_any_pressed(ctx: &Context<'_>, samples: &[Sample]) -> bool {
+    samples.iter().any(|sample| is_pressed(ctx, sample))
 }
 
 /// Whether a feature is stored as a spline, on which parameters take long to compute.

@@ -132,7 +132,7 @@ pub(crate) fn sample(
         }
         if let Some(continuing) = continuing {
             let remaining = remaining.unwrap_or(continuing.limit);
-            scratch.known.store(family, &scratch.samples, remaining);
+            scratch.known.store(ctx, family, &scratch.samples, remaining);
         }
         let lowest = scratch.samples.iter().fold(f64::INFINITY, |d, s| d.min(s.pair.distance));
         scratch.samples.retain(|s| s.pair.distance <= lowest + MAX_DISTANCE_SPREAD * ctx.tol.tol);

@@ -9,12 +9,10 @@
 //! MATH §23.
 
 use super::Widening;
-use super::fixed_point::Sample;
-use crate::body::outward_normal;
+use super::fixed_point::{Sample, foot_on_face};
 use crate::body::side::Which;
 use crate::cull::motion::Motion;
 use crate::query::{Accepted, Context};
-use feeler_geom::skeleton::signed_distance;
 use feeler_geom::{P2, P3};
 use feeler_hierarchy::Feature;
 
@@ -114,26 +112,16 @@ fn move_sample(ctx: &Context<'_>, sample: &mut Sample, fixed: &P3) -> Option<()>
         Which::B => (pair.feature_b, &mut pair.place_b),
     };
     let Feature::Face(face) = feature else { return None };
-    let data = ctx.body(other).face(face);
     let p = ctx.in_a(own, fixed);
-    let (foot, outward, distance) = if let Some(primitive) = ctx.primitive(other, feature) {
-        let s = signed_distance(&primitive, &p)?;
-        let uv = data.surface.invert(&ctx.in_own(other, &s.foot), None, None);
-        place.uv = [uv.x, uv.y];
-        (s.foot, s.gradient, s.value)
-    } else {
-        let hint = Some(P2::new(place.uv[0], place.uv[1]));
-        let uv = data.surface.invert(&ctx.in_own(other, &p), hint, None);
-        place.uv = [uv.x, uv.y];
-        let foot = ctx.in_a(other, &data.surface.point(uv));
-        let outward = outward_normal(data, uv);
-        let outward = if other == Which::A { outward } else { ctx.pose_ab * outward };
-        (foot, outward, outward.dot(&(p - foot)))
-    };
+    let foot = foot_on_face(ctx, other, face, P2::new(place.uv[0], place.uv[1]), &p)?;
+    let uv = foot.uv.unwrap_or_else(|| {
+        ctx.body(other).face(face).surface.invert(&ctx.in_own(other, &foot.p), None, None)
+    });
+    place.uv = [uv.x, uv.y];
     (pair.p_a, pair.p_b, pair.n) = match own {
-        Which::A => (p, foot, -outward),
-        Which::B => (foot, p, outward),
+        Which::A => (p, foot.p, -foot.outward),
+        Which::B => (foot.p, p, foot.outward),
     };
-    pair.distance = distance;
-    (distance >= ctx.least).then_some(())
+    pair.distance = foot.distance;
+    (foot.distance >= ctx.least).then_some(())
 }

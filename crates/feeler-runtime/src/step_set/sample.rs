@@ -15,7 +15,7 @@
 //! # Source
 //! BREP §1.3.1.4; MATH §23.
 
-use super::fixed_point::Sample;
+use super::fixed_point::{FaceFoot, Sample, foot_on_face};
 use super::known::KnownSamples;
 use super::{LARGEST_DILATION, Widening};
 use crate::api::contact::{ContactKind, FeatureKind, FeatureRef};
@@ -30,7 +30,7 @@ use crate::footpoint::side::{Foot, side};
 use crate::footpoint::trim::{on_face, place_on, place_on_face};
 use crate::query::{Accepted, Context};
 use feeler_geom::frame::complete_basis;
-use feeler_geom::skeleton::{Primitive, signed_distance};
+use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Curve, CurveDerivs, P2, P3, Surface, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
 use smallvec::SmallVec;
@@ -600,24 +600,12 @@ fn facing(
     step: &Widening,
 ) -> Result<FacePoint, Miss> {
     let Feature::Face(face) = feature else { return Err(Miss::Beside) };
-    let (foot, outward, distance, hint) = if let Some(primitive) = ctx.primitive(which, feature) {
-        let s = signed_distance(&primitive, p).ok_or(Miss::Beside)?;
-        (s.foot, s.gradient, s.value, None)
-    } else {
-        let data = ctx.body(which).face(face);
-        // Newton's method from the start: a search of the whole face takes a thousand times as long.
-        let uv = data.surface.invert(&ctx.in_own(which, p), Some(near), None);
-        let foot = ctx.in_a(which, &data.surface.point(uv));
-        let outward = outward_normal(data, uv);
-        let outward = if which == Which::A { outward } else { ctx.pose_ab * outward };
-        let distance = outward.dot(&(p - foot));
-        // Reject points of another turn of the face, and points beyond the border by more than the step.
-        let beside = (p - foot - outward * distance).norm();
-        if beside > step.displacement {
-            return Err(Miss::Beside);
-        }
-        (foot, outward, distance, Some(uv))
-    };
+    let FaceFoot { p: foot, outward, distance, uv: hint } =
+        foot_on_face(ctx, which, face, near, p).ok_or(Miss::Beside)?;
+    // Reject points of another turn of the face, and points beyond the border by more than the step.
+    if hint.is_some() && (p - foot - outward * distance).norm() > step.displacement {
+        return Err(Miss::Beside);
+    }
     // Reject deeper points: they lie on another side of the solid, or on another turn of a thread.
     if distance < ctx.least {
         return Err(Miss::Beside);
