@@ -1,4 +1,4 @@
-//! Motions in contact whose result follows from closed forms: sliders, hinges, balls, wheels, rings.
+//! Motions in contact whose result follows from closed forms: sliders, hinges, rails, balls, wheels, rings, cams.
 //!
 //! Each motion consists of joints with constant speeds, applied to one or both solids during a unit of time.
 //! Either the solids are in contact and never penetrate, or the depth of penetration is a known function of
@@ -6,7 +6,9 @@
 
 use crate::passages::Joint;
 use crate::{Part, model, part_of};
-use feeler_brep::fixtures::{block, block_with_hole, cylinder, hollow_sphere, prism, sphere, torus};
+use feeler_brep::fixtures::{
+    block, block_with_hole, cylinder, hollow_sphere, hollow_torus, prism, sphere, torus,
+};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_import::DEFAULT_FLATNESS;
 use feeler_runtime::{
@@ -19,7 +21,7 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// Names of the families of motions.
-pub const FAMILIES: [&str; 14] = [
+pub const FAMILIES: [&str; 19] = [
     "slider",
     "slider against a wall",
     "pin in its bore",
@@ -34,6 +36,11 @@ pub const FAMILIES: [&str; 14] = [
     "block tipped on its edge",
     "ring on a plate",
     "spline ball on a plate",
+    "ball in a tube",
+    "block over a groove",
+    "block between walls",
+    "cam that lifts a plate",
+    "cam against a plate",
 ];
 
 /// Depth of penetration (mm) as a function of time; at most 0 before the first penetration.
@@ -102,6 +109,12 @@ fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::translation(x, y, z)
 }
 
+/// A pose that rotates the y axis into the z axis, so that profiles of prisms are in the plane of x and z.
+fn upright() -> Pose {
+    let up = UnitQuaternion::from_scaled_axis(V3::x() * FRAC_PI_2);
+    Pose::from_parts(Translation3::identity(), up)
+}
+
 /// A pose that rotates the z axis into the x axis, so that upright fixtures lie on their side.
 fn on_its_side() -> Pose {
     Pose::from_parts(Translation3::identity(), UnitQuaternion::from_scaled_axis(V3::y() * FRAC_PI_2))
@@ -156,15 +169,12 @@ impl ContactMotionCase {
             "slider against a wall" => {
                 let (l, t) = (6.0 * r, draw.length(0.5, 3.0));
                 let profile = [[0.0, -4.0], [l + t, -4.0], [l + t, h], [l, h], [l, 0.0], [0.0, 0.0]];
-                // The profile is in the plane of x and z.
-                let up = UnitQuaternion::from_scaled_axis(V3::x() * FRAC_PI_2);
-                let upright = Pose::from_parts(Translation3::identity(), up);
                 let a = body(prism(&profile, 40.0));
                 let b = body(block([0.0, -10.0, 0.0], [r, 10.0, 5.0]));
                 let start = draw.range(0.1, 2.0) * r;
                 let (gap, length) = (l - r - start, draw.range(3.5, 5.5) * r);
                 let depth: Depth = Box::new(move |time| length * time - gap);
-                let poses = [upright, at(start, -20.0, 0.0)];
+                let poses = [upright(), at(start, -20.0, 0.0)];
                 let is_reached = length > gap;
                 let joints = [vec![], vec![slide(V3::x(), length)]];
                 case([a, b], poses, joints, is_reached.then_some(depth))
@@ -271,6 +281,71 @@ impl ContactMotionCase {
                 let joints = vec![slide(along, length), turn(center, axis, spin)];
                 case([plate(r), b], [at(0.0, 0.0, 0.0), start], [vec![], joints], None)
             }
+            "ball in a tube" => {
+                let major = 3.0 * r;
+                let a = body(hollow_torus(major, r + 3.0, r));
+                let ball = if draw.chance(0.5) { r } else { r * draw.range(0.3, 0.95) };
+                let (sin, cos) = math::sin_cos(draw.range(0.0, TAU));
+                let center = V3::new(major + (r - ball) * cos, 0.0, (r - ball) * sin);
+                let joints = vec![
+                    turn(P3::origin(), V3::z(), spin),
+                    turn(P3::from(center), draw.direction(), draw.range(-6.0, 6.0)),
+                ];
+                let start = [at(0.0, 0.0, 0.0), at(center.x, 0.0, center.z)];
+                case([a, body(sphere(ball))], start, [vec![], joints], None)
+            }
+            "block over a groove" => {
+                let (l, g) = (8.0 * r, draw.range(0.1, 0.8) * r);
+                let profile = [[-l, -6.0], [l, -6.0], [l, 0.0], [g, 0.0]];
+                let groove = [[g, -3.0], [-g, -3.0], [-g, 0.0], [-l, 0.0]];
+                let a = body(prism(&[profile, groove].concat(), 40.0));
+                let b = body(block([-r, -h, 0.0], [r, h, 5.0]));
+                let from = V3::new(-4.0 * r, -20.0, 0.0);
+                let mut joints = vec![slide(V3::x(), draw.range(4.0, 8.0) * r)];
+                if draw.chance(0.5) {
+                    joints.push(turn(P3::from(from), V3::z(), spin));
+                }
+                case([a, b], [upright(), at(from.x, from.y, from.z)], [vec![], joints], None)
+            }
+            "block between walls" => {
+                let (w, half) = (r + 3.0, h);
+                let outside = [[-w, 5.0], [-w, -4.0], [w, -4.0], [w, 5.0]];
+                let inside = [[r, 5.0], [r, 0.0], [-r, 0.0], [-r, 5.0]];
+                let a = body(prism(&[outside, inside].concat(), 80.0));
+                let b = body(block([-r, -half, 0.0], [r, half, 5.0]));
+                let start = [upright(), at(0.0, -40.0, 0.0)];
+                if draw.chance(0.5) {
+                    let joint = slide(V3::y(), draw.sign() * draw.range(1.0, 25.0));
+                    return case([a, b], start, [vec![], vec![joint]], None);
+                }
+                let angle = draw.range(0.05, 0.2);
+                let depth: Depth = Box::new(move |time| {
+                    let (sin, cos) = math::sin_cos(angle * time);
+                    half * sin - r * (1.0 - cos)
+                });
+                let joint = turn(P3::new(0.0, -40.0, 0.0), V3::z(), draw.sign() * angle);
+                case([a, b], start, [vec![], vec![joint]], Some(depth))
+            }
+            "cam that lifts a plate" => {
+                // The plate rests on an eccentric disc, and stays parallel to itself.
+                let pivot = P3::from(along * (draw.range(0.1, 0.8) * r));
+                let b = body(block([-3.0 * r, r, -2.0], [3.0 * r, r + 4.0, h + 2.0]));
+                let cam = turn(pivot, V3::z(), spin);
+                let joints = [vec![cam], vec![cam, turn(P3::origin(), V3::z(), -spin)]];
+                case([body(cylinder(r, h)), b], [at(0.0, 0.0, 0.0), at(0.0, 0.0, 0.0)], joints, None)
+            }
+            "cam against a plate" => {
+                let pivot = along * (draw.range(0.1, 0.8) * r);
+                let gap = draw.range(0.0, 1.5) * pivot.norm();
+                let a = body(block([-6.0 * r, 0.0, -2.0], [6.0 * r, 4.0, h + 2.0]));
+                let depth: Depth = Box::new(move |time| {
+                    let (sin, cos) = math::sin_cos(spin * time);
+                    pivot.y - (sin * pivot.x + cos * pivot.y) - gap
+                });
+                let start = [at(0.0, r + gap, 0.0), at(0.0, 0.0, 0.0)];
+                let joint = turn(P3::from(pivot), V3::z(), spin);
+                case([a, body(cylinder(r, h))], start, [vec![], vec![joint]], Some(depth))
+            }
             _ => {
                 let b = model("sphere-nurbs");
                 let bounds = b.body.bounds();
@@ -318,9 +393,12 @@ impl ContactMotionCase {
             }
             PenetrationOutcome::Penetration(p) => {
                 let Some(depth) = &self.depth else {
-                    return Some(format!("penetration at {}, but the solids only touch", p.time));
+                    let (time, depth, contact) = (p.time, p.depth, p.contact);
+                    return Some(format!(
+                        "{depth:e} mm deep at {time}, but the solids only touch: {contact:?}"
+                    ));
                 };
-                // A tilted pin is as deep as stated only to first order.
+                // A pin tilted in its bore is as deep as stated only to first order.
                 let (lo, hi) = (depth(p.time - 1e-9), depth(p.time + 1e-9));
                 let agrees = lo <= 1.05 * limit && hi >= 0.95 * limit;
                 (!agrees)

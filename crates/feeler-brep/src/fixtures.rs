@@ -311,6 +311,16 @@ pub fn torus(major: f64, minor: f64) -> SolidSource {
     b.finish("torus")
 }
 
+/// A torus around the z axis with a void that is a thinner torus.
+#[must_use]
+pub fn hollow_torus(major: f64, outer: f64, inner: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    b.face(Surface::Torus { frame: level(0.0), major, minor: outer }, true, vec![]);
+    b.face(Surface::Torus { frame: level(0.0), major, minor: inner }, false, vec![]);
+    b.faces[1].shell = 1;
+    b.finish("hollow_torus")
+}
+
 /// A torus around the z axis: one face bounded by the outer equator and a circle of the tube, each used
 /// twice.
 #[must_use]

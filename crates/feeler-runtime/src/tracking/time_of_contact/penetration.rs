@@ -25,8 +25,9 @@ use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
 use crate::api::verdict::Status;
 use crate::body::Body;
+use crate::nearest::PointQuery;
 use crate::pair::ContactPair;
-use feeler_geom::Pose;
+use feeler_geom::{P3, Pose, V3};
 use std::sync::Arc;
 
 /// Options of [`first_penetration`].
@@ -110,6 +111,15 @@ const BEYOND_CROSSING: f64 = 4.0;
 /// Number of times at which the depth of a penetration is sampled after its start. A larger value costs
 /// more queries; a smaller one reports smaller depths.
 const DEPTH_SAMPLES: u32 = 64;
+/// Distance from the surface, in sizes of the solid, up to which a point counts as a point of the surface. A
+/// larger value ignores sharper tips that penetrate by a few tolerances; a smaller one is within rounding.
+const SURFACE_ROUNDING: f64 = 1e-11;
+/// Distance from a surface, as a fraction of the depth of a contact, at which a point is tested below it. With
+/// a larger value the point can leave the other solid; a smaller one is within rounding for small depths.
+const INWARDS: f64 = 0.25;
+/// Part of the limit by which the proven depth may exceed it. With a larger value, the proof is weaker; with a
+/// smaller one, motions that stay at the limit take more steps.
+const LIMIT_ROUNDING: f64 = 1e-3;
 /// Number of times that a step to an undecided pose is halved. Undecided poses are isolated in general, so
 /// more halvings would not help; with fewer, a single pose leaves the motion undecided.
 const UNDECIDED_HALVINGS: u32 = 4;
@@ -123,7 +133,7 @@ const UNDECIDED_HALVINGS: u32 = 4;
 ///
 /// # Guarantees
 /// The depth is that of [`Contact::distance`] below 0, for shapes that are convex at the contact the
-/// penetration depth. Before the returned time it stays below the limit if queries find all minima within
+/// penetration depth. Before the returned time it exceeds the limit by at most a thousandth if queries find all minima within
 /// their range, which [`QueryOptions::certified`] proves for free-form features. At the time of each query,
 /// the verdict confirms it independently of the minima.
 ///
@@ -196,6 +206,37 @@ struct Advancement<'a> {
     end: f64,
     passage: PenetrationPassage,
     work: Workspace,
+    between: BetweenFootpoints,
+}
+
+/// Query of the points between the footpoints of pressed contacts.
+#[derive(Debug, Default)]
+struct BetweenFootpoints {
+    query: PointQuery,
+}
+
+impl BetweenFootpoints {
+    /// Whether no point near the middle between the footpoints of a pressed contact, which is in A's frame, is
+    /// inside both solids. The contact then ends at the point where its areas meet, as that of a corner and
+    /// the wall of a groove does while the corner passes from the groove onto the plate.
+    fn is_at_surface(&mut self, c: &Contact, bodies: &[Arc<Body>; 2], pose_ab: &Pose) -> bool {
+        let poses = [Pose::identity(), *pose_ab];
+        let mut point = nalgebra::center(&c.point_a, &c.point_b);
+        let mut outside = |which: usize, point: &P3| -> Option<V3> {
+            let (body, pose) = (&bodies[which], &poses[which]);
+            let nearest = self.query.signed(body, &pose.inverse_transform_point(point)).ok().flatten()?;
+            let is_outside = nearest.signed_distance >= -SURFACE_ROUNDING * body.size();
+            is_outside.then(|| pose.rotation * nearest.normal)
+        };
+        // The middle is on the surface of an edge that is pressed orthogonally to one of its faces. Points
+        // below that face are inside.
+        for which in 0..2 {
+            if let Some(normal) = outside(which, &point) {
+                point += normal * (INWARDS * c.distance);
+            }
+        }
+        outside(0, &point).is_some() || outside(1, &point).is_some()
+    }
 }
 
 impl<'a> Advancement<'a> {
@@ -226,7 +267,18 @@ impl<'a> Advancement<'a> {
         let end = paths.0.duration().max(paths.1.duration());
         let max_queries = options.max_queries;
         let limit = options.depth;
-        Self { pair, bodies, paths, query, limit, max_queries, end, passage, work: Workspace::default() }
+        Self {
+            pair,
+            bodies,
+            paths,
+            query,
+            limit,
+            max_queries,
+            end,
+            passage,
+            work: Workspace::default(),
+            between: <_>::default(),
+        }
     }
 
     fn moving(&self, time: f64) -> Moving {
@@ -252,14 +304,23 @@ impl<'a> Advancement<'a> {
         let moving = self.moving(time);
         self.passage.queries += 1;
         self.pair.query(&Pose::identity(), &moving.pose_ab, &self.query)?;
-        let contacts = self.pair.contacts().iter().filter(|c| c.kind != ContactKind::Quasi);
-        let nearest = contacts.min_by(|x, y| x.distance.total_cmp(&y.distance)).copied();
+        let status = self.pair.status();
+        let is_decided = matches!(status, Some(Status::Separated | Status::Touching));
+        let shallow = self.pair.tolerances().min_distance();
+        let mut nearest: Option<Contact> = None;
+        for c in self.pair.contacts().iter().filter(|c| c.kind != ContactKind::Quasi) {
+            let is_deeper = nearest.is_none_or(|n| c.distance < n.distance);
+            let contradicts = is_decided && c.distance < shallow;
+            if is_deeper && !(contradicts && self.between.is_at_surface(c, &self.bodies, &moving.pose_ab)) {
+                nearest = Some(*c);
+            }
+        }
         let nearest = nearest.map(|c| (c, moving.closing(&c.point_b, &c.normal)));
         let distance = nearest.map_or(self.query.d_max, |(c, _)| c.distance);
         let witness = self.pair.verdict().and_then(|v| v.witness);
         let proved = witness.map_or(0.0, |w| w.inside_a.min(w.inside_b));
         let depth = proved.max(-distance).max(0.0);
-        let relation = match self.pair.status() {
+        let relation = match status {
             _ if distance < -self.limit || proved > self.limit => Relation::Penetrates,
             // The contacts do not explain the interference, so its depth is beyond their range.
             Some(Status::Interfering) if distance > self.pair.tolerances().tol - 2.0 * proved => {
@@ -309,7 +370,7 @@ impl<'a> Advancement<'a> {
             if let Some(first) = self.crossing(&sample, &moving)? {
                 return self.penetration(first);
             }
-            let clearance = sample.distance + self.limit;
+            let clearance = self.clearance(&sample);
             let [a, b] = &self.bodies;
             let (distance, depth) = (sample.distance, self.limit);
             let tol = self.pair.tolerances();
@@ -330,6 +391,12 @@ impl<'a> Advancement<'a> {
             sample = after;
             self.record(&sample);
         }
+    }
+
+    /// Length (mm) by which the distance at a sample may decrease until it reaches the limit, up to rounding
+    /// of the limit.
+    fn clearance(&self, sample: &DepthSample) -> f64 {
+        (sample.distance + self.limit).max(LIMIT_ROUNDING * self.limit)
     }
 
     /// Samples the end of a step of this duration after a sample. Steps to undecided poses are shortened.
@@ -354,12 +421,12 @@ impl<'a> Advancement<'a> {
     /// Searches for a crossing of the limit just after a sample that is close to it. Returns the first
     /// sample beyond the limit; `None` if no crossing is nearby.
     fn crossing(&mut self, from: &DepthSample, moving: &Moving) -> Result<Option<DepthSample>, QueryError> {
-        let clearance = from.distance + self.limit;
+        let clearance = self.clearance(from);
         let Some((_, closing)) = from.nearest.filter(|(_, closing)| *closing > 0.0) else { return Ok(None) };
         if clearance > CROSSING_CLEARANCE * self.limit {
             return Ok(None);
         }
-        let ahead = (BEYOND_CROSSING * clearance.max(0.0) / closing).min(moving.lasts);
+        let ahead = (BEYOND_CROSSING * clearance / closing).min(moving.lasts);
         let time = (from.time + ahead).max(from.time.next_up()).min(self.end);
         let beyond = self.sample(time)?;
         match beyond.relation {

@@ -15,7 +15,7 @@
 
 use super::cells::Cell;
 use super::closing::{ClosingSpeed, max_below_node, of_area, spread_along, towards};
-use super::moving::{Moving, travel_time};
+use super::moving::{MotionSplit, Moving, travel_time};
 use super::spheres::MovingSphere;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
@@ -64,9 +64,10 @@ const FLAT_ENOUGH: f64 = 0.25;
 /// follow each other closely get loose bounds; a larger one takes longer for them.
 const MAX_CELL_VISITS: u32 = 4096;
 
-/// Sine of the angle between two edges below which they count as parallel. With a smaller value, the
-/// direction of their contact changes too fast; with a larger one, fewer pairs of edges have tight bounds.
-const MIN_CROSSING_SINE: f64 = 0.02;
+/// Sine of the angle between two edges below which they count as parallel. With a smaller value, contacts
+/// of parallel edges, whose directions are less exact, count as those of crossing edges; with a larger one,
+/// edges that turn past each other in a plane take more queries.
+const MIN_CROSSING_SINE: f64 = 1e-5;
 /// Largest rotation (rad), as a multiple of the sine of their angle, for which the bounds of two crossing
 /// edges hold. With a larger value the bound of the change of their direction is looser; with a smaller
 /// one, steps are shorter.
@@ -96,7 +97,7 @@ impl Search<'_> {
         let mut leaves = std::mem::take(&mut work.leaves);
         leaves.clear();
         self.traverse(work, |pair| {
-            let time = pair.first.max(self.time_to_close(pair.closing.max));
+            let time = pair.first.max(pair.closes);
             if pair.is_leaf && time < best {
                 if self.depth > 0.0 {
                     leaves.push((time, pair.nodes));
@@ -139,14 +140,14 @@ impl Search<'_> {
             return None;
         }
         let n = across / sin;
-        let Moving { in_a, lasts, change_a, change_b, .. } = *self.moving;
+        let Moving { in_a, lasts, change, .. } = *self.moving;
         let w = in_a.w;
         let lasts = lasts.min(MAX_EDGE_TURN * sin / w.norm().max(f64::MIN_POSITIVE));
         // n rotates at most at twice the rotation orthogonal to n over the sine, which grows by at most
-        // half while the bounds hold. Several joints also change the rotation itself.
-        let change = change_a.max(change_b);
-        let turning = if change > 0.0 { w.norm_squared() * lasts } else { 0.0 };
+        // half while the bounds hold.
+        let turning = self.moving.angular_change * lasts;
         let rate = 3.0 * ((w - n * n.dot(&w)).norm() + turning) / sin;
+        let planar = self.moving.speed_along(Which::A, &n, rate, (self.a.reach(), lasts));
         // The points of A's edge rest in this frame, those of B's edge move.
         let time = |obb: &Obb, acceleration: f64| {
             let x = in_a.at(&obb.center);
@@ -159,7 +160,8 @@ impl Search<'_> {
             let never = closing == f64::NEG_INFINITY;
             if never { f64::INFINITY } else { travel_time(self.clearance, closing, change) }
         };
-        Some(time(&a.obb, 0.0).max(time(&b.obb, w.norm())).min(lasts))
+        let planar = travel_time(self.clearance, planar, 0.0);
+        Some(planar.max(time(&a.obb, 0.0)).max(time(&b.obb, w.norm())).min(lasts))
     }
 
     /// Time for which a sphere or vertex stays above the limit of a canonical feature; `None` if neither
@@ -169,10 +171,8 @@ impl Search<'_> {
         let of = |body: &Body, area| body.features()[body.feature_of(area).index()].primitive;
         let (a, b) = (of(self.a, area_a)?, of(self.b, area_b)?);
         let Moving { pose_ab, in_a, in_b, lasts, .. } = *self.moving;
-        let sphere = |center, sigma, field| {
-            let change = self.moving.change_a.max(self.moving.change_b);
-            MovingSphere { center, sigma, field, change, lasts }
-        };
+        let sphere =
+            |center, sigma, field| MovingSphere { center, sigma, field, change: self.moving.change, lasts };
         match (a, b) {
             (other, Primitive::Point { center, sigma }) => {
                 sphere(pose_ab * center, sigma, in_a).safe_time(&other, self.depth)
@@ -192,7 +192,6 @@ impl Search<'_> {
         let (Some(area_a), Some(area_b)) = (a.area(), b.area()) else { return best };
         let options = QueryOptions { penetration: self.depth, ..QueryOptions::default() };
         let cull = CullContext::new(&self.moving.pose_ab, &self.tol, &options);
-        let fields = [towards(&self.moving.in_a, Which::A), towards(&self.moving.in_b, Which::B)];
         // Closeness matters, not the uncertainty of footpoints that solves find.
         let reach = self.distance.max(self.depth) + self.tol.eps;
         let mut visits = 0;
@@ -213,10 +212,8 @@ impl Search<'_> {
             if first >= best {
                 continue;
             }
-            let max = of_area(self.a, a.area, &a.node, &fields[0])
-                .max
-                .min(of_area(self.b, b.area, &b.node, &fields[1]).max);
-            let mut time = first.max(self.time_to_close(max));
+            let splits = &self.moving.splits;
+            let mut time = first.max(self.time_to_close(splits, (a.area, &a.node), (b.area, &b.node)));
             if time < best
                 && let Some(crossing) = self.edges_time((a.area, &a.node), (b.area, &placed))
             {
@@ -243,22 +240,50 @@ impl Search<'_> {
     pub(crate) fn only_decreases(&self, time: f64, work: &mut Workspace) -> bool {
         let mut decreases = true;
         let rounding = 1e-9 * self.moving.speed;
-        let change = self.moving.change_a.max(self.moving.change_b) * time;
+        let change = self.moving.change * time;
         self.traverse(work, |pair| {
             let counts = pair.first < time;
             if counts && pair.is_leaf {
-                decreases &= pair.closing.min - change >= -rounding;
+                decreases &= pair.min_closing - change >= -rounding;
             }
             decreases && counts
         });
         decreases
     }
 
-    /// Shortest time in which the distance can decrease by `clearance`, given the current maximum closing
-    /// speed.
-    fn time_to_close(&self, max_closing: f64) -> f64 {
-        let change = self.moving.change_a.max(self.moving.change_b);
-        travel_time(self.clearance, max_closing, change)
+    /// Shortest time in which the distance of minima in two areas, or in pieces of them, can decrease by the
+    /// clearance: the longest of those that follow from the given divisions of the motion. Each node is in the
+    /// frame of its own solid.
+    fn time_to_close(
+        &self,
+        splits: &[MotionSplit],
+        (i, a): (AreaId, &TreeNode),
+        (j, b): (AreaId, &TreeNode),
+    ) -> f64 {
+        let of = |body: &Body, area, node, field: &Twist, which| {
+            let is_zero = *field == Twist::default();
+            if is_zero { 0.0 } else { of_area(body, area, node, &towards(field, which)).max }
+        };
+        let time = |split: &MotionSplit| {
+            let closing = of(self.a, i, a, &split.in_a, Which::A) + of(self.b, j, b, &split.in_b, Which::B);
+            travel_time(self.clearance, closing, split.change)
+        };
+        splits.iter().map(time).fold(0.0, f64::max)
+    }
+
+    /// Shortest time in which several joints can move a plane, to which one of two areas belongs, along its
+    /// normal by the clearance; 0 without a plane.
+    fn plane_time(&self, i: AreaId, j: AreaId) -> f64 {
+        let of = |which, body: &Body, area| {
+            let Some(Primitive::Plane { normal, .. }) =
+                body.features()[body.feature_of(area).index()].primitive
+            else {
+                return 0.0;
+            };
+            let speed = self.moving.speed_along(which, &normal, 0.0, (body.reach(), self.moving.lasts));
+            travel_time(self.clearance, speed, 0.0)
+        };
+        of(Which::A, self.a, i).max(of(Which::B, self.b, j))
     }
 
     /// Visits pairs of nodes from the roots, and continues with the children of those for which `open`
@@ -304,7 +329,12 @@ impl Search<'_> {
         let is_leaf = a.area().is_some() && own_b.area().is_some();
         let of_a = work.closing(Which::A, (self.a, i), &fields[0]);
         let of_b = work.closing(Which::B, (self.b, j), &fields[1]);
-        let closing = ClosingSpeed { min: of_a.min.max(of_b.min), max: of_a.max.min(of_b.max) };
+        let time_by = |closing: ClosingSpeed, split: &MotionSplit| {
+            travel_time(self.clearance, closing.max, split.change)
+        };
+        let splits = &self.moving.splits;
+        let (from_b, from_a) = (&splits[0], &splits[splits.len() - 1]);
+        let mut closes = time_by(of_a, from_a).max(time_by(of_b, from_b));
         let b = *work.placed.get(tree_b, &cull.pose, j);
         let time_of = |margin: Option<Motion>| margin.map_or(0.0, |m| self.margin_time(m));
         let mut first = time_of(cull.facing(a, &b, || b.cap.axis));
@@ -317,8 +347,13 @@ impl Search<'_> {
             first = first.max(time_of(cull.zones((&za, a), (&zb, &b))));
             let (leaf_a, leaf_b) = ((self.a, area_a), (self.b, area_b, &b));
             first = first.max(time_of(cull.leaves(leaf_a, leaf_b, &mut { NO_HINT })));
+            let inner = splits.get(1..splits.len() - 1).unwrap_or(&[]);
+            if first.max(closes) < self.moving.lasts && !inner.is_empty() {
+                closes = closes.max(self.time_to_close(inner, (area_a, a), (area_b, own_b)));
+                closes = closes.max(self.plane_time(area_a, area_b));
+            }
         }
-        PairBounds { first, closing, is_leaf, nodes: (i, j) }
+        PairBounds { first, closes, min_closing: of_a.min.max(of_b.min), is_leaf, nodes: (i, j) }
     }
 
     /// Shortest time in which the motion can use up the margin of a culling test.
@@ -352,8 +387,10 @@ fn within(cap: &Cap, n: &V3, angle: f64) -> bool {
 struct PairBounds {
     /// Lower bound of the time from now at which one of these minima can be the nearest one of the solids.
     first: f64,
-    /// Bounds of the closing speed of these minima.
-    closing: ClosingSpeed,
+    /// Lower bound of the time from now in which the distance of these minima can decrease by the clearance.
+    closes: f64,
+    /// Lower bound of their closing speed.
+    min_closing: f64,
     /// Whether both nodes are leaves.
     is_leaf: bool,
     /// The two nodes.
