@@ -1,7 +1,8 @@
-"""Mechanisms for `feeler mechanism`: a six-axis arm, and the planetary gear stage of make_assemblies.py.
+"""Mechanisms for `feeler mechanism`: a six-axis arm, parts without play, and the planetary gear stage of make_assemblies.py.
 
     pip install -r tools/models/requirements.txt
     python tools/models/make_mechanisms.py arm FOLDER      # FOLDER/arm.urdf, arm.toml, one STEP file for each link
+    python tools/models/make_mechanisms.py fitted FOLDER   # hinge.toml, bayonet.toml and their parts, which fit without play
     python tools/models/make_mechanisms.py stage FOLDER    # FOLDER/stage.step, stage.toml: a whole turn of the carrier
 
 Lengths are in millimetres, in the URDF file in metres. Links of the arm are in their own frames.
@@ -122,11 +123,103 @@ def stage(folder):
     (folder / "stage.toml").write_text("\n".join(rows))
 
 
+def upright(radius, z0, z1):
+    return cq.Workplane("XY", origin=(0, 0, z0)).circle(radius).extrude(z1 - z0)
+
+
+def hinge_parts():
+    """Base with two lugs, leaf between them, and a pin with two heads, all flush with each other."""
+
+    def eye(z0, z1, side):
+        arm = cq.Workplane("XY", origin=(side * 15, 0, (z0 + z1) / 2)).box(30, 6, z1 - z0)
+        return upright(8, z0, z1).union(arm).cut(upright(4, z0, z1))
+
+    plate = cq.Workplane("XY", origin=(-32, 0, 15)).box(6, 30, 30)
+    return {
+        "hinge-base": eye(0, 10, -1).union(eye(20, 30, -1)).union(plate),
+        "hinge-leaf": eye(10, 20, 1),
+        "hinge-pin": upright(4, 0, 30).union(upright(7, -3, 0)).union(upright(7, 30, 33)),
+    }
+
+
+def bayonet_parts():
+    """Plug with two lugs, and a socket with two slots along the axis that end in a groove of the lugs' height."""
+    plug = upright(10, 0, 40)
+    socket = upright(20, -30, 0).cut(upright(10, -30, 0))
+    for side in (1, -1):
+        plug = plug.union(cq.Workplane("XY", origin=(side * 11, 0, 2)).box(4, 4, 4))
+        slot = cq.Workplane("XY", origin=(side * 10, 0, -10)).box(8, 4, 20)
+        socket = socket.cut(slot.intersect(upright(12.5, -30, 0)))
+    groove = upright(12.5, -20, -16).cut(upright(9, -20, -16))
+    return {"bayonet-plug": plug.intersect(upright(12.5, 0, 40)), "bayonet-socket": socket.cut(groove)}
+
+
+HINGE = """\
+# A hinge without play: feeler mechanism hinge.toml
+neighbours = true
+allow_touching = true
+
+[links]
+base = "hinge-base.step"
+leaf = "hinge-leaf.step"
+pin = "hinge-pin.step"
+
+[[joint]]
+link = "leaf"
+revolute = [0, 0, 1]
+
+[[joint]]
+link = "pin"
+revolute = [0, 0, 1]
+mimic = "leaf"
+ratio = 0.4
+
+[motion]
+times = [0, 1]
+leaf = [-60, 60]
+"""
+
+BAYONET = """\
+# A bayonet without play, pushed in and turned: feeler mechanism bayonet.toml
+neighbours = true
+allow_touching = true
+
+[links]
+socket = "bayonet-socket.step"
+plug = "bayonet-plug.step"
+carriage = []
+
+[[joint]]
+link = "carriage"
+prismatic = [0, 0, 1]
+
+[[joint]]
+link = "plug"
+parent = "carriage"
+revolute = [0, 0, 1]
+
+[motion]
+times = [0, 1, 2]
+carriage = [10, -20, -20]
+plug = [0, 0, 60]
+"""
+
+
+def fitted(folder):
+    for name, solid in (hinge_parts() | bayonet_parts()).items():
+        assert len(solid.vals()) == 1 and solid.val().isValid(), name
+        file = folder / f"{name}.step"
+        cq.exporters.export(solid, str(file))
+        without_date(file)
+    (folder / "hinge.toml").write_text(HINGE)
+    (folder / "bayonet.toml").write_text(BAYONET)
+
+
 def main():
     kind, folder = sys.argv[1:]
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    {"arm": arm, "stage": stage}[kind](folder)
+    {"arm": arm, "fitted": fitted, "stage": stage}[kind](folder)
 
 
 if __name__ == "__main__":

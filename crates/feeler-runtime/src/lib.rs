@@ -76,7 +76,7 @@ pub use minima::{
     is_in_edge_polar, is_in_vertex_polar, surface_foot,
 };
 pub use nearest::{BoundaryPoint, NearestPoint, PointQuery, RayIntersection, RayIntersections, RayQuery};
-pub use pair::{COARSER_TOLERANCES, ContactPair};
+pub use pair::{COARSER_TOLERANCES, ContactPair, NearestRange};
 pub use tracking::follow::{ContactFollower, FollowOptions, FollowedContact, LastQuery};
 pub use tracking::scene::{
     BodyId, BodyOptions, ContactEvent, EventKind, NearPair, PairOptions, Scene, SceneContact, SceneError,

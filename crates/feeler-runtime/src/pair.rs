@@ -2,10 +2,12 @@
 
 mod coarser;
 pub(crate) mod derivatives;
+mod nearest_range;
 mod poses;
 mod results;
 
 pub use coarser::COARSER_TOLERANCES;
+pub use nearest_range::NearestRange;
 
 use crate::accept::dedupe::dedupe;
 use crate::accept::filter::filter;

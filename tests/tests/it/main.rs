@@ -23,6 +23,7 @@ mod load_bearing;
 mod membership;
 mod meshes;
 mod motions;
+mod nearest_range;
 mod nearly_canonical;
 mod nurbs_grains;
 mod oracle;

@@ -14,8 +14,8 @@ use feeler_geom::P3;
 use feeler_mechanism::loops::{LinkBall, LoopOptions, LoopReport};
 use feeler_mechanism::{JointTrajectory, Mechanism};
 use feeler_runtime::{
-    ContactPair, Passage, PassageOptions, PassageOutcome, Path, PenetrationOptions, PenetrationOutcome,
-    QueryError, QueryOptions, Status, time_of_contact,
+    ContactPair, NearestRange, Passage, PassageOptions, PassageOutcome, Path, PenetrationOptions,
+    PenetrationOutcome, QueryError, QueryOptions, Status, time_of_contact,
 };
 use rayon::prelude::*;
 
@@ -310,6 +310,7 @@ impl<'a> MechanismCheck<'a> {
         let [a, b] = pair.map(|i| &self.parts[i]);
         let mut contacts = ContactPair::new(a.body.clone(), b.body.clone());
         let query = QueryOptions::within(options.d_max);
+        let mut range = NearestRange::new();
         let mut steps = Vec::with_capacity(moments.len());
         for moment in moments {
             if is_stopped() {
@@ -328,7 +329,7 @@ impl<'a> MechanismCheck<'a> {
                 steps.push(StepDistance::default());
                 continue;
             }
-            contacts.query(&pose_a, &pose_b, &query)?;
+            range.query(&mut contacts, &pose_a, &pose_b, &query)?;
             steps.push(StepDistance {
                 distance: contacts.min_distance(),
                 interferes: contacts.status() == Some(Status::Interfering),

@@ -13,11 +13,17 @@ use std::io::Write;
 pub(super) const PAIR_HEADER: [&str; 6] =
     ["a", "b", "smallest mm", "at s", "steps that interfere", "between steps"];
 
+/// A distance with six digits after the point; 0 without a sign.
+fn millimetres(distance: f64) -> String {
+    let text = format!("{distance:.6}");
+    if text == "-0.000000" { text[1..].to_owned() } else { text }
+}
+
 /// Cells of the table for a pair of parts, in the order of [`PAIR_HEADER`].
 pub(super) fn pair_cells(checked: &Checked<'_>, pair: &MechanismPair) -> [String; 6] {
     let [a, b] = checked.names(pair).map(str::to_owned);
     let [distance, time] = match pair.smallest() {
-        Some((distance, i)) => [format!("{distance:.6}"), format!("{:.4}", checked.report.moments[i].time)],
+        Some((distance, i)) => [millimetres(distance), format!("{:.4}", checked.report.moments[i].time)],
         None => ["-".to_owned(), "-".to_owned()],
     };
     let between = pair.motion.as_ref().map_or_else(|| "-".to_owned(), |m| passage::text(m, " s"));

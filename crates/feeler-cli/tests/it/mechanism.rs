@@ -199,6 +199,46 @@ fn mechanisms_may_touch() {
     }
 }
 
+/// A hinge and a bayonet whose parts fit without play move freely, and the first penetration of a bayonet that is
+/// pushed 0.01 mm too deep is found.
+#[test]
+fn mechanisms_without_play_are_proven_free_of_penetration() {
+    let motions = |path: &Path| {
+        let run = feeler(&["mechanism", path.to_str().unwrap(), "--steps", "5", "--json", "-q"]);
+        let document: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let pairs = document["pairs"].as_array().unwrap().clone();
+        (run.status.code(), pairs.into_iter().map(|pair| pair["motion"].clone()).collect::<Vec<_>>())
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/fitted");
+    for (name, pairs) in [("hinge", 3), ("bayonet", 1)] {
+        let (code, motions) = motions(&folder.join(name).with_extension("toml"));
+        assert_eq!((code, motions.len()), (Some(0), pairs), "{motions:?}");
+        for motion in &motions {
+            assert_eq!(motion["result"], "contact", "{motion}");
+            assert!(motion["queries"].as_u64().unwrap() < 200, "{motion}");
+        }
+    }
+
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["bayonet-plug.step", "bayonet-socket.step"] {
+        std::fs::copy(folder.join(name), dir.path().join(name)).unwrap();
+    }
+    let text = std::fs::read_to_string(folder.join("bayonet.toml")).unwrap();
+    let deeper = text.replace("[10, -20, -20]", "[10, -20.01, -20.01]");
+    assert_ne!(deeper, text);
+    let file = dir.path().join("deeper.toml");
+    std::fs::write(&file, deeper).unwrap();
+    let (code, motions) = motions(&file);
+    assert_eq!((code, motions[0]["result"].as_str()), (Some(1), Some("penetration")), "{motions:?}");
+    // The lugs reach the bottom of the groove 30 mm below their start, at a speed of 30.01 mm/s.
+    let limit = motions[0]["max_depth"].as_f64().unwrap();
+    let time = motions[0]["time"].as_f64().unwrap();
+    assert!((time - (30.0 + limit) / 30.01).abs() < 1e-7, "{motions:?}");
+    // The depth that was found is a lower bound.
+    let depth = motions[0]["depth"].as_f64().unwrap();
+    assert!(depth > limit && depth < 0.01 + 1e-6, "{motions:?}");
+}
+
 /// A four-bar linkage that its crank drives: the rocker follows the closed form, and the pair of crank and
 /// rocker is proven free.
 #[test]

@@ -41,7 +41,7 @@ use crate::api::options::QueryOptions;
 use crate::api::verdict::Status;
 use crate::body::Body;
 use crate::body::coordinates::{check_coordinates, farthest_corner};
-use crate::pair::ContactPair;
+use crate::pair::{ContactPair, NearestRange};
 use feeler_geom::{Pose, V3};
 use moving::Moving;
 use search::{Search, Workspace};
@@ -232,6 +232,7 @@ struct Advancement<'a> {
     /// End time of the longer path.
     end: f64,
     passage: Passage,
+    range: NearestRange,
     work: Workspace,
 }
 
@@ -294,6 +295,7 @@ impl<'a> Advancement<'a> {
             max_queries: options.max_queries,
             end,
             passage,
+            range: NearestRange::new(),
             work: Workspace::default(),
         })
     }
@@ -316,7 +318,7 @@ impl<'a> Advancement<'a> {
     fn sample_with(&mut self, time: f64, options: &QueryOptions) -> Result<MotionSample, QueryError> {
         let moving = self.moving(time);
         self.passage.queries += 1;
-        self.pair.query(&Pose::identity(), &moving.pose_ab, options)?;
+        self.range.query(self.pair, &Pose::identity(), &moving.pose_ab, options)?;
         let nearest = self.pair.contacts().iter().find(|l| l.kind != ContactKind::Quasi).copied();
         let nearest = nearest.map(|l| (l, moving.closing(&l.point_b, &l.normal)));
         let distance = nearest.map_or(self.options.d_max, |(l, _)| l.distance);

@@ -26,7 +26,7 @@ use crate::api::options::QueryOptions;
 use crate::api::verdict::Status;
 use crate::body::Body;
 use crate::nearest::PointQuery;
-use crate::pair::ContactPair;
+use crate::pair::{ContactPair, NearestRange};
 use feeler_geom::{P3, Pose, V3};
 use std::sync::Arc;
 
@@ -111,14 +111,16 @@ const BEYOND_CROSSING: f64 = 4.0;
 /// Number of times at which the depth of a penetration is sampled after its start. A larger value costs
 /// more queries; a smaller one reports smaller depths.
 const DEPTH_SAMPLES: u32 = 64;
-/// Distance from the surface, in sizes of the solid, up to which a point counts as a point of the surface. A
-/// larger value ignores sharper tips that penetrate by a few tolerances; a smaller one is within rounding.
+/// Distance from the surface, in sizes of the solid, up to which a point counts as a point of the surface.
+/// A larger value ignores sharper tips that penetrate by a few tolerances; a smaller one is within
+/// rounding.
 const SURFACE_ROUNDING: f64 = 1e-11;
-/// Distance from a surface, as a fraction of the depth of a contact, at which a point is tested below it. With
-/// a larger value the point can leave the other solid; a smaller one is within rounding for small depths.
+/// Distance from a surface, as a fraction of the depth of a contact, at which a point is tested below it.
+/// With a larger value the point can leave the other solid; a smaller one is within rounding for small
+/// depths.
 const INWARDS: f64 = 0.25;
-/// Part of the limit by which the proven depth may exceed it. With a larger value, the proof is weaker; with a
-/// smaller one, motions that stay at the limit take more steps.
+/// Part of the limit by which the proven depth may exceed it. With a larger value, the proof is weaker; with
+/// a smaller one, motions that stay at the limit take more steps.
 const LIMIT_ROUNDING: f64 = 1e-3;
 /// Number of times that a step to an undecided pose is halved. Undecided poses are isolated in general, so
 /// more halvings would not help; with fewer, a single pose leaves the motion undecided.
@@ -133,9 +135,9 @@ const UNDECIDED_HALVINGS: u32 = 4;
 ///
 /// # Guarantees
 /// The depth is that of [`Contact::distance`] below 0, for shapes that are convex at the contact the
-/// penetration depth. Before the returned time it exceeds the limit by at most a thousandth if queries find all minima within
-/// their range, which [`QueryOptions::certified`] proves for free-form features. At the time of each query,
-/// the verdict confirms it independently of the minima.
+/// penetration depth. Before the returned time it exceeds the limit by at most a thousandth if queries find
+/// all minima within their range, which [`QueryOptions::certified`] proves for free-form features. At the
+/// time of each query, the verdict confirms it independently of the minima.
 ///
 /// # Errors
 /// [`QueryError`] if an option is out of range, if the depth is not small compared with the thickness of the
@@ -205,6 +207,7 @@ struct Advancement<'a> {
     /// End time of the longer path.
     end: f64,
     passage: PenetrationPassage,
+    range: NearestRange,
     work: Workspace,
     between: BetweenFootpoints,
 }
@@ -216,9 +219,9 @@ struct BetweenFootpoints {
 }
 
 impl BetweenFootpoints {
-    /// Whether no point near the middle between the footpoints of a pressed contact, which is in A's frame, is
-    /// inside both solids. The contact then ends at the point where its areas meet, as that of a corner and
-    /// the wall of a groove does while the corner passes from the groove onto the plate.
+    /// Whether no point near the middle between the footpoints of a pressed contact, which is in A's frame,
+    /// is inside both solids. The contact then ends at the point where its areas meet, as that of a corner
+    /// and the wall of a groove does while the corner passes from the groove onto the plate.
     fn is_at_surface(&mut self, c: &Contact, bodies: &[Arc<Body>; 2], pose_ab: &Pose) -> bool {
         let poses = [Pose::identity(), *pose_ab];
         let mut point = nalgebra::center(&c.point_a, &c.point_b);
@@ -276,6 +279,7 @@ impl<'a> Advancement<'a> {
             max_queries,
             end,
             passage,
+            range: NearestRange::new(),
             work: Workspace::default(),
             between: <_>::default(),
         }
@@ -303,7 +307,7 @@ impl<'a> Advancement<'a> {
     fn sample(&mut self, time: f64) -> Result<DepthSample, QueryError> {
         let moving = self.moving(time);
         self.passage.queries += 1;
-        self.pair.query(&Pose::identity(), &moving.pose_ab, &self.query)?;
+        self.range.query(self.pair, &Pose::identity(), &moving.pose_ab, &self.query)?;
         let status = self.pair.status();
         let is_decided = matches!(status, Some(Status::Separated | Status::Touching));
         let shallow = self.pair.tolerances().min_distance();
