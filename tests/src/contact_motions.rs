@@ -1,4 +1,5 @@
-//! Motions in contact whose result follows from closed forms: sliders, hinges, rails, balls, wheels, rings, cams.
+//! Motions in contact whose result follows from closed forms: sliders, hinges, rails, balls, wheels, rings,
+//! cams.
 //!
 //! Each motion consists of joints with constant speeds, applied to one or both solids during a unit of time.
 //! Either the solids are in contact and never penetrate, or the depth of penetration is a known function of
@@ -21,7 +22,7 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// Names of the families of motions.
-pub const FAMILIES: [&str; 19] = [
+pub const FAMILIES: [&str; 20] = [
     "slider",
     "slider against a wall",
     "pin in its bore",
@@ -41,6 +42,7 @@ pub const FAMILIES: [&str; 19] = [
     "block between walls",
     "cam that lifts a plate",
     "cam against a plate",
+    "tilted knife into a plate",
 ];
 
 /// Depth of penetration (mm) as a function of time; at most 0 before the first penetration.
@@ -345,6 +347,20 @@ impl ContactMotionCase {
                 let start = [at(0.0, r + gap, 0.0), at(0.0, 0.0, 0.0)];
                 let joint = turn(P3::from(pivot), V3::z(), spin);
                 case([a, body(cylinder(r, h))], start, [vec![], vec![joint]], Some(depth))
+            }
+            "tilted knife into a plate" => {
+                let half = draw.range(0.03, 0.3);
+                let tilt = draw.sign() * draw.range(0.0, FRAC_PI_2 - half - 0.1);
+                let (sin, cos) = math::sin_cos(half);
+                let b = body(prism(&[[0.0, 0.0], [r * sin, r * cos], [-r * sin, r * cos]], h));
+                let tilted = UnitQuaternion::from_scaled_axis(V3::y() * tilt);
+                let gap = draw.range(0.0, 0.5);
+                let over = Translation3::new(0.0, 0.5 * h, gap);
+                let start = [at(0.0, 0.0, 0.0), Pose::from_parts(over, tilted) * upright()];
+                let (fall, way) = (draw.range(0.6, 3.0), draw.range(-1.0, 1.0));
+                let depth: Depth = Box::new(move |time| fall * time - gap);
+                let joint = slide(V3::new(way, 0.0, -fall), 1.0);
+                case([plate(r), b], start, [vec![], vec![joint]], Some(depth))
             }
             _ => {
                 let b = model("sphere-nurbs");

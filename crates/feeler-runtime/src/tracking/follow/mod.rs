@@ -27,6 +27,7 @@ use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
 use crate::body::Body;
+use crate::body::coordinates::farthest_corner;
 use crate::body::coordinates::{coordinate_range, relative_pose};
 use crate::pair::ContactPair;
 use crate::query::Context;
@@ -321,7 +322,7 @@ const MAX_CONTACTS: usize = 64;
 fn displacement(before: &Pose, now: &Pose, b: &Body) -> f64 {
     let moved = before.inv_mul(now);
     // The rotation displaces a point by 2 sin(angle / 2) times its distance from B's origin.
-    moved.translation.vector.norm() + 2.0 * moved.rotation.imag().norm() * b.reach()
+    moved.translation.vector.norm() + 2.0 * moved.rotation.imag().norm() * farthest_corner(b)
 }
 
 /// Returns the identity of the contact in `before` that a new contact continues; `None` if it continues

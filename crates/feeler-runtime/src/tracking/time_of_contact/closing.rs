@@ -47,7 +47,7 @@ pub(crate) fn towards(field: &Twist, which: Which) -> Twist {
 pub(crate) fn max_below_node(node: &TreeNode, field: &Twist) -> f64 {
     let x = field.at(&node.obb.center);
     let over_box = spread(&node.obb, &field.w);
-    max_over_cap(&node.cap, &x) + over_box + allowance(node, field, x.norm() + over_box)
+    max_over_cap(&node.cap, &x) + over_box + allowance(node, field.w.norm(), x.norm() + over_box)
 }
 
 /// Bounds of the closing speed of an area, or of a piece of it. `node` is the leaf of the area, with the box
@@ -98,7 +98,7 @@ pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist)
         }
         None => at(field.at(&center), spread(&node.obb, &field.w)),
     };
-    let spare = allowance(node, field, speed);
+    let spare = allowance(node, field.w.norm(), speed);
     ClosingSpeed { min: closing.min - spare, max: closing.max + spare }
 }
 
@@ -111,11 +111,11 @@ fn without_rotation(field: &Twist, origin: &P3, dir: &V3) -> Twist {
 
 /// Speed (mm per unit of time) by which the bounds of the closing speed over the box and the cone of a
 /// node are widened, because footpoints may be outside the box by `node.allowance.length` (mm), and
-/// directions outside the cone by `node.allowance.angle` (rad). `speed` is an upper bound of the field's
-/// length over the box.
-fn allowance(node: &TreeNode, field: &Twist, speed: f64) -> f64 {
+/// directions outside the cone by `node.allowance.angle` (rad). `rotation` (rad per unit of time) is the
+/// field's angular velocity, `speed` an upper bound of its length over the box.
+pub(super) fn allowance(node: &TreeNode, rotation: f64, speed: f64) -> f64 {
     let (length, angle) = (f64::from(node.allowance.length), f64::from(node.allowance.angle));
-    speed * (angle + DIRECTION_ROUNDING) + field.w.norm() * length
+    speed * (angle + DIRECTION_ROUNDING) + rotation * length
 }
 
 /// Upper bound of the length of `w × e` over the vectors e from the centre of a box to its points.

@@ -8,6 +8,7 @@
 
 use super::path::Path;
 use crate::body::Body;
+use crate::body::coordinates::farthest_corner;
 use crate::body::side::Which;
 use feeler_geom::{P3, Pose, Twist, V3};
 
@@ -42,10 +43,10 @@ pub(crate) struct Moving {
     pub lasts: f64,
 }
 
-/// A division of the joints between two solids into those seen from A and those seen from B. The velocity of
-/// B relative to A is the sum of both fields. For a minimum with the normal n and the footpoints p and q, n · F(p)
-/// = n · F(q) for every field F, since q − p is parallel to n. The rate of the distance is therefore bounded by
-/// that of the first field at the area of A, plus that of the second field at the area of B.
+/// Division of the joints between two solids into those seen from A and those seen from B. The velocity of B
+/// relative to A is the sum of both fields. A minimum with the normal n and the footpoints p and q has
+/// n · F(p) = n · F(q) for every field F, since q − p is parallel to n. The rate of its distance is therefore
+/// bounded by that of the first field at the area of A, plus that of the second field at the area of B.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MotionSplit {
     /// Sum of the fields of the first joints, in the frame of A.
@@ -77,8 +78,9 @@ impl Moving {
         let to_b = pose_ab.inverse();
         let backwards: Vec<Twist> = twists.iter().rev().map(|t| t.moved(&to_b)).collect();
         let k = twists.len();
+        let (far_a, far_b) = (farthest_point(a), farthest_point(b));
         let (seen_from_a, seen_from_b) =
-            (partial_fields(&twists, a.reach(), lasts), partial_fields(&backwards, b.reach(), lasts));
+            (partial_fields(&twists, far_a, lasts), partial_fields(&backwards, far_b, lasts));
         let split = |i: usize| MotionSplit {
             in_a: seen_from_a[i].0,
             in_b: seen_from_b[k - i].0,
@@ -88,7 +90,7 @@ impl Moving {
         let (in_a, in_b) = (splits[k].in_a, splits[0].in_b);
         let change = splits[k].change.max(splits[0].change);
         let rotation = twists.iter().map(|t| t.w.norm()).sum::<f64>();
-        let speed = speeds(&backwards, b.reach(), lasts).iter().sum::<f64>();
+        let speed = speeds(&backwards, far_b, lasts).iter().sum::<f64>();
         let acceleration = splits[0].change + rotation * speed;
         let angular_change = (0..k).map(|i| rate_of_change(&twists[..i], &twists[i], lasts).w).sum();
         Self {
@@ -106,6 +108,14 @@ impl Moving {
         }
     }
 
+    /// Bound, for the duration `lasts`, of the speed of points up to `reach` (mm) from the origin of the
+    /// solid `which` relative to the other one.
+    pub(crate) fn speed_within(&self, which: Which, (reach, lasts): (f64, f64)) -> f64 {
+        let twists = &self.twists[which as usize];
+        let far = reach + lasts * twists.iter().map(|t| t.v.norm()).sum::<f64>();
+        twists.iter().map(|t| t.v.norm() + t.w.norm() * far).sum()
+    }
+
     /// Bound, for the duration `lasts`, of the speed along n of points up to `reach` (mm) from the origin of
     /// the solid `which`, if the unit direction n turns at most at `rate` (rad per unit of time) in its
     /// frame. The bound is 0 for motions in planes orthogonal to n.
@@ -115,8 +125,8 @@ impl Moving {
         let across = |t: &Twist| n.cross(&t.w).norm();
         // The direction n in the frames of the joints.
         let tilt = (lasts * (rate + twists.iter().map(across).sum::<f64>())).min(2.0);
-        let along = |t: &Twist| n.dot(&t.v).abs() + across(t) * far + tilt * (t.v.norm() + t.w.norm() * far);
-        twists.iter().map(along).sum()
+        let along = |t: &Twist| n.dot(&t.v).abs() + across(t) * far;
+        twists.iter().map(along).sum::<f64>() + tilt * self.speed_within(which, (reach, lasts))
     }
 
     /// Speed (mm per unit of time) at which the distance of a critical pair decreases. `p` is the
@@ -124,6 +134,11 @@ impl Moving {
     pub(crate) fn closing(&self, p: &P3, n: &V3) -> f64 {
         -n.dot(&self.in_a.at(p))
     }
+}
+
+/// Upper bound of the distance (mm) of the points of a body from the origin of its frame.
+pub(crate) fn farthest_point(body: &Body) -> f64 {
+    farthest_corner(body) + body.deviation()
 }
 
 /// Upper bounds of the speed (mm per unit of time) that each twist gives to points that are at first up to
@@ -141,7 +156,8 @@ fn speeds(twists: &[Twist], reach: f64, time: f64) -> Vec<f64> {
 }
 
 /// Sums of the first 0, 1, …, k fields of a chain of k joints, with upper bounds of the rates (mm per squared
-/// unit of time) at which the sums change at points up to `reach` (mm) from the origin during the time `time`.
+/// unit of time) at which the sums change at points up to `reach` (mm) from the origin during the time
+/// `time`.
 fn partial_fields(twists: &[Twist], reach: f64, time: f64) -> Vec<(Twist, f64)> {
     let mut sums = vec![(Twist::default(), 0.0)];
     for i in 0..twists.len() {
@@ -171,7 +187,8 @@ impl Size {
 /// Ad(exp(τ ξ₁) … exp(τ ξₗ)) η by τ.
 fn rate_of_change(before: &[Twist], field: &Twist, time: f64) -> Size {
     let Some((first, rest)) = before.split_first() else { return Size::default() };
-    // With the derivative of the field that the other joints move, that of the bracket [ξ₁, η] follows.
+    // The first joint sees the field that the others have moved, which differs from η by at most `time` times
+    // its own rate.
     let inner = rate_of_change(rest, field, time);
     let Twist { v, w } = first.bracket(field);
     let (first_v, first_w) = (first.v.norm(), first.w.norm());
@@ -182,6 +199,13 @@ fn rate_of_change(before: &[Twist], field: &Twist, time: f64) -> Size {
     let Size { v, w } = bracket.plus(inner);
     // The first joint moves the point that is at the origin now.
     Size { v: v + w * first_v * time, w }
+}
+
+/// Time T such that a speed of `closing`, which grows at most at the rate `change`, does not exceed
+/// `length` / T before T. If this holds for all pairs of areas, a minimum that passes from one pair to
+/// another one does not decrease by more than `length` (mm) in this time.
+pub(crate) fn closing_time(length: f64, closing: f64, change: f64) -> f64 {
+    travel_time(length, closing, 2.0 * change)
 }
 
 /// Shortest time in which a motion with the given initial speed and maximum acceleration (at least 0)

@@ -25,9 +25,8 @@ use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
 use crate::api::verdict::Status;
 use crate::body::Body;
-use crate::nearest::PointQuery;
 use crate::pair::{ContactPair, NearestRange};
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::Pose;
 use std::sync::Arc;
 
 /// Options of [`first_penetration`].
@@ -111,14 +110,6 @@ const BEYOND_CROSSING: f64 = 4.0;
 /// Number of times at which the depth of a penetration is sampled after its start. A larger value costs
 /// more queries; a smaller one reports smaller depths.
 const DEPTH_SAMPLES: u32 = 64;
-/// Distance from the surface, in sizes of the solid, up to which a point counts as a point of the surface.
-/// A larger value ignores sharper tips that penetrate by a few tolerances; a smaller one is within
-/// rounding.
-const SURFACE_ROUNDING: f64 = 1e-11;
-/// Distance from a surface, as a fraction of the depth of a contact, at which a point is tested below it.
-/// With a larger value the point can leave the other solid; a smaller one is within rounding for small
-/// depths.
-const INWARDS: f64 = 0.25;
 /// Part of the limit by which the proven depth may exceed it. With a larger value, the proof is weaker; with
 /// a smaller one, motions that stay at the limit take more steps.
 const LIMIT_ROUNDING: f64 = 1e-3;
@@ -209,37 +200,6 @@ struct Advancement<'a> {
     passage: PenetrationPassage,
     range: NearestRange,
     work: Workspace,
-    between: BetweenFootpoints,
-}
-
-/// Query of the points between the footpoints of pressed contacts.
-#[derive(Debug, Default)]
-struct BetweenFootpoints {
-    query: PointQuery,
-}
-
-impl BetweenFootpoints {
-    /// Whether no point near the middle between the footpoints of a pressed contact, which is in A's frame,
-    /// is inside both solids. The contact then ends at the point where its areas meet, as that of a corner
-    /// and the wall of a groove does while the corner passes from the groove onto the plate.
-    fn is_at_surface(&mut self, c: &Contact, bodies: &[Arc<Body>; 2], pose_ab: &Pose) -> bool {
-        let poses = [Pose::identity(), *pose_ab];
-        let mut point = nalgebra::center(&c.point_a, &c.point_b);
-        let mut outside = |which: usize, point: &P3| -> Option<V3> {
-            let (body, pose) = (&bodies[which], &poses[which]);
-            let nearest = self.query.signed(body, &pose.inverse_transform_point(point)).ok().flatten()?;
-            let is_outside = nearest.signed_distance >= -SURFACE_ROUNDING * body.size();
-            is_outside.then(|| pose.rotation * nearest.normal)
-        };
-        // The middle is on the surface of an edge that is pressed orthogonally to one of its faces. Points
-        // below that face are inside.
-        for which in 0..2 {
-            if let Some(normal) = outside(which, &point) {
-                point += normal * (INWARDS * c.distance);
-            }
-        }
-        outside(0, &point).is_some() || outside(1, &point).is_some()
-    }
 }
 
 impl<'a> Advancement<'a> {
@@ -281,7 +241,6 @@ impl<'a> Advancement<'a> {
             passage,
             range: NearestRange::new(),
             work: Workspace::default(),
-            between: <_>::default(),
         }
     }
 
@@ -309,15 +268,17 @@ impl<'a> Advancement<'a> {
         self.passage.queries += 1;
         self.range.query(self.pair, &Pose::identity(), &moving.pose_ab, &self.query)?;
         let status = self.pair.status();
+        let mut nearest = deepest(self.pair);
         let is_decided = matches!(status, Some(Status::Separated | Status::Touching));
-        let shallow = self.pair.tolerances().min_distance();
-        let mut nearest: Option<Contact> = None;
-        for c in self.pair.contacts().iter().filter(|c| c.kind != ContactKind::Quasi) {
-            let is_deeper = nearest.is_none_or(|n| c.distance < n.distance);
-            let contradicts = is_decided && c.distance < shallow;
-            if is_deeper && !(contradicts && self.between.is_at_surface(c, &self.bodies, &moving.pose_ab)) {
-                nearest = Some(*c);
-            }
+        if is_decided && nearest.is_some_and(|c| c.distance < self.pair.tolerances().min_distance()) {
+            // A contact that the verdict contradicts can continue one of an earlier query although its areas
+            // are no longer beside each other, as those of a corner and the wall of a groove when the corner
+            // passes from the groove onto the plate. A pair without earlier queries confirms each depth by
+            // a point inside both solids.
+            let [a, b] = &self.bodies;
+            let mut fresh = ContactPair::new(a.clone(), b.clone());
+            fresh.query(&Pose::identity(), &moving.pose_ab, &self.query)?;
+            nearest = deepest(&fresh);
         }
         let nearest = nearest.map(|c| (c, moving.closing(&c.point_b, &c.normal)));
         let distance = nearest.map_or(self.query.d_max, |(c, _)| c.distance);
@@ -376,7 +337,7 @@ impl<'a> Advancement<'a> {
             }
             let clearance = self.clearance(&sample);
             let [a, b] = &self.bodies;
-            let (distance, depth) = (sample.distance, self.limit);
+            let (distance, depth) = (sample.distance, (1.0 + LIMIT_ROUNDING) * self.limit);
             let tol = self.pair.tolerances();
             let search = Search { a, b, moving: &moving, tol, distance, clearance, depth };
             let step = search.safe_time(&mut self.work).min(rest);
@@ -475,4 +436,10 @@ impl<'a> Advancement<'a> {
         let contact = first.nearest.map(|(c, _)| c.transformed(&pose_a));
         Ok(PenetrationOutcome::Penetration(FirstPenetration { time: first.time, contact, depth, deepest }))
     }
+}
+
+/// Contact of a pair with the smallest signed distance, except quasi-minima.
+fn deepest(pair: &ContactPair) -> Option<Contact> {
+    let strict = pair.contacts().iter().filter(|c| c.kind != ContactKind::Quasi);
+    strict.min_by(|x, y| x.distance.total_cmp(&y.distance)).copied()
 }

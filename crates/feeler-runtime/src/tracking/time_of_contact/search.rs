@@ -14,8 +14,8 @@
 //! Conservative advancement (Mirtich 1996; Zhang, Redon, Lee, Kim 2007), with directions instead of speeds.
 
 use super::cells::Cell;
-use super::closing::{ClosingSpeed, max_below_node, of_area, spread_along, towards};
-use super::moving::{MotionSplit, Moving, travel_time};
+use super::closing::{ClosingSpeed, allowance, max_below_node, of_area, spread_along, towards};
+use super::moving::{MotionSplit, Moving, closing_time, farthest_point, travel_time};
 use super::spheres::MovingSphere;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
@@ -30,7 +30,7 @@ use crate::cull::placed::PlacedTree;
 use feeler_geom::cone::Cap;
 use feeler_geom::obb::{gap_in_frame, separating_axis};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Obb, Twist, V3, math};
+use feeler_geom::{Obb, P3, Twist, V3, math};
 use feeler_hierarchy::{AreaId, NodeId};
 
 /// Scratch buffers reused between searches.
@@ -112,7 +112,7 @@ impl Search<'_> {
             if time < best {
                 best = match self.sphere_time(nodes) {
                     Some(exact) => best.min(exact.max(time)),
-                    None => self.refined_time(nodes, best, work),
+                    None => best.min(self.refined_time(nodes, best, work).max(time)),
                 };
             }
         }
@@ -136,18 +136,20 @@ impl Search<'_> {
         let (s, t) = (along(self.a, i)?, self.moving.pose_ab * along(self.b, j)?);
         let across = s.cross(&t);
         let sin = across.norm();
-        if sin < MIN_CROSSING_SINE {
+        // Edges at smaller angles can be in contact along both of them, in other directions.
+        let inverse_extent = a.allowance.inverse_extent.max(b.allowance.inverse_extent);
+        if sin < MIN_CROSSING_SINE.max(self.tol.bent(f64::from(inverse_extent))) {
             return None;
         }
         let n = across / sin;
         let Moving { in_a, lasts, change, .. } = *self.moving;
         let w = in_a.w;
-        let lasts = lasts.min(MAX_EDGE_TURN * sin / w.norm().max(f64::MIN_POSITIVE));
+        let lasts = lasts.min(travel_time(MAX_EDGE_TURN * sin, w.norm(), self.moving.angular_change));
         // n rotates at most at twice the rotation orthogonal to n over the sine, which grows by at most
         // half while the bounds hold.
         let turning = self.moving.angular_change * lasts;
         let rate = 3.0 * ((w - n * n.dot(&w)).norm() + turning) / sin;
-        let planar = self.moving.speed_along(Which::A, &n, rate, (self.a.reach(), lasts));
+        let planar = self.moving.speed_along(Which::A, &n, rate, (farthest_point(self.a), lasts));
         // The points of A's edge rest in this frame, those of B's edge move.
         let time = |obb: &Obb, acceleration: f64| {
             let x = in_a.at(&obb.center);
@@ -158,7 +160,7 @@ impl Search<'_> {
             let closing = closing.fold(f64::NEG_INFINITY, f64::max) + spread_along(obb, &w.cross(&n));
             let change = change + speed * rate + acceleration * speed;
             let never = closing == f64::NEG_INFINITY;
-            if never { f64::INFINITY } else { travel_time(self.clearance, closing, change) }
+            if never { f64::INFINITY } else { closing_time(self.clearance, closing, change) }
         };
         let planar = travel_time(self.clearance, planar, 0.0);
         Some(planar.max(time(&a.obb, 0.0)).max(time(&b.obb, w.norm())).min(lasts))
@@ -171,8 +173,12 @@ impl Search<'_> {
         let of = |body: &Body, area| body.features()[body.feature_of(area).index()].primitive;
         let (a, b) = (of(self.a, area_a)?, of(self.b, area_b)?);
         let Moving { pose_ab, in_a, in_b, lasts, .. } = *self.moving;
-        let sphere =
-            |center, sigma, field| MovingSphere { center, sigma, field, change: self.moving.change, lasts };
+        let sphere = |center: P3, sigma, field| {
+            // The centre of a large dome lies outside the solid.
+            let far = farthest_point(self.a).min(farthest_point(self.b)).max(f64::MIN_POSITIVE);
+            let change = self.moving.change * (center.coords.norm() / far).max(1.0);
+            MovingSphere { center, sigma, field, change, lasts }
+        };
         match (a, b) {
             (other, Primitive::Point { center, sigma }) => {
                 sphere(pose_ab * center, sigma, in_a).safe_time(&other, self.depth)
@@ -252,8 +258,8 @@ impl Search<'_> {
     }
 
     /// Shortest time in which the distance of minima in two areas, or in pieces of them, can decrease by the
-    /// clearance: the longest of those that follow from the given divisions of the motion. Each node is in the
-    /// frame of its own solid.
+    /// clearance: the longest of those that follow from the given divisions of the motion. Each node is in
+    /// the frame of its own solid.
     fn time_to_close(
         &self,
         splits: &[MotionSplit],
@@ -266,24 +272,27 @@ impl Search<'_> {
         };
         let time = |split: &MotionSplit| {
             let closing = of(self.a, i, a, &split.in_a, Which::A) + of(self.b, j, b, &split.in_b, Which::B);
-            travel_time(self.clearance, closing, split.change)
+            closing_time(self.clearance, closing, split.change)
         };
         splits.iter().map(time).fold(0.0, f64::max)
     }
 
     /// Shortest time in which several joints can move a plane, to which one of two areas belongs, along its
     /// normal by the clearance; 0 without a plane.
-    fn plane_time(&self, i: AreaId, j: AreaId) -> f64 {
-        let of = |which, body: &Body, area| {
+    fn plane_time(&self, (i, a): (AreaId, &TreeNode), (j, b): (AreaId, &TreeNode)) -> f64 {
+        let of = |which, body: &Body, area, node: &TreeNode| {
             let Some(Primitive::Plane { normal, .. }) =
                 body.features()[body.feature_of(area).index()].primitive
             else {
                 return 0.0;
             };
-            let speed = self.moving.speed_along(which, &normal, 0.0, (body.reach(), self.moving.lasts));
-            travel_time(self.clearance, speed, 0.0)
+            let Moving { rotation, lasts, .. } = *self.moving;
+            let far = farthest_point(body);
+            let along = self.moving.speed_along(which, &normal, 0.0, (far, lasts));
+            let spare = allowance(node, rotation, self.moving.speed_within(which, (far, lasts)));
+            travel_time(self.clearance, along + spare, 0.0)
         };
-        of(Which::A, self.a, i).max(of(Which::B, self.b, j))
+        of(Which::A, self.a, i, a).max(of(Which::B, self.b, j, b))
     }
 
     /// Visits pairs of nodes from the roots, and continues with the children of those for which `open`
@@ -330,7 +339,7 @@ impl Search<'_> {
         let of_a = work.closing(Which::A, (self.a, i), &fields[0]);
         let of_b = work.closing(Which::B, (self.b, j), &fields[1]);
         let time_by = |closing: ClosingSpeed, split: &MotionSplit| {
-            travel_time(self.clearance, closing.max, split.change)
+            closing_time(self.clearance, closing.max, split.change)
         };
         let splits = &self.moving.splits;
         let (from_b, from_a) = (&splits[0], &splits[splits.len() - 1]);
@@ -350,7 +359,7 @@ impl Search<'_> {
             let inner = splits.get(1..splits.len() - 1).unwrap_or(&[]);
             if first.max(closes) < self.moving.lasts && !inner.is_empty() {
                 closes = closes.max(self.time_to_close(inner, (area_a, a), (area_b, own_b)));
-                closes = closes.max(self.plane_time(area_a, area_b));
+                closes = closes.max(self.plane_time((area_a, a), (area_b, own_b)));
             }
         }
         PairBounds { first, closes, min_closing: of_a.min.max(of_b.min), is_leaf, nodes: (i, j) }

@@ -13,7 +13,7 @@
 //! # Source
 //! MATH §24.
 
-use super::moving::travel_time;
+use super::moving::{closing_time, travel_time};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, Twist, V3};
 
@@ -73,7 +73,7 @@ impl MovingSphere {
         if gap <= -depth {
             return Some(0.0);
         }
-        Some(travel_time(gap + depth, closing, change).min(lasts))
+        Some(closing_time(gap + depth, closing, change).min(lasts))
     }
 
     /// Position relative to the skeleton of `other`, its signed radius, and the velocity field without the
