@@ -7,7 +7,8 @@
 //!
 //! 1. The signed distance of a pair of areas decreases at most at their closing speed ([`super::closing`]).
 //!    This speed is 0 if a supporting surface (a plane, a cylinder, a surface of revolution) moves into
-//!    itself, as in a slider or a hinge.
+//!    itself, as in a slider or a hinge. Of several joints, the first ones are seen from A and the others
+//!    from B ([`super::moving`]), so that it is also 0 for a wheel that rolls.
 //! 2. Near a contact, the areas are halved until their normals vary little ([`super::cells`]).
 //! 3. The signed distance of a sphere or vertex from a canonical feature is known, with a bound of its
 //!    second derivative ([`super::spheres`]).
