@@ -1,6 +1,6 @@
 //! First contacts of motions: closed forms, and some motions of the benchmark program `passages`.
 
-use feeler_brep::fixtures::prism;
+use feeler_brep::fixtures::{block_with_hole, prism};
 use feeler_geom::{P3, Pose, Twist, V3, math};
 use feeler_import::DEFAULT_FLATNESS;
 use feeler_runtime::{
@@ -131,6 +131,41 @@ fn a_faster_minimum_arrives_first() {
         assert!((first.time - expected).abs() < 1e-9, "{floor} {wall} {fall} {push}: {first:?} {expected}");
     }
     assert!(overtaken > 40, "{overtaken}");
+}
+
+/// A plate turns about a pin in its hole, which keeps the smallest distance constant, and its corner hits a
+/// thin post.
+#[test]
+fn a_fast_corner_is_not_missed() {
+    let (half, height, turn) = (100.0, 5.0, 0.2);
+    let plate = part_of(&block_with_hole(half, height, std::f64::consts::SQRT_2 + 0.1), DEFAULT_FLATNESS);
+    let posts = [[-1.0, -6.0], [141.0, -6.0], [141.0, 8.0], [140.0, 8.0]];
+    let profile = [&posts[..], &[[140.0, -2.0], [1.0, -2.0], [1.0, 8.0], [-1.0, 8.0]]].concat();
+    let posts = part_of(&prism(&profile, 2.0), DEFAULT_FLATNESS);
+    // The profile is in the plane of x and z, and the prism extends to both sides of it.
+    let upright = Twist { v: V3::zeros(), w: V3::x() * std::f64::consts::FRAC_PI_2 }.exp();
+    let pose_a = Pose::translation(0.0, 1.0, 0.0) * upright;
+    let about_z = |angle: f64| Twist::rotation(&P3::origin(), V3::z() * angle);
+    for back in [0.03, 0.0707, 0.1] {
+        let start = -std::f64::consts::FRAC_PI_4 - back;
+        let path = Path::screw(about_z(start).exp(), about_z(turn), 1.0).expect("a path");
+        let mut pair = ContactPair::new(posts.body.clone(), plate.body.clone());
+        let options = PassageOptions::default();
+        let passage = time_of_contact(&mut pair, &Path::still(pose_a), &path, &options).expect("a passage");
+        let PassageOutcome::Contact(first) = passage.outcome else { panic!("{passage:?}") };
+        // The post is reached when one of its corners is in the square.
+        let is_reached = |time: f64| {
+            let pose = about_z(start + turn * time).exp();
+            [140.0, 141.0].iter().any(|x| {
+                let p = pose.inverse_transform_point(&P3::new(*x, -1.0, 0.0));
+                p.x.abs() < half && p.y.abs() < half
+            })
+        };
+        let (before, after) = (first.time - 1e-6, first.time + 1e-6);
+        assert!(is_reached(after), "{back}: {first:?}");
+        let steps = (0..20_000).map(|i| before * f64::from(i) / 20_000.0);
+        assert!(steps.chain([before]).all(|time| !is_reached(time)), "{back}: {first:?}");
+    }
 }
 
 /// Solids that are moved by the same joint are at rest relative to each other.
