@@ -1,8 +1,8 @@
-"""Mechanisms for `feeler mechanism`: a six-axis arm, parts without play, and the planetary gear stage of make_assemblies.py.
+"""Mechanisms for `feeler mechanism`: an arm, parts without play, and the planetary stage of make_assemblies.py.
 
     pip install -r tools/models/requirements.txt
     python tools/models/make_mechanisms.py arm FOLDER      # FOLDER/arm.urdf, arm.toml, one STEP file for each link
-    python tools/models/make_mechanisms.py fitted FOLDER   # hinge.toml, bayonet.toml and their parts, which fit without play
+    python tools/models/make_mechanisms.py fitted FOLDER   # hinge.toml, bayonet.toml: parts that fit without play
     python tools/models/make_mechanisms.py stage FOLDER    # FOLDER/stage.step, stage.toml: a whole turn of the carrier
 
 Lengths are in millimetres, in the URDF file in metres. Links of the arm are in their own frames.

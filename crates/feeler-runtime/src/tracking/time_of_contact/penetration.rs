@@ -272,10 +272,10 @@ impl<'a> Advancement<'a> {
         let mut nearest = deepest(self.pair);
         let is_decided = matches!(status, Some(Status::Separated | Status::Touching));
         if is_decided && nearest.is_some_and(|c| c.distance < self.pair.tolerances().min_distance()) {
-            // A contact that the verdict contradicts can continue one of an earlier query although its areas
-            // are no longer beside each other, as those of a corner and the wall of a groove when the corner
-            // passes from the groove onto the plate. A pair without earlier queries confirms each depth by
-            // a point inside both solids.
+            // A contact that continues one of an earlier query is reported although the verdict excludes its
+            // depth. When a corner passes from a groove onto the plate, its contact with the wall of the
+            // groove continues, but both have only a point in common. A pair without earlier queries confirms
+            // each depth by a point inside both solids.
             let [a, b] = &self.bodies;
             let mut fresh = ContactPair::new(a.clone(), b.clone());
             fresh.query(&Pose::identity(), &moving.pose_ab, &self.query)?;
