@@ -29,12 +29,16 @@ LIMIT = 60.0  # seconds for each query of the kernel
 def listed(feeler, path):
     """The instances in the order of feeler."""
     with tempfile.TemporaryDirectory() as folder:
-        prepared = Path(folder) / "x.feeler"
-        # A few solids of some files cannot be prepared; the others are used.
-        subprocess.run([feeler, "preprocess", str(path), "-o", str(prepared)], check=False, capture_output=True)
-        if not prepared.exists():
-            return []
-        text = subprocess.run([feeler, "inspect", str(prepared), "--json"], check=True, capture_output=True).stdout
+        return prepared(feeler, path, Path(folder) / "x.feeler")
+
+
+def prepared(feeler, path, target):
+    """Prepares a file as `target`; returns the instances in the order of feeler."""
+    # A few solids of some files cannot be prepared; the others are used.
+    subprocess.run([feeler, "preprocess", str(path), "-o", str(target)], check=False, capture_output=True)
+    if not target.exists():
+        return []
+    text = subprocess.run([feeler, "inspect", str(target), "--json"], check=True, capture_output=True).stdout
     return json.loads(text)["solids"]
 
 

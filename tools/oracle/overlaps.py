@@ -1,93 +1,262 @@
-"""Volumes of the common parts of posed solids, by an independent kernel (Open CASCADE).
+"""Volumes of the common parts of interfering solids, by an independent kernel (Open CASCADE) and by meshes.
 
     pip install -r tools/oracle/requirements.txt
-    python tools/oracle/overlaps.py FEELER [COUNT [SEED]]      # FEELER: the program
+    python tools/oracle/overlaps.py FEELER OUT.jsonl [--count N] [--seed S] [FILE.step...]      # FEELER: the program
 
-Poses pairs of single-solid files of data/ at random, with a fixed seed, until COUNT pairs (100 by default) overlap, and
-compares `feeler query --volume` with the Boolean intersection of the kernel. Prints one line for each pair: files, volume,
-relative difference, estimated relative error, method and seconds; then a summary. Pairs whose Boolean intersection is empty,
-although feeler has a witness, are listed and do not count.
+Pairs are N (350) pairs of single-solid files of data/ at random poses, every fourth one parallel to the axes and shifted by
+whole millimetres, so that faces coincide, and then all interfering pairs of the assemblies FILE.step as placed. The volume of
+`feeler query --volume` is compared with the Boolean intersection of the kernel, and with V(A) minus its Boolean difference A - B.
+
+The kernel's error is estimated as the difference of its two values, plus the error of its integrals, plus 1e-7 of the volume. If
+the volumes differ by more than both errors, the limit of refined meshes (booleans of manifold3d, Richardson extrapolation)
+decides which one is wrong.
+
+OUT.jsonl has one line for each pair; existing pairs are skipped, so that an interrupted run can be continued. Prints one line
+for each pair: files, volume, relative difference, relative stated error, estimated relative error of the kernel, method, seconds
+of the volume without the verdict; for pairs that differ also the pose, the volume of the meshes and the conclusion. Then a
+summary by method.
 """
 
+import argparse
 import json
+import math
 import subprocess
-import sys
+import tempfile
 import time
 from pathlib import Path
 
+import manifold3d
 import numpy as np
-from OCP.BRepAlgoAPI import BRepAlgoAPI_Common
-from OCP.BRepBuilderAPI import BRepBuilderAPI_Transform
+from OCP.BRepAlgoAPI import BRepAlgoAPI_Common, BRepAlgoAPI_Cut
 from OCP.BRepGProp import BRepGProp
-from OCP.gp import gp_Quaternion, gp_Trsf, gp_Vec
+from OCP.BRepMesh import BRepMesh_IncrementalMesh
+from OCP.BRepTools import BRepTools
 from OCP.GProp import GProp_GProps
-from OCP.STEPControl import STEPControl_Reader
+from OCP.TopoDS import TopoDS
+from OCP.TopAbs import TopAbs_FACE
 
-DATA = Path(__file__).parents[2] / "data"
+import judge
+from assemblies import match, placed, prepared
+from judge import HERE, Reference, Solid, moved
+from mesh_volume import explore, triangles
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 NAMES = """ball blind-bore bore box box-nurbs cone cone-nurbs cylinder cylinder-nurbs half-cone loft perforated-plate pin
  plug race ring shaft shaft-nurbs socket sphere sphere-nurbs spool stepped-cone stepped-seat torus torus-nurbs void
  wave""".split()
+LIMIT = 120.0  # seconds for each question to the kernel
+# Relative error of a volume of the kernel, even if its values agree.
+KERNEL_ERROR = 1e-7
+# Chord errors of the meshes, relative to the diagonal of the overlap's box.
+DEFLECTIONS = [4e-4, 1e-4, 2.5e-5]
 
 
-def shape_of(name):
-    reader = STEPControl_Reader()
-    reader.ReadFile(str(DATA / f"{name}.step"))
-    reader.TransferRoots()
-    return reader.OneShape()
-
-
-def volume_of(shape):
+def integral(shape):
+    """Volume of a shape, and the estimated error of the integral."""
     props = GProp_GProps()
-    BRepGProp.VolumeProperties_s(shape, props, 1e-9, True, True)
-    return props.Mass()
+    error = BRepGProp.VolumeProperties_s(shape, props, 1e-9, True, True)
+    return props.Mass(), abs(error * props.Mass())
 
 
-def moved(shape, pose):
-    t = gp_Trsf()
-    t.SetRotation(gp_Quaternion(*pose[3:]))
-    t.SetTranslationPart(gp_Vec(*pose[:3]))
-    return BRepBuilderAPI_Transform(shape, t, True).Shape()
+def booleans(a, b, pose):
+    """Volume of the intersection, V(A) minus that of the difference, and the error of the integrals."""
+    other = moved(b.shape, pose)
+    common = integral(BRepAlgoAPI_Common(a.shape, other).Shape())
+    whole, rest = integral(a.shape), integral(BRepAlgoAPI_Cut(a.shape, other).Shape())
+    return common[0], whole[0] - rest[0], common[1]
 
 
-def measured(feeler, a, b, pose):
-    """The overlap of feeler, or None, and the seconds that it took."""
+def mesh(shape, deflection):
+    """Closed mesh of a solid, with vertices of neighbouring faces merged."""
+    BRepTools.Clean_s(shape)
+    BRepMesh_IncrementalMesh(shape, deflection, False, 0.3, True)
+    t = np.concatenate([triangles(TopoDS.Face_s(f)) for f in explore(shape, TopAbs_FACE)]).reshape(-1, 3)
+    grain = 1e-9 * float(np.abs(t).max())
+    _, first, index = np.unique(np.round(t / grain).astype(np.int64), axis=0, return_index=True, return_inverse=True)
+    index = index.reshape(-1, 3)
+    proper = (index[:, 0] != index[:, 1]) & (index[:, 1] != index[:, 2]) & (index[:, 0] != index[:, 2])
+    data = manifold3d.Mesh64(vert_properties=t[first], tri_verts=index[proper].astype(np.uint64))
+    data.merge()
+    return manifold3d.Manifold(data)
+
+
+def meshes(a, b, pose, diagonal):
+    """Volumes of the intersections of meshes at the chord errors; `None` where a mesh is not closed."""
+    out = []
+    for d in DEFLECTIONS:
+        x, y = mesh(a.shape, d * diagonal), mesh(b.shape, d * diagonal)
+        r = judge.rotation(pose)
+        y = y.transform(np.column_stack([r, np.array(pose[:3])]))
+        bad = x.status() != manifold3d.Error.NoError or y.status() != manifold3d.Error.NoError
+        out.append(None if bad else (x ^ y).volume())
+    return out
+
+
+judge.STAGES["booleans"] = booleans
+judge.STAGES["meshes"] = meshes
+
+
+def limit(volumes):
+    """Extrapolated volume of refined meshes, and its error."""
+    if volumes is None or None in volumes:
+        return None
+    ratio = DEFLECTIONS[0] / DEFLECTIONS[1] - 1.0
+    x, y, z = volumes
+    first, second = y + (y - x) / ratio, z + (z - y) / ratio
+    return second, abs(second - first) + 1e-9 * abs(second)
+
+
+def query(feeler, files, solids, pose, *more):
+    """Output of `feeler query`, and the seconds of it."""
     text = ",".join(repr(float(x)) for x in pose)
-    args = [feeler, "query", DATA / f"{a}.step", DATA / f"{b}.step", "--d-max", "0.01", "--volume", "--json", "-q"]
+    args = [feeler, "query", *files, "--solid-a", solids[0], "--solid-b", solids[1], "--d-max", "0.01", "--json", "-q", "--pose-b", text]
     clock = time.monotonic()
-    run = subprocess.run([*map(str, args), "--pose-b", text], capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - clock
-    return json.loads(run.stdout).get("overlap"), seconds
+    run = subprocess.run([*map(str, args), *more], capture_output=True, text=True, check=False)
+    return (json.loads(run.stdout) if run.stdout else {}), time.monotonic() - clock
+
+
+def compare(feeler, files, solids, reference, numbers, pose):
+    """Row of a pair with the volumes and the conclusion; `None` if the solids do not interfere."""
+    verdict, before = query(feeler, files, solids, pose)
+    if verdict.get("status") != "interfering":
+        return None
+    answer, seconds = query(feeler, files, solids, pose, "--volume")
+    found = answer.get("overlap")
+    if found is None:
+        return None
+    row = {"volume": found["volume"], "error": found["error"], "method": found["method"], "seconds": max(seconds - before, 0.0)}
+    kernel = reference.query("booleans", *numbers, pose)
+    row["kernel"] = kernel
+    volume, error = found["volume"], found["error"]
+    usable = kernel is not None and kernel[0] > 0.0
+    if usable:
+        row["kernel_error"] = abs(kernel[0] - kernel[1]) + kernel[2] + KERNEL_ERROR * kernel[0]
+        row["off"] = abs(volume - kernel[0]) / kernel[0]
+        if abs(volume - kernel[0]) <= error + row["kernel_error"]:
+            row["result"] = "agrees"
+            if row["kernel_error"] <= 1e-5 * kernel[0]:
+                return row
+    diagonal = math.dist(found["bbox_min"], found["bbox_max"])
+    row["meshes"] = reference.query("meshes", *numbers, pose, diagonal)
+    best = limit(row["meshes"])
+    if best is None:
+        row.setdefault("result", "undecided")
+        return row
+    row["mesh_error"] = best[1]
+    is_near = abs(best[0] - volume) <= best[1] + error
+    if "result" in row:
+        row["result"] = "agrees" if is_near else "differs from meshes"
+    elif not is_near:
+        row["result"] = "feeler is wrong"
+    elif usable and abs(best[0] - kernel[0]) <= best[1] + row["kernel_error"]:
+        row["result"] = "undecided"
+    else:
+        row["result"] = "kernel is wrong"
+    return row
+
+
+def shown(row):
+    volume = row["volume"]
+    off = f"{row['off']:.1e}" if "off" in row else "-"
+    kernel = f"{row['kernel_error'] / volume:.1e}" if "kernel_error" in row else "-"
+    text = f"{row['a']} {row['b']} {volume:.9g} {off} {row['error'] / volume:.1e} {kernel} {row['method']} {row['seconds']:.2f}"
+    if row["result"] != "agrees":
+        best = limit(row.get("meshes"))
+        meshes = f"meshes {best[0]:.9g} ± {best[1]:.1e}" if best else "no meshes"
+        text += f"  {row['result'].upper()}: kernel {row['kernel']}, {meshes}, pose {','.join(map(str, row['pose']))}"
+    return text
+
+
+def generated(feeler, folder, done, count, seed):
+    """Rows of random pairs of data/."""
+    solids = [Solid(placed(DATA / f"{name}.step")[0][0]) for name in NAMES]
+    for name in NAMES:
+        prepared(feeler, DATA / f"{name}.step", folder / f"{name}.feeler")
+    reference = Reference(solids, LIMIT)
+    rng = np.random.default_rng(seed)
+    found = 0
+    for k in range(100 * count):
+        if found >= count:
+            break
+        i, j = map(int, rng.choice(len(NAMES), 2))
+        q, t = rng.normal(size=4), rng.uniform(-8, 8, 3)
+        if k % 4 == 3:
+            # A quarter turn about one axis, or none.
+            axis, t = rng.integers(0, 4), np.round(t)
+            q = np.array([0.0, 0.0, 0.0, 1.0])
+            if axis < 3:
+                q[axis] = 1.0
+        pose = [*t.tolist(), *(q / np.linalg.norm(q)).tolist()]
+        key = (NAMES[i], NAMES[j], str(pose))
+        if key in done:
+            found += done[key]["volume"] is not None
+            continue
+        files = [folder / f"{NAMES[n]}.feeler" for n in (i, j)]
+        row = compare(feeler, files, (0, 0), reference, (i, j), pose)
+        found += row is not None
+        yield {"a": NAMES[i], "b": NAMES[j], "pose": pose, **(row or {"volume": None})}
+    reference.close()
+
+
+def of_assembly(feeler, folder, done, path):
+    """Rows of the interfering pairs of an assembly."""
+    target = folder / f"{path.stem}.feeler"
+    instances = prepared(feeler, path, target)
+    if len(instances) < 2:
+        return
+    run = subprocess.run([feeler, "clearance", target, "--d-max", "0", "--json", "-q"], capture_output=True, text=True, check=False)
+    results = json.loads(run.stdout)["results"] if run.stdout else []
+    pairs = sorted((r["index_a"], r["index_b"]) for r in results if r.get("status") == "interfering")
+    print(f"{path.name}: {len(instances)} instances, {len(pairs)} interfering pairs", flush=True)
+    pairs = [p for p in pairs if (f"{path.name}:{p[0]}", f"{path.name}:{p[1]}", str([*HERE])) not in done]
+    if not pairs:
+        return
+    solids = [(Solid(s), source) for s, source in placed(path)]
+    partner = {k: i for i, (k, _) in match(solids, instances).items()}
+    reference = Reference([s for s, _ in solids], LIMIT)
+    for k, l in pairs:
+        if k not in partner or l not in partner:
+            print(f"{path.name} {k} {l}: the kernel has no such solid", flush=True)
+            continue
+        row = compare(feeler, [target, target], (k, l), reference, (partner[k], partner[l]), HERE)
+        yield {"a": f"{path.name}:{k}", "b": f"{path.name}:{l}", "pose": [*HERE], **(row or {"volume": None})}
+    reference.close()
+
+
+def summary(rows):
+    for method in sorted({r["method"] for r in rows}):
+        these = [r for r in rows if r["method"] == method]
+        offs = sorted(r["off"] for r in these if "off" in r and r["result"] != "kernel is wrong") or [math.nan]
+        seconds = sorted(r["seconds"] for r in these)
+        results = {x: sum(r["result"] == x for r in these) for x in sorted({r["result"] for r in these})}
+        print(f"{method}: {len(these)} pairs, difference median {offs[len(offs) // 2]:.1e}, largest {offs[-1]:.1e}; "
+              f"stated error median {sorted(r['error'] / r['volume'] for r in these)[len(these) // 2]:.1e}; "
+              f"seconds median {seconds[len(seconds) // 2]:.2f}, largest {seconds[-1]:.1f}; {results}")
+    print(f"{len(rows)} pairs")
 
 
 def main():
-    feeler, count, seed = sys.argv[1], int((sys.argv + ["", "", "100"])[2] or 100), int((sys.argv + [""] * 3)[3] or 1)
-    rng = np.random.default_rng(seed)
-    shapes = {name: shape_of(name) for name in NAMES}
-    offs, methods, wrong = [], {}, 0
-    while len(offs) < count:
-        a, b = rng.choice(NAMES, 2)
-        q = rng.normal(size=4)
-        pose = [*rng.uniform(-8, 8, 3), *(q / np.linalg.norm(q))]
-        found, seconds = measured(feeler, a, b, pose)
-        if found is None:
-            continue
-        exact = volume_of(BRepAlgoAPI_Common(shapes[a], moved(shapes[b], pose)).Shape())
-        if exact <= 0:
-            print(f"{a} {b}: the kernel finds no common part of {found['volume']:.9g} mm3", ",".join(map(str, pose)))
-            continue
-        off = abs(found["volume"] - exact) / exact
-        error = found["error"] / found["volume"]
-        # The kernel integrates to about 1e-6.
-        is_wrong = off > 4 * error + 1e-5
-        wrong += is_wrong
-        offs.append(off)
-        methods[found["method"]] = methods.get(found["method"], 0) + 1
-        mark = "  DIFFERS" if is_wrong else ""
-        print(f"{a} {b} {exact:.9g} {off:.1e} {error:.1e} {found['method']} {seconds:.2f}{mark}", flush=True)
-        if is_wrong:
-            print("   ", ",".join(map(str, pose)), found["volume"])
-    offs.sort()
-    print(f"{len(offs)} pairs, {methods}; median difference {offs[len(offs) // 2]:.1e}, {wrong} beyond the errors")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("feeler", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--count", type=int, default=350)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("files", type=Path, nargs="*")
+    args = parser.parse_args()
+    lines = args.out.read_text().splitlines() if args.out.exists() else []
+    done = {(r["a"], r["b"], str(r["pose"])): r for r in map(json.loads, lines)}
+    rows = [r for r in done.values() if r["volume"] is not None]
+    with args.out.open("a") as out, tempfile.TemporaryDirectory() as folder:
+        sources = [generated(args.feeler, Path(folder), done, args.count, args.seed)]
+        sources += [of_assembly(args.feeler, Path(folder), done, path) for path in args.files]
+        for row in (row for source in sources for row in source):
+            out.write(json.dumps(row) + "\n")
+            out.flush()
+            if row["volume"] is not None:
+                rows.append(row)
+                print(shown(row), flush=True)
+    summary(rows)
 
 
-main()
+if __name__ == "__main__":
+    main()

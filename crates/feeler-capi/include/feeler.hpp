@@ -39,6 +39,8 @@ using TrackerCounts = FeelerTrackerCounts;
 using TrackerOptions = FeelerTrackerOptions;
 using Update = FeelerUpdate;
 using Verdict = FeelerVerdict;
+using Overlap = FeelerOverlap;
+using OverlapMethod = FeelerOverlapMethod;
 using WallContact = FeelerWallContact;
 /// Coordinates x, y, z (mm), or the components of a vector.
 using Point = std::array<double, 3>;
@@ -267,6 +269,15 @@ public:
         check(feeler_contact_pair_separating_translation(pair_.get(), &pose_a, &pose_b, &options, &interfere,
                                                          out.data()));
         return interfere ? std::optional<Point>(out) : std::nullopt;
+    }
+    /// Volume, centroid and box of the common part of the solids at these poses. Empty if they do not interfere, and
+    /// with sheets, which have no volume.
+    std::optional<Overlap> overlap(const Pose &pose_a, const Pose &pose_b, const QueryOptions &options) {
+        bool has_overlap = false;
+        Overlap out{};
+        out.struct_size = sizeof out;
+        check(feeler_contact_pair_overlap(pair_.get(), &pose_a, &pose_b, &options, &has_overlap, &out));
+        return has_overlap ? std::optional<Overlap>(out) : std::nullopt;
     }
     /// Discards the results of earlier queries, so that the contacts of the next query get new ids.
     void forget() { check(feeler_contact_pair_forget(pair_.get())); }

@@ -6,7 +6,7 @@ use crate::pointer::{exclusive, fill, hand_out, put, put_sized, shared, take_bac
 use crate::record::{
     FeelerContact, FeelerPose, FeelerQueryOptions, FeelerStatus, options as read_options, pose,
 };
-use feeler::{ContactPair, Verdict};
+use feeler::{ContactPair, Overlap, OverlapMethod, Verdict};
 
 /// Two bodies, A and B, with the results of earlier queries that the next query reuses.
 #[derive(Debug)]
@@ -42,6 +42,58 @@ pub struct FeelerVerdict {
     /// Number of pairs of areas (pieces of features) that may have more minima than were found, if the
     /// query had the option `certified`; else 0.
     pub undecided_pairs: u32,
+}
+
+/// Method by which the volume of an overlap was computed.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FeelerOverlapMethod {
+    /// Integrals over the parts of the faces of each solid that are inside the other one.
+    Faces = 0,
+    /// Integrals over faces at small opposite displacements of B, extrapolated to no displacement, because
+    /// faces coincide or are tangent to each other.
+    Displaced = 1,
+    /// Lengths of parallel lines in both solids; less exact.
+    Lines = 2,
+}
+
+/// Common part of two interfering solids.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FeelerOverlap {
+    /// `sizeof(FeelerOverlap)`, set by the caller.
+    pub struct_size: u32,
+    /// Method by which the volume was computed.
+    pub method: FeelerOverlapMethod,
+    /// Volume (mm³).
+    pub volume: f64,
+    /// Estimated error of the volume (mm³); not a bound.
+    pub error: f64,
+    /// Centroid (mm, world coordinates).
+    pub centroid: [f64; 3],
+    /// Smallest coordinates of the box around the common part (mm, world coordinates).
+    pub bbox_min: [f64; 3],
+    /// Largest coordinates of the box around the common part (mm, world coordinates).
+    pub bbox_max: [f64; 3],
+}
+
+impl From<&Overlap> for FeelerOverlap {
+    fn from(overlap: &Overlap) -> Self {
+        let method = match overlap.method {
+            OverlapMethod::Faces => FeelerOverlapMethod::Faces,
+            OverlapMethod::Displaced => FeelerOverlapMethod::Displaced,
+            OverlapMethod::Lines => FeelerOverlapMethod::Lines,
+        };
+        Self {
+            struct_size: 0,
+            method,
+            volume: overlap.volume,
+            error: overlap.error,
+            centroid: overlap.centroid.into(),
+            bbox_min: overlap.min.into(),
+            bbox_max: overlap.max.into(),
+        }
+    }
 }
 
 /// Creates a pair of the bodies A (`a`) and B (`b`), which may be the same body. Free it with
@@ -187,6 +239,34 @@ pub unsafe extern "C" fn feeler_contact_pair_separating_translation(
         let translation = translation.map_err(Failure::of(FeelerResult::Query))?;
         put(interfere, "interfere", translation.is_some())?;
         put(out.cast(), "out", translation.map_or([0.0; 3], <[f64; 3]>::from))
+    })
+}
+
+/// Computes volume, centroid and box of the common part of the two solids at `pose_a` and `pose_b`. Writes
+/// to `has_overlap` whether the solids interfere there and are no sheets, which have no volume. `out` is
+/// left unchanged if not. The computation takes longer than a query. `options` may be NULL for the defaults.
+/// The contacts of the last query do not change.
+///
+/// # Safety
+/// Pointers follow the conventions of the [crate].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn feeler_contact_pair_overlap(
+    pair: *mut FeelerContactPair,
+    pose_a: *const FeelerPose,
+    pose_b: *const FeelerPose,
+    options: *const FeelerQueryOptions,
+    has_overlap: *mut bool,
+    out: *mut FeelerOverlap,
+) -> FeelerResult {
+    // SAFETY: by the caller's promise.
+    enter(|| unsafe {
+        let pair = exclusive(pair, "pair")?;
+        let (pose_a, pose_b) = (pose(pose_a, "pose_a")?, pose(pose_b, "pose_b")?);
+        let options = read_options(options)?;
+        let overlap = pair.pair.overlap(&pose_a, &pose_b, &options);
+        let overlap = overlap.map_err(Failure::of(FeelerResult::Query))?;
+        put(has_overlap, "has_overlap", overlap.is_some())?;
+        overlap.map_or(Ok(()), |overlap| put_sized(out, FeelerOverlap::from(&overlap), "out"))
     })
 }
 

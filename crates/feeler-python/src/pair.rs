@@ -6,8 +6,9 @@ use crate::exclusive::Exclusive;
 use crate::model::Body;
 use crate::pose::{Poses, combine, read_many};
 use crate::record::{Contact, PoseVerdict, array};
+use crate::source::Fields;
 use crate::{options, pose};
-use feeler::Status;
+use feeler::{OverlapMethod, Status};
 use feeler::nalgebra::Matrix6;
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -260,6 +261,38 @@ impl ContactPair {
         let pair = this;
         let found = py.detach(|| pair.separating_translation(&pose_a, &pose_b, &options)).map_err(query)?;
         Ok(found.map(|translation| PyArray1::from_slice(py, translation.as_slice())))
+    }
+
+    #[pyo3(signature = (pose_a = None, pose_b = None, **keywords))]
+    fn overlap<'py>(
+        &self,
+        py: Python<'py>,
+        pose_a: Option<&Bound<'py, PyAny>>,
+        pose_b: Option<&Bound<'py, PyAny>>,
+        keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let this = &*self.0.read()?;
+        let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
+        let options = options::read(0.0, keywords)?;
+        let pair = this;
+        let found = py.detach(|| pair.overlap(&pose_a, &pose_b, &options)).map_err(query)?;
+        let point = |p: feeler::P3| PyArray1::from_slice(py, p.coords.as_slice());
+        let method = |m| match m {
+            OverlapMethod::Faces => "faces",
+            OverlapMethod::Displaced => "displaced",
+            OverlapMethod::Lines => "lines",
+        };
+        let build = |o: feeler::Overlap| {
+            Fields::new(py)
+                .set("volume", o.volume)?
+                .set("error", o.error)?
+                .set("method", method(o.method))?
+                .set("centroid", point(o.centroid))?
+                .set("bbox_min", point(o.min))?
+                .set("bbox_max", point(o.max))?
+                .build("Overlap")
+        };
+        found.map(build).transpose()
     }
 
     #[getter]

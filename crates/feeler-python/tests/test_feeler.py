@@ -58,6 +58,19 @@ def test_query(ball):
     assert pair.separating_translation(pose_b=[21, 0, 0]) is None
     with pytest.raises(TypeError, match="no option 'speed'"):
         pair.separating_translation(speed=1)
+    # Their common part: two caps of height 0.5.
+    overlap = pair.overlap(pose_b=[19, 0, 0])
+    lens = 2 * math.pi * 0.25 * (30 - 0.5) / 3
+    assert overlap.volume == pytest.approx(lens, abs=1e-9) and overlap.method == "faces"
+    assert 0 <= overlap.error <= 1e-6 * lens
+    rim = math.sqrt(100 - 9.5**2)
+    assert overlap.centroid == pytest.approx([9.5, 0, 0], abs=1e-7)
+    assert overlap.bbox_min == pytest.approx([9, -rim, -rim], abs=1e-7)
+    assert overlap.bbox_max == pytest.approx([10, rim, rim], abs=1e-7)
+    assert pickle.loads(pickle.dumps(overlap)) == overlap
+    assert pair.overlap(pose_b=[21, 0, 0]) is None
+    with pytest.raises(TypeError, match="no option 'speed'"):
+        pair.overlap(speed=1)
 
 
 def test_tracker(ball, box):

@@ -53,6 +53,41 @@ fn options(d_max: f64) -> FeelerQueryOptions {
     }
 }
 
+/// Two balls of radius 10 whose centres are 19 mm apart, and two separated ones.
+#[test]
+fn overlap_of_two_balls_is_a_lens() {
+    let ball = body("sphere.step");
+    let mut pair = null_mut();
+    unsafe {
+        ok(feeler_contact_pair_new(ball, ball, &raw mut pair));
+        let mut overlap: FeelerOverlap = std::mem::zeroed();
+        overlap.struct_size = size_of::<FeelerOverlap>() as u32;
+        let mut has_overlap = false;
+        let near = moved(19.0, 0.0, 0.0);
+        ok(feeler_contact_pair_overlap(pair, null(), &near, null(), &raw mut has_overlap, &raw mut overlap));
+        // Two caps of height 0.5.
+        let lens = 2.0 * std::f64::consts::PI * 0.25 * (30.0 - 0.5) / 3.0;
+        assert!(has_overlap && (overlap.volume - lens).abs() <= 1e-9 && overlap.error <= 1e-6 * lens);
+        assert_eq!(overlap.method, FeelerOverlapMethod::Faces);
+        let rim = (100.0_f64 - 9.5 * 9.5).sqrt();
+        let expected = [(overlap.centroid, [9.5, 0.0, 0.0]), (overlap.bbox_min, [9.0, -rim, -rim]), (
+            overlap.bbox_max,
+            [10.0, rim, rim],
+        )];
+        for (found, exact) in expected {
+            assert!(found.iter().zip(exact).all(|(x, y)| (x - y).abs() <= 1e-7), "{found:?}, exact {exact:?}");
+        }
+        let far = moved(21.0, 0.0, 0.0);
+        ok(feeler_contact_pair_overlap(pair, null(), &far, null(), &raw mut has_overlap, null_mut()));
+        assert!(!has_overlap);
+        let result =
+            feeler_contact_pair_overlap(pair, null(), &near, null(), &raw mut has_overlap, null_mut());
+        assert_eq!(result, FeelerResult::Argument, "{}", error());
+        feeler_contact_pair_free(pair);
+        feeler_body_free(ball);
+    }
+}
+
 #[test]
 fn queries_verdicts_and_facts() {
     let ball = body("sphere.step");

@@ -52,6 +52,7 @@ from ._results import MechanismPair as MechanismPair
 from ._results import MechanismReport as MechanismReport
 from ._results import ModelComparison as ModelComparison
 from ._results import Outflow as Outflow
+from ._results import Overlap as Overlap
 from ._results import Part as Part
 from ._results import Passage as Passage
 from ._results import PourReport as PourReport
@@ -695,6 +696,21 @@ class ContactPair:
     ) -> NDArray[np.float64] | None:
         """Translation of B (mm, world coordinates) after which the solids no longer interfere: short, but not proven to
         be the shortest. None if they do not interfere. The search computes up to 200 verdicts."""
+    def overlap(
+        self,
+        pose_a: Pose = None,
+        pose_b: Pose = None,
+        *,
+        tolerance: float | None = None,
+    ) -> Overlap | None:
+        """Volume, centroid and box of the common part of the solids. None if they do not interfere, and with sheets,
+        which have no volume. The computation takes longer than a query.
+
+        >>> ball = feeler.prepare_step("data/sphere.step").body()  # radius 10
+        >>> overlap = feeler.ContactPair(ball, ball).overlap(pose_b=[19, 0, 0])
+        >>> round(overlap.volume, 9), overlap.method  # two caps of height 0.5
+        (15.44616388, 'faces')
+        """
     @property
     def contacts(self) -> NDArray[np.void]:
         """Contacts of the last query."""

@@ -108,6 +108,31 @@ class Part(_Result):
 
 
 @dataclass(frozen=True, eq=False)
+class Overlap(_Result):
+    """Common part of two interfering solids.
+
+    >>> ball = feeler.prepare_step("data/sphere.step").body()  # radius 10
+    >>> overlap = feeler.ContactPair(ball, ball).overlap(pose_b=[19, 0, 0])
+    >>> [float(point[0].round(6)) for point in (overlap.bbox_min, overlap.centroid, overlap.bbox_max)]
+    [9.0, 9.5, 10.0]
+    """
+
+    volume: float
+    """Volume (mm3)."""
+    error: float
+    """Estimated error of the volume (mm3); not a bound."""
+    method: Literal["faces", "displaced", "lines"]
+    """Method of the volume: integrals over faces; the same, extrapolated from small displacements of B, because faces
+    coincide or are tangent; or, less exact, lengths of parallel lines."""
+    centroid: _Array
+    """Centroid, world coordinates (mm)."""
+    bbox_min: _Array
+    """Smallest coordinates of the box around the common part, world coordinates (mm)."""
+    bbox_max: _Array
+    """Largest coordinates of the box around the common part, world coordinates (mm)."""
+
+
+@dataclass(frozen=True, eq=False)
 class Fit(_Result):
     """Standard fit of two parts: a shaft in a coaxial hole, or a thread.
 
