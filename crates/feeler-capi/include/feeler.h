@@ -158,6 +158,25 @@ typedef enum FeelerContactKind {
 } FeelerContactKind;
 
 /*
+ Method by which the volume of an overlap was computed.
+ */
+typedef enum FeelerOverlapMethod {
+  /*
+   Integrals over the parts of the faces of each solid that are inside the other one.
+   */
+  FEELER_OVERLAP_METHOD_FACES = 0,
+  /*
+   Integrals over faces at small opposite displacements of B, extrapolated to no displacement, because
+   faces coincide or are tangent to each other.
+   */
+  FEELER_OVERLAP_METHOD_DISPLACED = 1,
+  /*
+   Lengths of parallel lines in both solids; less exact.
+   */
+  FEELER_OVERLAP_METHOD_LINES = 2,
+} FeelerOverlapMethod;
+
+/*
  Change of a contact in an update.
  */
 typedef enum FeelerEventKind {
@@ -916,6 +935,40 @@ typedef struct FeelerVerdict {
 } FeelerVerdict;
 
 /*
+ Common part of two interfering solids.
+ */
+typedef struct FeelerOverlap {
+  /*
+   `sizeof(FeelerOverlap)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   Method by which the volume was computed.
+   */
+  enum FeelerOverlapMethod method;
+  /*
+   Volume (mm³).
+   */
+  double volume;
+  /*
+   Estimated error of the volume (mm³); not a bound.
+   */
+  double error;
+  /*
+   Centroid (mm, world coordinates).
+   */
+  double centroid[3];
+  /*
+   Smallest coordinates of the box around the common part (mm, world coordinates).
+   */
+  double bbox_min[3];
+  /*
+   Largest coordinates of the box around the common part (mm, world coordinates).
+   */
+  double bbox_max[3];
+} FeelerOverlap;
+
+/*
  Contact of two bodies of a scene.
  */
 typedef struct FeelerSceneContact {
@@ -1639,6 +1692,19 @@ enum FeelerResult feeler_contact_pair_separating_translation(struct FeelerContac
                                                              const struct FeelerQueryOptions *options,
                                                              bool *interfere,
                                                              double *out);
+
+/*
+ Computes volume, centroid and box of the common part of the two solids at `pose_a` and `pose_b`. Writes
+ to `has_overlap` whether the solids interfere there and are no sheets, which have no volume. `out` is
+ left unchanged if not. The computation takes longer than a query. `options` may be NULL for the defaults.
+ The contacts of the last query do not change.
+ */
+enum FeelerResult feeler_contact_pair_overlap(struct FeelerContactPair *pair,
+                                              const struct FeelerPose *pose_a,
+                                              const struct FeelerPose *pose_b,
+                                              const struct FeelerQueryOptions *options,
+                                              bool *has_overlap,
+                                              struct FeelerOverlap *out);
 
 /*
  Discards the results of earlier queries. The contacts of the next query get new ids.
