@@ -108,8 +108,8 @@ struct OneSided {
 
 impl Measure<'_> {
     /// Overlap extrapolated from displacements of B; `None` if a part of a boundary is missing at all
-    /// displacements.
-    pub(super) fn displaced(&self, region: &Aabb) -> Option<Overlap> {
+    /// displacements, or if the error is certain to exceed `max_error` (mm³).
+    pub(super) fn displaced(&self, region: &Aabb, max_error: f64) -> Option<Overlap> {
         let (finest, margin) = self.finest();
         let shortest = MIN_DISPLACEMENT * margin;
         let longest = (MAX_DISPLACEMENT * region.diagonal()).max(shortest);
@@ -128,14 +128,16 @@ impl Measure<'_> {
             // A larger tolerance saves time.
             let tol = finest.tol.max(self.ctx.tol.tol.min(finest.tol * length / shortest));
             let tol = Tolerances { tol, ..finest };
-            if let Some((found, is_both)) = self.opposite(&tol, region, &(along * length), &samples) {
+            if let Some((found, is_both)) =
+                self.opposite(&tol, region, &(along * length), &samples, max_error)
+            {
                 if keep(found) {
                     break;
                 }
                 // Faces that the displacement moves past each other move as little as possible.
                 let normal = main_normal(&samples, &(along * length)).filter(|_| length > shortest);
                 let step = normal.map(|n| (along - n * n.dot(&along)) * length + n * shortest);
-                let second = step.and_then(|step| self.opposite(&finest, region, &step, &samples));
+                let second = step.and_then(|step| self.opposite(&finest, region, &step, &samples, max_error));
                 if second.is_some_and(|(found, _)| keep(found)) {
                     break;
                 }
@@ -150,16 +152,18 @@ impl Measure<'_> {
     }
 
     /// Overlap extrapolated from displacements of B by multiples of `step` (frame of A) and of the opposite
-    /// of it, and whether both have complete crossing curves. `None` if the former have not.
+    /// of it, and whether both have complete crossing curves. `None` if the former have not, or if the error is
+    /// certain to exceed `max_error` (mm³).
     fn opposite(
         &self,
         tol: &Tolerances,
         region: &Aabb,
         step: &V3,
         samples: &[Vec<NearSample>; 2],
+        max_error: f64,
     ) -> Option<(Overlap, bool)> {
         let ctx = Context { tol: *tol, ..*self.ctx };
-        let side = |step: V3| self.one_sided(&ctx, region, &step);
+        let side = |step: V3| self.one_sided(&ctx, region, &step, max_error);
         let (first, second) = rayon::join(|| side(*step), || side(-step));
         let mut sides = vec![first?];
         sides.extend(second);
@@ -189,8 +193,8 @@ impl Measure<'_> {
     }
 
     /// Sums extrapolated from displacements of B by multiples of `step` (frame of A). `None` if a part of a
-    /// boundary is missing at one of them.
-    fn one_sided(&self, ctx: &Context<'_>, region: &Aabb, step: &V3) -> Option<OneSided> {
+    /// boundary is missing at one of them, or if the error at the shortest one exceeds `max_error` (mm³).
+    fn one_sided(&self, ctx: &Context<'_>, region: &Aabb, step: &V3, max_error: f64) -> Option<OneSided> {
         let sums_at = |k: &f64| {
             let pose_ab = Translation3::from(*step * *k) * ctx.pose_ab;
             let ctx = Context { pose_ab, pose_ba: pose_ab.inverse(), ..*ctx };
@@ -199,7 +203,8 @@ impl Measure<'_> {
         // A displacement at which a part of a boundary is missing makes the others superfluous. It is mostly
         // the shortest one.
         let [shortest, longer @ ..] = &MULTIPLES;
-        let mut at = vec![sums_at(shortest)?];
+        let first = sums_at(shortest).filter(|sums| sums.error <= max_error)?;
+        let mut at = vec![first];
         at.extend(longer.par_iter().map(sums_at).collect::<Option<Vec<_>>>()?);
         // Values at 0 of the polynomials through the values at 1 to 3 and at 1 to 4.
         let at_zero = |value: &dyn Fn(&BoundarySums) -> f64| {

@@ -321,14 +321,20 @@ impl<'a> Clipper<'a> {
             }
         }
         let axes = *self.axes;
-        for axis in axes.iter().flat_map(|e| [*e, -e]) {
+        for (k, axis) in axes.iter().flat_map(|e| [*e, -e]).enumerate() {
             // Two paths share their ends, so that the extreme is beside one of the highest samples.
             samples.sort_by(|x, y| axis.dot(&y.0.coords).total_cmp(&axis.dot(&x.0.coords)));
             for (_, path, range) in samples.iter().take(BOX_CANDIDATES) {
                 self.extend(&highest(sheet, path, *range, &axis)?);
             }
-            for p in face_extremes(own, sheet, f, &axis) {
-                if self.signed_distance(sheet.which.other(), &p) <= self.margin(sheet.which.other()) {
+            for (p, uv) in face_extremes(own, sheet, f, &axis) {
+                let [low, high] = &self.sums.extremes;
+                let extreme = if k % 2 == 0 { high[k / 2] } else { -low[k / 2] };
+                // Points below the extreme cost most of the time on spline faces, which have one in each area.
+                if axis.dot(&p.coords) > extreme
+                    && is_on_face(sheet, &p, uv)
+                    && self.signed_distance(sheet.which.other(), &p) <= self.margin(sheet.which.other())
+                {
                     self.extend(&p);
                 }
             }
@@ -566,21 +572,21 @@ fn highest(sheet: &Sheet<'_>, path: &Path<'_>, [a, b]: [f64; 2], axis: &V3) -> O
     Some(best)
 }
 
-/// Points (frame of A) in the interior of a face at which its normal is along `axis`, the highest ones first
-/// known: in closed form, or for splines the highest sample of each area, refined.
-fn face_extremes(own: &Body, sheet: &Sheet<'_>, f: FaceId, axis: &V3) -> Vec<P3> {
+/// Points (frame of A) of the surface of a face at which its normal is along `axis`: in closed form, or for
+/// splines the highest sample of each area, refined, with its parameters. They can be outside the trims.
+fn face_extremes(own: &Body, sheet: &Sheet<'_>, f: FaceId, axis: &V3) -> Vec<(P3, Option<P2>)> {
     let e = if sheet.which == Which::A { *axis } else { sheet.ctx.pose_ba * axis };
     let surface = sheet.surface();
-    let mut out: Vec<P3> = tips(surface).into_iter().collect();
+    let mut out: Vec<(P3, Option<P2>)> = tips(surface).into_iter().map(|p| (p, None)).collect();
     match surface {
-        Surface::Sphere { frame, radius } => out.push(frame.origin + e * *radius),
+        Surface::Sphere { frame, radius } => out.push((frame.origin + e * *radius, None)),
         Surface::Torus { frame, major, minor } => {
             let local = frame.local_vector(&e);
             let across = math::hypot(local.x, local.y);
             if across > 0.0 {
                 let radial = frame.vector(local.x / across, local.y / across, 0.0);
                 let circles = [1.0, -1.0].map(|s| frame.origin + radial * (s * *major));
-                out.extend(circles.iter().flat_map(|c| [c + e * *minor, c - e * *minor]));
+                out.extend(circles.iter().flat_map(|c| [c + e * *minor, c - e * *minor]).map(|p| (p, None)));
             }
         }
         Surface::Bezier(_) => {
@@ -592,16 +598,25 @@ fn face_extremes(own: &Body, sheet: &Sheet<'_>, f: FaceId, axis: &V3) -> Vec<P3>
                 };
                 let height = |uv: P2| e.dot(&surface.point(uv).coords);
                 let start = (0..grid.len()).map(at).max_by(|x, y| height(*x).total_cmp(&height(*y)));
-                out.extend(start.and_then(|uv| stationary(surface, uv, &e)).map(|uv| surface.point(uv)));
+                let found = start.and_then(|uv| stationary(surface, uv, &e));
+                out.extend(found.map(|uv| (surface.point(uv), Some(uv))));
             }
         }
         _ => {}
     }
-    let trimmed = out.into_iter().filter(|p| {
-        let uv = surface.invert(p, None, Some(sheet.rect()));
-        (surface.point(uv) - p).norm() <= sheet.ctx.tol.tol && sheet.face.trim.classify(uv) == Side::Inside
-    });
-    trimmed.map(|p| sheet.ctx.in_a(sheet.which, &p)).collect()
+    out.into_iter().map(|(p, uv)| (sheet.ctx.in_a(sheet.which, &p), uv)).collect()
+}
+
+/// Whether a point (frame of A) of the surface of a face is inside the trims. `uv` are its parameters, if
+/// they are known.
+fn is_on_face(sheet: &Sheet<'_>, p: &P3, uv: Option<P2>) -> bool {
+    let (surface, rect) = (sheet.surface(), sheet.rect());
+    let invert = || surface.invert(&sheet.ctx.in_own(sheet.which, p), None, Some(rect));
+    let uv = uv.map_or_else(invert, |uv| sheet.wrapped(uv));
+    let is_in_rect = rect.u0 <= uv.x && uv.x <= rect.u1 && rect.v0 <= uv.y && uv.y <= rect.v1;
+    is_in_rect
+        && (sheet.ctx.in_a(sheet.which, &surface.point(uv)) - p).norm() <= sheet.ctx.tol.tol
+        && sheet.face.trim.classify(uv) == Side::Inside
 }
 
 /// Parameters near `start` at which the normal of a surface is along `e`, by Newton's method; `None` if it

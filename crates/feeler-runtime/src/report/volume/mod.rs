@@ -39,6 +39,9 @@ const ACCURACY: [f64; 2] = [1e-6, 1e-6];
 /// Maximum number of lines, for solids whose faces all have closed forms and for other solids. A larger value
 /// is slower; a smaller one is less exact.
 const MAX_LINES: [u32; 2] = [40_000, 4_000];
+/// Relative error of a volume that lines do not improve, so that they are not tried. A larger value is less
+/// exact; with a smaller one, lines take time without a better result.
+const LINES_ACCURACY: f64 = 1e-5;
 /// Number of points with which a volume is checked. More of them are slower; with fewer, a missing part of
 /// the overlap is not noticed.
 const CHECK_POINTS: u32 = 600;
@@ -140,8 +143,11 @@ impl Measure<'_> {
         let mut best: Option<Overlap> = None;
         let mut region = self.region;
         for (is_displaced, accuracy) in [(false, ACCURACY[0]), (true, ACCURACY[1])] {
+            // The error of an extrapolated volume is at least that of the volumes at the displacements.
+            let max_error = best.map_or(f64::INFINITY, |b| b.error);
             let compute = |region: &Aabb| {
-                let found = if is_displaced { self.displaced(region) } else { self.by_faces(region) };
+                let found =
+                    if is_displaced { self.displaced(region, max_error) } else { self.by_faces(region) };
                 found.and_then(|found| self.limited(found))
             };
             let Some(mut found) = compute(&region) else {
@@ -162,6 +168,9 @@ impl Measure<'_> {
                 return Ok(found);
             }
             best = best.filter(|b| b.error <= found.error).or(Some(found));
+        }
+        if let Some(found) = best.filter(|b| b.error <= LINES_ACCURACY * b.volume) {
+            return Ok(found);
         }
         let is_free = |body: &Body| body.hierarchy().faces.iter().any(|f| !f.surface.is_canonical());
         let max_lines = MAX_LINES[usize::from(is_free(self.ctx.a) || is_free(self.ctx.b))];

@@ -15,6 +15,14 @@ static RULES: LazyLock<[Vec<(f64, f64)>; 2]> = LazyLock::new(|| [6, 10].map(gaus
 /// Maximum number of successive halvings of a path. A larger value is slower for paths through poles; a
 /// smaller one is less exact there.
 const MAX_HALVINGS: u32 = 16;
+/// Maximum number of halvings, on the way to a part, that do not reduce the differences of its rules. A
+/// larger value is much slower where rounding prevents convergence, such as along crossing curves of nearly
+/// tangent faces; a smaller one is less exact for paths with several poles or kinks.
+const MAX_STAGNANT_HALVINGS: u32 = 4;
+/// Ratio of the differences of the rules after a halving to those before, above which the halving counts as
+/// one without convergence. At a pole the ratio is about 0.35, of rounding about 1. A larger value is slower,
+/// a smaller one less exact.
+const CONVERGENCE: f64 = 0.5;
 /// Accuracy of a line integral relative to the cube of the overlap's diagonal (for the volume; other powers
 /// for the other sums). A larger value is less exact; with a smaller one, rounding causes halvings.
 const PATH_ACCURACY: f64 = 1e-13;
@@ -116,7 +124,11 @@ impl Sheet<'_> {
         let q = self.ctx.in_own(self.which, &at.p);
         let hint = Some(at.uv[self.which as usize]);
         let hint = hint.filter(|uv| !self.surface().is_canonical() && *uv != P2::origin());
-        let uv = self.surface().invert(&q, hint, Some(self.rect()));
+        self.wrapped(self.surface().invert(&q, hint, Some(self.rect())))
+    }
+
+    /// Parameters shifted by periods into the rectangle of the trims.
+    pub(super) fn wrapped(&self, uv: P2) -> P2 {
         let (trim, r) = (&self.face.trim, self.rect());
         P2::new(
             trim.u_period.map_or(uv.x, |period| math::wrap(uv.x, r.u0, period)),
@@ -191,13 +203,53 @@ pub(super) struct PathIntegral<'a> {
     pub error: f64,
 }
 
+/// Integrals along a part of a path.
+struct PathPart {
+    range: [f64; 2],
+    sums: FluxSums,
+    /// Difference between the two rules for the flux (mm³).
+    difference: f64,
+    /// Largest difference between the two rules beyond rounding, relative to powers of the overlap's diagonal.
+    excess: f64,
+    /// Whether the parameters of the ends agree with the integral of their derivative.
+    is_continuous: bool,
+}
+
 impl PathIntegral<'_> {
     /// Adds the integral along a path. `None` if the path cannot be computed at a node.
     pub(super) fn add(&mut self, path: &Path<'_>) -> Option<()> {
-        self.add_part(&path.course, path.range, MAX_HALVINGS)
+        let whole = self.part(&path.course, path.range)?;
+        self.add_part(&path.course, &whole, MAX_HALVINGS, MAX_STAGNANT_HALVINGS)
     }
 
-    fn add_part(&mut self, course: &Course<'_>, [a, b]: [f64; 2], halvings: u32) -> Option<()> {
+    /// Adds the integral along a part, which is halved while its two rules differ. `stagnant` is the number
+    /// of halvings without convergence that are left.
+    fn add_part(&mut self, course: &Course<'_>, part: &PathPart, halvings: u32, stagnant: u32) -> Option<()> {
+        let is_exact = part.excess <= PATH_ACCURACY || stagnant == 0;
+        // The solution can jump from one branch of a crossing curve to another one.
+        if !(is_exact && part.is_continuous) && halvings > 0 {
+            let [a, b] = part.range;
+            let middle = 0.5 * (a + b);
+            let (first, second) = (self.part(course, [a, middle]), self.part(course, [middle, b]));
+            if let (Some(first), Some(second)) = (first, second) {
+                let has_converged = first.excess + second.excess <= CONVERGENCE * part.excess;
+                let stagnant = stagnant.saturating_sub(u32::from(!has_converged));
+                let (sums, error) = (self.sums, self.error);
+                let mut add = |half: &PathPart| self.add_part(course, half, halvings - 1, stagnant);
+                if add(&first).and_then(|()| add(&second)).is_some() {
+                    return Some(());
+                }
+                // The curve cannot be computed very near to a double point.
+                (self.sums, self.error) = (sums, error);
+            }
+        }
+        self.error += part.difference;
+        self.sums.iter_mut().zip(part.sums).for_each(|(s, f)| *s += f);
+        part.is_continuous.then_some(())
+    }
+
+    /// Integrals along a part of a course; `None` if it cannot be computed at a node.
+    fn part(&self, course: &Course<'_>, [a, b]: [f64; 2]) -> Option<PathPart> {
         let middle = self.sheet.at(course, 0.5 * (a + b))?;
         let mut size: f64 = 0.0;
         let mut rise = 0.0;
@@ -218,23 +270,14 @@ impl PathIntegral<'_> {
         let off = |k: usize, scale: f64| (coarse[k] - fine[k]).abs() / scale;
         let volume = (off(0, 1.0) - INTEGRAND_ACCURACY * 12.0 * size).max(0.0) / (l * l * l);
         let area = off(4, l * l).max(off(5, l * l)).max(off(6, l * l));
-        // Moments are as exact as the volume.
-        let is_exact = volume.max(0.01 * area) <= PATH_ACCURACY;
-        // The solution can jump from one branch of a crossing curve to another one.
-        let is_continuous = self.is_rise(course, [a, b], rise, &middle)?;
-        if !(is_exact && is_continuous) && halvings > 0 {
-            let (sums, error) = (self.sums, self.error);
-            let middle = 0.5 * (a + b);
-            let parts = [[a, middle], [middle, b]].map(|part| self.add_part(course, part, halvings - 1));
-            if let [Some(()), Some(())] = parts {
-                return Some(());
-            }
-            // The curve cannot be computed very near to a double point.
-            (self.sums, self.error) = (sums, error);
-        }
-        self.error += off(0, 1.0);
-        self.sums.iter_mut().zip(fine).for_each(|(s, f)| *s += f);
-        is_continuous.then_some(())
+        Some(PathPart {
+            range: [a, b],
+            sums: fine,
+            difference: off(0, 1.0),
+            // Moments are as exact as the volume.
+            excess: volume.max(0.01 * area),
+            is_continuous: self.is_rise(course, [a, b], rise, &middle)?,
+        })
     }
 
     /// Whether v rises by `rise` along a part of a course, as the integral of its derivative states. `None`
