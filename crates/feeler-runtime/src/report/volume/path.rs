@@ -20,9 +20,9 @@ const MAX_HALVINGS: u32 = 16;
 /// tangent faces; a smaller one is less exact for paths with several poles or kinks.
 const MAX_STAGNANT_HALVINGS: u32 = 4;
 /// Ratio of the differences of the rules after a halving to those before, above which the halving counts as
-/// one without convergence. At a pole the ratio is about 0.35, of rounding about 1. A larger value is slower,
+/// one without convergence. At a pole the ratio is at most 0.5, of rounding about 1. A larger value is slower,
 /// a smaller one less exact.
-const CONVERGENCE: f64 = 0.5;
+const CONVERGENCE: f64 = 0.7;
 /// Accuracy of a line integral relative to the cube of the overlap's diagonal (for the volume; other powers
 /// for the other sums). A larger value is less exact; with a smaller one, rounding causes halvings.
 const PATH_ACCURACY: f64 = 1e-13;
@@ -225,15 +225,20 @@ impl PathIntegral<'_> {
     /// Adds the integral along a part, which is halved while its two rules differ. `stagnant` is the number
     /// of halvings without convergence that are left.
     fn add_part(&mut self, course: &Course<'_>, part: &PathPart, halvings: u32, stagnant: u32) -> Option<()> {
-        let is_exact = part.excess <= PATH_ACCURACY || stagnant == 0;
+        let is_exact = part.excess <= PATH_ACCURACY;
         // The solution can jump from one branch of a crossing curve to another one.
-        if !(is_exact && part.is_continuous) && halvings > 0 {
+        if !(is_exact && part.is_continuous) && halvings > 0 && stagnant > 0 {
             let [a, b] = part.range;
             let middle = 0.5 * (a + b);
             let (first, second) = (self.part(course, [a, middle]), self.part(course, [middle, b]));
             if let (Some(first), Some(second)) = (first, second) {
-                let has_converged = first.excess + second.excess <= CONVERGENCE * part.excess;
-                let stagnant = stagnant.saturating_sub(u32::from(!has_converged));
+                // A jump is in one half; only rounding interrupts both.
+                let has_converged = if part.is_continuous {
+                    first.excess + second.excess <= CONVERGENCE * part.excess
+                } else {
+                    first.is_continuous || second.is_continuous
+                };
+                let stagnant = stagnant - u32::from(!has_converged);
                 let (sums, error) = (self.sums, self.error);
                 let mut add = |half: &PathPart| self.add_part(course, half, halvings - 1, stagnant);
                 if add(&first).and_then(|()| add(&second)).is_some() {
