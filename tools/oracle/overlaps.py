@@ -53,7 +53,7 @@ LIMIT = 200.0  # seconds for each question to the kernel
 KERNEL_ERROR = 1e-6
 MAX_TRIANGLES = 2_000_000  # of both meshes
 # Chord errors of the meshes, relative to the diagonal of the overlap's box.
-DEFLECTIONS = [4e-4, 1e-4, 2.5e-5, 6.25e-6]
+DEFLECTIONS = [4e-4, 1e-4, 2.5e-5, 6.25e-6, 1.5625e-6]
 
 
 def integral(shape):

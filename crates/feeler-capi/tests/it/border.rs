@@ -70,12 +70,14 @@ fn overlap_of_two_balls_is_a_lens() {
         assert!(has_overlap && (overlap.volume - lens).abs() <= 1e-9 && overlap.error <= 1e-6 * lens);
         assert_eq!(overlap.method, FeelerOverlapMethod::Faces);
         let rim = (100.0_f64 - 9.5 * 9.5).sqrt();
-        let expected = [(overlap.centroid, [9.5, 0.0, 0.0]), (overlap.bbox_min, [9.0, -rim, -rim]), (
-            overlap.bbox_max,
-            [10.0, rim, rim],
-        )];
+        let expected = [
+            (overlap.centroid, [9.5, 0.0, 0.0]),
+            (overlap.bbox_min, [9.0, -rim, -rim]),
+            (overlap.bbox_max, [10.0, rim, rim]),
+        ];
         for (found, exact) in expected {
-            assert!(found.iter().zip(exact).all(|(x, y)| (x - y).abs() <= 1e-7), "{found:?}, exact {exact:?}");
+            let is_near = found.iter().zip(exact).all(|(x, y)| (x - y).abs() <= 1e-7);
+            assert!(is_near, "{found:?}, exact {exact:?}");
         }
         let far = moved(21.0, 0.0, 0.0);
         ok(feeler_contact_pair_overlap(pair, null(), &far, null(), &raw mut has_overlap, null_mut()));

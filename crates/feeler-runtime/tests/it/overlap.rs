@@ -209,6 +209,30 @@ fn splines_and_canonical_solids() {
     assert!(by_faces >= 50, "only {by_faces} by faces");
 }
 
+/// Lenses of two equal spline balls whose surfaces are almost tangent along the crossing curve, where its
+/// points are less exact.
+#[test]
+fn grazing_spline_balls() {
+    let ball = body(&as_bezier(fixtures::sphere(10.0)));
+    let direction = V3::new(2.0, -1.0, 2.0) / 3.0;
+    for depth in [1e-3, 1e-2, 0.1] {
+        let along = direction * (20.0 - depth);
+        let found = overlap(&ball, &ball, &turned(along.x, along.y, along.z, 30.0, 80.0, 10.0));
+        let found = found.unwrap_or_else(|| panic!("no overlap at the depth {depth}"));
+        let height = 0.5 * depth;
+        let lens = 2.0 * PI * height * height * (30.0 - height) / 3.0;
+        let off = (found.volume - lens).abs();
+        assert!(off <= found.error + 1e-12 && off <= 2e-6 * lens, "depth {depth}: {found:?}, exact {lens}");
+        // Extremes of the ball along the axis of the lens lie inside the faces.
+        let radius = (depth * (10.0 - 0.25 * depth)).sqrt();
+        let reach = direction.map(|e| height * e.abs() + radius * (1.0 - e * e).sqrt());
+        let center = P3::from(along * 0.5);
+        assert!((found.centroid - center).norm() <= 1e-3 * radius, "depth {depth}: {found:?}");
+        let size = found.max - found.min;
+        assert!((0..3).all(|k| size[k] <= 2.0 * reach[k] + 1e-6), "depth {depth}: {found:?}");
+    }
+}
+
 /// Volume (mm³) of the common part, from the lengths of a grid of lines that are oblique to the faces of A.
 fn by_rays(a: &Body, b: &Body, pose: &Pose) -> f64 {
     const N: i32 = 100;

@@ -152,8 +152,8 @@ impl Measure<'_> {
     }
 
     /// Overlap extrapolated from displacements of B by multiples of `step` (frame of A) and of the opposite
-    /// of it, and whether both have complete crossing curves. `None` if the former have not, or if the error is
-    /// certain to exceed `max_error` (mm³).
+    /// of it, and whether both have complete crossing curves. `None` if the former have not, or if the error
+    /// is certain to exceed `max_error` (mm³).
     fn opposite(
         &self,
         tol: &Tolerances,

@@ -330,7 +330,7 @@ impl<'a> Clipper<'a> {
             for (p, uv) in face_extremes(own, sheet, f, &axis) {
                 let [low, high] = &self.sums.extremes;
                 let extreme = if k % 2 == 0 { high[k / 2] } else { -low[k / 2] };
-                // Points below the extreme cost most of the time on spline faces, which have one in each area.
+                // Most points are below the extreme: spline faces have one in each area.
                 if axis.dot(&p.coords) > extreme
                     && is_on_face(sheet, &p, uv)
                     && self.signed_distance(sheet.which.other(), &p) <= self.margin(sheet.which.other())

@@ -20,8 +20,8 @@ const MAX_HALVINGS: u32 = 16;
 /// tangent faces; a smaller one is less exact for paths with several poles or kinks.
 const MAX_STAGNANT_HALVINGS: u32 = 4;
 /// Ratio of the differences of the rules after a halving to those before, above which the halving counts as
-/// one without convergence. At a pole the ratio is at most 0.5, of rounding about 1. A larger value is slower,
-/// a smaller one less exact.
+/// one without convergence. At a pole the ratio is at most 0.5, of rounding about 1. A larger value is
+/// slower, a smaller one less exact.
 const CONVERGENCE: f64 = 0.7;
 /// Accuracy of a line integral relative to the cube of the overlap's diagonal (for the volume; other powers
 /// for the other sums). A larger value is less exact; with a smaller one, rounding causes halvings.
@@ -209,7 +209,8 @@ struct PathPart {
     sums: FluxSums,
     /// Difference between the two rules for the flux (mm³).
     difference: f64,
-    /// Largest difference between the two rules beyond rounding, relative to powers of the overlap's diagonal.
+    /// Largest difference between the two rules beyond rounding, relative to powers of the diagonal of the
+    /// overlap's box.
     excess: f64,
     /// Whether the parameters of the ends agree with the integral of their derivative.
     is_continuous: bool,
