@@ -1,22 +1,22 @@
 """Volumes of the common parts of interfering solids, by an independent kernel (Open CASCADE) and by meshes.
 
     pip install -r tools/oracle/requirements.txt
-    python tools/oracle/overlaps.py FEELER OUT.jsonl [--count N] [--touching M] [--seed S] [FILE.step...]      # FEELER: the program
+    python tools/oracle/overlaps.py FEELER OUT.jsonl [--count N] [--touching M] [--seed S] [FILE.step...]
 
-Pairs are N (350) pairs of single-solid files of data/ at random poses, every fourth one parallel to the axes and shifted by
-whole millimetres, so that faces coincide, and then pairs of the assemblies FILE.step: all interfering ones as placed, and M (12)
-touching ones of each file, with one part moved by 2 to 20 % of the smaller part's diagonal so that they interfere. The volume of
-`feeler query --volume` is compared with the Boolean intersection of the kernel, and with the
-smaller volume minus that of its Boolean difference with the other solid.
+FEELER is the program. Pairs are N (350) pairs of single-solid files of data/ at random poses, every fourth one parallel
+to the axes and shifted by whole millimetres, so that faces coincide, and then pairs of the assemblies FILE.step: all
+interfering ones as placed, and M (12) touching ones of each file, with one part moved by 2 to 20 % of the smaller
+part's diagonal so that they interfere. The volume of `feeler query --volume` is compared with the Boolean intersection
+of the kernel, and with the smaller volume minus that of its Boolean difference with the other solid.
 
-The kernel's error is estimated as the difference of its two values, plus the error of its integrals, plus 1e-6 of the volume. If
-the volumes differ by more than both errors, the kernel's volume of the same solids without splines decides which one is wrong, or
-the limit of refined meshes (booleans of manifold3d, Richardson extrapolation).
+The kernel's error is estimated as the difference of its two values, plus the error of its integrals, plus 1e-6 of the
+volume. If the volumes differ by more than both errors, the kernel's volume of the same solids without splines decides
+which one is wrong, or the limit of refined meshes (booleans of manifold3d, Richardson extrapolation).
 
-OUT.jsonl has one line for each pair; existing pairs are skipped, so that an interrupted run can be continued. Prints one line
-for each pair: files, volume, relative difference, relative stated error, estimated relative error of the kernel, method, seconds
-of the volume without the verdict; for pairs that differ also the pose, the volume of the meshes and the conclusion. Then a
-summary by method.
+OUT.jsonl has one line for each pair; existing pairs are skipped, so that an interrupted run can be continued. Prints
+one line for each pair: files, volume, relative difference, relative stated error, estimated relative error of the
+kernel, method, seconds of the volume without the verdict; for pairs that differ also the pose, the volume of the meshes
+and the conclusion. Then a summary by method.
 """
 
 import argparse
@@ -45,8 +45,8 @@ from judge import HERE, Reference, Solid, moved
 from mesh_volume import explore, triangles
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-NAMES = """ball blind-bore bore box box-nurbs cone cone-nurbs cylinder cylinder-nurbs half-cone loft perforated-plate pin
- plug race ring shaft shaft-nurbs socket sphere sphere-nurbs spool stepped-cone stepped-seat torus torus-nurbs void
+NAMES = """ball blind-bore bore box box-nurbs cone cone-nurbs cylinder cylinder-nurbs half-cone loft perforated-plate
+ pin plug race ring shaft shaft-nurbs socket sphere sphere-nurbs spool stepped-cone stepped-seat torus torus-nurbs void
  wave""".split()
 LIMIT = 200.0  # seconds for each question to the kernel
 # Relative error of a volume of the kernel, even if its values agree.
@@ -64,7 +64,7 @@ def integral(shape):
 
 
 def booleans(a, b, pose):
-    """Volume of the intersection, that of the smaller solid minus that of the difference, and the error of the integrals."""
+    """Volume of the intersection, that of the smaller solid minus that of the difference, and the integrals' error."""
     smaller, larger = a.shape, moved(b.shape, pose)
     common = integral(BRepAlgoAPI_Common(smaller, larger).Shape())
     if b.volume < a.volume:
@@ -92,7 +92,8 @@ def cropped(shape, size, low, high):
     margin = 0.05 * (high - low).max()
     if size < 3.0 * np.linalg.norm(high - low):
         return shape
-    return BRepAlgoAPI_Common(shape, BRepPrimAPI_MakeBox(gp_Pnt(*(low - margin)), gp_Pnt(*(high + margin))).Shape()).Shape()
+    box = BRepPrimAPI_MakeBox(gp_Pnt(*(low - margin)), gp_Pnt(*(high + margin))).Shape()
+    return BRepAlgoAPI_Common(shape, box).Shape()
 
 
 def meshes(a, b, pose, low, high):
@@ -128,15 +129,15 @@ def limit(volumes):
 def query(feeler, files, solids, pose, *more):
     """Output of `feeler query`, and the seconds of it."""
     text = ",".join(repr(float(x)) for x in pose)
-    args = [feeler, "query", *files, "--solid-a", solids[0], "--solid-b", solids[1], "--d-max", "0.01", "--json", "-q", "--pose-b", text]
+    args = [feeler, "query", *files, "--solid-a", solids[0], "--solid-b", solids[1], "--d-max", "0.01", "--json", "-q"]
     clock = time.monotonic()
-    run = subprocess.run([*map(str, args), *more], capture_output=True, text=True, check=False)
+    run = subprocess.run([*map(str, args), "--pose-b", text, *more], capture_output=True, text=True, check=False)
     return (json.loads(run.stdout) if run.stdout else {}), time.monotonic() - clock
 
 
 def compare(feeler, files, solids, reference, numbers, pose, canonical=None):
-    """Row of a pair with the volumes and the conclusion; `None` if the solids do not interfere. `canonical` are the numbers of
-    the same solids without splines, if there are any, which the kernel computes more exactly."""
+    """Row of a pair with the volumes and the conclusion; `None` if the solids do not interfere. `canonical` are the
+    numbers of the same solids without splines, if there are any, which the kernel computes more exactly."""
     verdict, before = query(feeler, files, solids, pose)
     if verdict.get("status") != "interfering":
         return None
@@ -144,7 +145,8 @@ def compare(feeler, files, solids, reference, numbers, pose, canonical=None):
     found = answer.get("overlap")
     if found is None:
         return None
-    row = {"volume": found["volume"], "error": found["error"], "method": found["method"], "seconds": max(seconds - before, 0.0)}
+    row = {key: found[key] for key in ("volume", "error", "method")}
+    row["seconds"] = max(seconds - before, 0.0)
     kernel = reference.query("booleans", *numbers, pose)
     row["kernel"] = kernel
     volume, error = found["volume"], found["error"]
@@ -159,9 +161,11 @@ def compare(feeler, files, solids, reference, numbers, pose, canonical=None):
                 return row
     if usable and canonical not in (None, numbers):
         row["kernel_canonical"] = exact = reference.query("booleans", *canonical, pose)
-        if exact is not None and abs(volume - exact[0]) <= error + abs(exact[0] - exact[1]) + exact[2] + KERNEL_ERROR * exact[0]:
-            row["result"] = row.get("result", "kernel is wrong")
-            return row
+        if exact is not None:
+            exact_error = abs(exact[0] - exact[1]) + exact[2] + KERNEL_ERROR * exact[0]
+            if abs(volume - exact[0]) <= error + exact_error:
+                row.setdefault("result", "kernel is wrong")
+                return row
     row["meshes"] = reference.query("meshes", *numbers, pose, found["bbox_min"], found["bbox_max"])
     best = limit(row["meshes"])
     if best is None:
@@ -184,7 +188,8 @@ def shown(row):
     volume = row["volume"]
     off = f"{row['off']:.1e}" if "off" in row else "-"
     kernel = f"{row['kernel_error'] / volume:.1e}" if "kernel_error" in row else "-"
-    text = f"{row['a']} {row['b']} {volume:.9g} {off} {row['error'] / volume:.1e} {kernel} {row['method']} {row['seconds']:.2f}"
+    error = f"{row['error'] / volume:.1e}"
+    text = f"{row['a']} {row['b']} {volume:.9g} {off} {error} {kernel} {row['method']} {row['seconds']:.2f}"
     if not row["result"].startswith("agrees"):
         best = limit(row.get("meshes"))
         meshes = f"meshes {best[0]:.9g} ± {best[1]:.1e}" if best else f"without splines {row.get('kernel_canonical')}"
@@ -230,9 +235,13 @@ def of_assembly(feeler, folder, done, path, count, seed):
     instances = prepared(feeler, path, target)
     if len(instances) < 2:
         return
-    run = subprocess.run([feeler, "clearance", target, "--d-max", "0.001", "--json", "-q"], capture_output=True, text=True, check=False)
+    args = [feeler, "clearance", target, "--d-max", "0.001", "--json", "-q"]
+    run = subprocess.run(args, capture_output=True, text=True, check=False)
     results = json.loads(run.stdout)["results"] if run.stdout else []
-    of_status = lambda status: sorted((r["index_a"], r["index_b"]) for r in results if r.get("status") == status)
+
+    def of_status(status):
+        return sorted((r["index_a"], r["index_b"]) for r in results if r.get("status") == status)
+
     tries = [(pair, [[*HERE]]) for pair in of_status("interfering")]
     print(f"{path.name}: {len(instances)} instances, {len(tries)} interfering pairs", flush=True)
     touching = of_status("touching")

@@ -1695,9 +1695,9 @@ enum FeelerResult feeler_contact_pair_separating_translation(struct FeelerContac
 
 /*
  Computes volume, centroid and box of the common part of the two solids at `pose_a` and `pose_b`. Writes
- to `has_overlap` whether the solids interfere there and are no sheets, which have no volume. `out` is
- left unchanged if not. The computation takes longer than a query. `options` may be NULL for the defaults.
- The contacts of the last query do not change.
+ to `has_overlap` whether the solids interfere there; it is false for sheets, which have no volume. `out`
+ is left unchanged if it is false. The computation takes longer than a query. `options` may be NULL for the
+ defaults. The contacts of the last query do not change.
  */
 enum FeelerResult feeler_contact_pair_overlap(struct FeelerContactPair *pair,
                                               const struct FeelerPose *pose_a,
