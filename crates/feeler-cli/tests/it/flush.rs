@@ -1,6 +1,6 @@
 //! Parts in blocks from which they were cut, along free-form faces: touching at the default tolerance,
-//! whatever degree and parameters their splines have, in both orders, with the area of the wall that they
-//! share.
+//! whatever degree, parameters and poles their splines have, in both orders, with the area of the wall that
+//! they share.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use crate::common::{data, feeler};
@@ -24,7 +24,7 @@ fn json_of(args: &[&str]) -> Value {
 
 #[test]
 fn parts_touch_the_blocks_they_were_cut_from() {
-    for name in ["raised", "turned"] {
+    for name in ["raised", "turned", "ellipsoid"] {
         let [part, block] =
             ["part", "block"].map(|role| data(&format!("flush/{name}-{role}.step")).display().to_string());
         let mut areas = Vec::new();

@@ -23,9 +23,10 @@ use super::{Local, Patch, halves};
 use crate::chebyshev::{MAX_NODES, chebyshev, spread};
 use crate::{P2, Rect, SurfaceDerivs, V2, V3};
 use arrayvec::ArrayVec;
-use map::{Map, Net, difference_degrees, smallest_stretch};
+use map::{difference_degrees, smallest_stretch};
 use nalgebra::Matrix2;
 
+pub(super) use map::{Map, Net};
 pub use map::{ParameterMap, parameter_map};
 
 /// Depths at which two patches do not count as crossing, and the width of their borders (all in mm). The
@@ -159,7 +160,7 @@ impl Pair<'_> {
     fn outcome(&self, second: &Patch<'_>, limits: &FollowLimits, scratch: &mut FollowScratch) -> Outcome {
         let (la, lb) = (&self.la, &self.lb);
         let Some(n) = lb.du.cross(&lb.dv).try_normalize(0.0) else { return Outcome::Failed };
-        let gap = self.gap(&n);
+        let gap = separation(la, lb, &n);
         if gap > 2.0 * limits.deep + limits.beside {
             return Outcome::Clear(gap - limits.deep - limits.beside);
         }
@@ -226,24 +227,6 @@ impl Pair<'_> {
         if first { Outcome::CutFirst(across_u) } else { Outcome::CutSecond(across_u) }
     }
 
-    /// Lower bound of the distance (mm) of the cells along the direction that separates them most; negative
-    /// if none does. `n` is the normal in the middle of the second cell.
-    fn gap(&self, n: &V3) -> f64 {
-        let (la, lb) = (&self.la, &self.lb);
-        let apart = la.p - lb.p;
-        let tangents = |l: &Local| {
-            let t = l.du.try_normalize(0.0).unwrap_or_else(V3::zeros);
-            [t, l.du.cross(&l.dv).cross(&t).try_normalize(0.0).unwrap_or_else(V3::zeros)]
-        };
-        let axes = tangents(la).into_iter().chain(tangents(lb)).chain([*n]).chain(apart.try_normalize(0.0));
-        axes.map(|w| {
-            let ([low_a, high_a], [low_b, high_b]) = (la.range(&w), lb.range(&w));
-            let middle = apart.dot(&w);
-            (middle + low_a - high_b).max(low_b - high_a - middle)
-        })
-        .fold(f64::NEG_INFINITY, f64::max)
-    }
-
     /// Affine map through the middle of the second cell and its nearest point on the first one, as far as it
     /// is in the cell. `None` if no nearest point is found.
     fn first_map(&self) -> Option<Map> {
@@ -293,6 +276,23 @@ impl Pair<'_> {
         let rect = Rect { u0: part[0].0, u1: part[0].1, v0: part[1].0, v1: part[1].1 };
         Common { rect, beyond: beyond.max(0.0) }
     }
+}
+
+/// Lower bound of the distance (mm) of two cells along the direction that separates them most; negative if
+/// none does. `n` is the normal in the middle of one of them, or zero.
+pub(super) fn separation(la: &Local, lb: &Local, n: &V3) -> f64 {
+    let apart = la.p - lb.p;
+    let tangents = |l: &Local| {
+        let t = l.du.try_normalize(0.0).unwrap_or_else(V3::zeros);
+        [t, l.du.cross(&l.dv).cross(&t).try_normalize(0.0).unwrap_or_else(V3::zeros)]
+    };
+    let axes = tangents(la).into_iter().chain(tangents(lb)).chain([*n]).chain(apart.try_normalize(0.0));
+    axes.map(|w| {
+        let ([low_a, high_a], [low_b, high_b]) = (la.range(&w), lb.range(&w));
+        let middle = apart.dot(&w);
+        (middle + low_a - high_b).max(low_b - high_a - middle)
+    })
+    .fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Bounds of the first and second derivatives of two cells.
@@ -512,4 +512,4 @@ const MAX_EXTENSION: f64 = 0.05;
 const EXTENSION_FACTOR: f64 = 1.5;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -26,6 +26,7 @@
 
 mod follow;
 mod level;
+mod one_surface;
 mod patches;
 
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod tests;
 
 pub use follow::{FollowLimits, FollowScratch, ParameterMap, clearance_of_following, parameter_map};
 pub use level::{Level, curve_through_level, patch_through_level};
+pub use one_surface::{distance_from_surface, distance_on_one_surface, is_clear_of_itself};
 pub use patches::{Shifted, curve_through_patch, patch_through_patch};
 
 use crate::{P2, P3, Pose, Rect, Surface, V3};

@@ -18,10 +18,13 @@ use crate::profile::RevolvedFace;
 use crate::profile::apart::{Apart, apart};
 use crate::profile::helical::{self, Band};
 use crate::query::Context;
-use feeler_geom::Obb;
-use feeler_geom::crossing::{FollowLimits, FollowScratch, clearance_of_following};
+use feeler_geom::crossing::{
+    FollowLimits, FollowScratch, Patch, clearance_of_following, distance_from_surface,
+    distance_on_one_surface, is_clear_of_itself,
+};
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
+use feeler_geom::{Obb, Pose};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 
 /// Result and scratch buffers of the search for pairs of areas that may intersect.
@@ -118,6 +121,9 @@ pub(super) struct SeparationCache {
     /// Pairs of faces with areas that follow each other, since the cache was cleared.
     followed: Vec<FacePair>,
     scratch: FollowScratch,
+    /// Free-form faces whose surface was tested, and whether it does not come near the face elsewhere
+    /// ([`is_clear_of_itself`]).
+    clear_of_themselves: Vec<((Which, FaceId), bool)>,
     /// Number of queries since the cache was cleared.
     queries: u32,
 }
@@ -143,6 +149,7 @@ impl SeparationCache {
         self.entries.restart();
         self.areas.restart();
         self.followed.clear();
+        self.clear_of_themselves.clear();
         self.queries = 0;
     }
 
@@ -189,6 +196,10 @@ impl SeparationCache {
             // Threads are invariant under a screw motion but not under a rotation, so channels about an
             // axis do not apply.
             (spare, channel) = (by_turns.max(0.0), MotionChannels::WHOLE);
+        } else if spare <= 0.0
+            && let Some(length) = self.clearance_on_one_surface(ctx, faces)
+        {
+            (spare, channel) = (length, MotionChannels::WHOLE);
         }
         // Flanks in contact are rarely separated, and their search for crossings is expensive, so they are
         // tested in every query.
@@ -233,6 +244,53 @@ impl SeparationCache {
     pub(super) fn is_partly_followed(&self, ctx: &Context<'_>, pairs: &[AreaPair]) -> bool {
         !self.followed.is_empty()
             && pairs.iter().any(|&(i, j)| self.followed.contains(&[ctx.a.face_of(i), ctx.b.face_of(j)]))
+    }
+
+    /// Returns the displacement (mm) of one of two free-form faces up to which they do not cross because they
+    /// are parts of one surface, which does not come near itself. `None` if this is not proved.
+    fn clearance_on_one_surface(&mut self, ctx: &Context<'_>, [a, b]: FacePair) -> Option<f64> {
+        if closed_form(ctx.a, a).is_some() || closed_form(ctx.b, b).is_some() {
+            return None;
+        }
+        // The solids, not their roles, determine which face is tried first.
+        [ctx.first(), ctx.first().other()].into_iter().find_map(|own| {
+            let (mine, theirs) = if own == Which::A { (a, b) } else { (b, a) };
+            self.clearance_on_surface_of(ctx, (own, mine), theirs)
+        })
+    }
+
+    /// [`SeparationCache::clearance_on_one_surface`] for the face `mine` of `own` and the surface of the face
+    /// `theirs` of the other solid.
+    fn clearance_on_surface_of(
+        &mut self,
+        ctx: &Context<'_>,
+        (own, mine): (Which, FaceId),
+        theirs: FaceId,
+    ) -> Option<f64> {
+        let (body, facing) = (ctx.body(own), ctx.body(own.other()));
+        let surface = &facing.face(theirs).surface;
+        let depth = limits(ctx);
+        let limit = distance_on_one_surface(depth);
+        let (of_mine, pose) = (areas_of(body, mine), Some(ctx.pose_to_other(own)));
+        let mut images = Vec::new();
+        // The first patch rejects most other pairs of faces.
+        let (first, others) = of_mine.split_first()?;
+        let of_patches =
+            |patches: &[_], images: &mut _| distance_from_surface(patches, surface, limit, images);
+        let at_first = of_patches(&patches_of(body, &[*first], pose)?, &mut images)?;
+        let distance = at_first.max(of_patches(&patches_of(body, others, pose)?, &mut images)?);
+        let starts = patches_of(facing, areas_of(facing, theirs), None)?;
+        let beside = MAX_BESIDE_TRIM * ctx.tol.tol + facing.data(Feature::Face(theirs)).deviation;
+        let key = (own.other(), theirs);
+        let known = self.clear_of_themselves.iter().find(|(face, _)| *face == key);
+        let is_clear = known.map(|(_, is_clear)| *is_clear).unwrap_or_else(|| {
+            let is_clear = is_clear_of_itself(&starts, None, depth, beside);
+            self.clear_of_themselves.push((key, is_clear));
+            is_clear
+        });
+        // The surface can come near itself outside both faces.
+        let is_proved = is_clear || is_clear_of_itself(&starts, Some(&images), depth, beside);
+        is_proved.then_some(limit - distance).filter(|length| *length > 0.0)
     }
 
     /// Returns the displacement (mm) of one of two free-form areas up to which no point of one of them
@@ -281,6 +339,16 @@ impl SeparationCache {
                 || self.remaining_following(ctx, channels, pair, arc.off).is_some()
         })
     }
+}
+
+/// Areas of a face.
+fn areas_of(body: &Body, face: FaceId) -> &[AreaId] {
+    body.areas_of(body.data(Feature::Face(face)))
+}
+
+/// Patches over areas of faces, transformed by `pose` as in [`patch_of`].
+fn patches_of<'a>(body: &'a Body, areas: &[AreaId], pose: Option<&'a Pose>) -> Option<Vec<Patch<'a>>> {
+    areas.iter().map(|&area| Some(patch_of(body, area, pose)?.1)).collect()
 }
 
 /// Returns the bands (ranges of helical orbits) of two faces if both are faces of threads, otherwise

@@ -11,7 +11,7 @@ use nalgebra::Matrix2;
 /// restricted to their common part.
 const MAX_MIXING: f64 = 1e-3;
 /// Bézier patch of a surface, continued beyond its borders.
-pub(super) struct Net<'a> {
+pub(in crate::crossing) struct Net<'a> {
     pub surface: &'a BezierSurface,
     pub patch: (usize, usize),
     /// Added to parameters, so that they are in the period of the surface.
@@ -23,7 +23,7 @@ pub(super) struct Net<'a> {
 
 /// Homogeneous point relative to an origin, and its first derivatives: vectors multiplied by the weight,
 /// and weights.
-pub(super) struct Weighted {
+pub(in crate::crossing) struct Weighted {
     pub p: V3,
     pub w: f64,
     pub pu: V3,
@@ -33,7 +33,7 @@ pub(super) struct Weighted {
 }
 
 impl<'a> Net<'a> {
-    pub(super) fn new(patch: &Patch<'a>) -> Option<Self> {
+    pub(in crate::crossing) fn new(patch: &Patch<'a>) -> Option<Self> {
         let Surface::Bezier(surface) = patch.surface else { return None };
         let middle = patch.rect.center();
         let shift = surface.wrapped(middle) - middle;
@@ -41,7 +41,11 @@ impl<'a> Net<'a> {
     }
 
     /// Patch `index` of a surface, with parameters in the domain of the surface.
-    fn of(surface: &'a BezierSurface, index: (usize, usize), pose: Option<&'a Pose>) -> Self {
+    pub(in crate::crossing) fn of(
+        surface: &'a BezierSurface,
+        index: (usize, usize),
+        pose: Option<&'a Pose>,
+    ) -> Self {
         let control = surface.patch_control(index);
         let w = control[0].w;
         let polynomial = control.iter().all(|h| (h.w - w).abs() <= 4.0 * f64::EPSILON * w);
@@ -70,7 +74,7 @@ impl<'a> Net<'a> {
         [self.surface.u_degree as usize, self.surface.v_degree as usize]
     }
 
-    pub(super) fn derivs(&self, uv: P2) -> SurfaceDerivs {
+    pub(in crate::crossing) fn derivs(&self, uv: P2) -> SurfaceDerivs {
         let d = self.surface.patch_derivs(self.patch, uv + self.shift);
         let Some(pose) = self.pose else { return d };
         SurfaceDerivs {
@@ -118,7 +122,7 @@ impl<'a> Net<'a> {
 
 /// Affine map from parameters of the first patch to those of the second one.
 #[derive(Clone, Copy)]
-pub(super) struct Map {
+pub(in crate::crossing) struct Map {
     pub from: P2,
     pub to: P2,
     pub linear: Matrix2<f64>,
@@ -130,7 +134,7 @@ impl Map {
     /// Linear approximation at `from` of the map to the nearest points, which takes `from` to `to`. `da` and
     /// `db` are the derivatives of the patches there. Parts that mix both parameters only slightly are set to
     /// zero.
-    pub(super) fn new(from: P2, to: P2, da: &SurfaceDerivs, db: &SurfaceDerivs) -> Option<Self> {
+    pub(in crate::crossing) fn new(from: P2, to: P2, da: &SurfaceDerivs, db: &SurfaceDerivs) -> Option<Self> {
         let metric =
             Matrix2::new(db.du.norm_squared(), db.du.dot(&db.dv), db.du.dot(&db.dv), db.dv.norm_squared());
         let mixed = Matrix2::new(db.du.dot(&da.du), db.du.dot(&da.dv), db.dv.dot(&da.du), db.dv.dot(&da.dv));
@@ -163,7 +167,7 @@ impl Map {
     }
 
     /// Smallest rectangle around the image of a rectangle.
-    pub(super) fn image(&self, rect: &Rect) -> Rect {
+    pub(in crate::crossing) fn image(&self, rect: &Rect) -> Rect {
         let m = self.apply(rect.center());
         let (hu, hv) = (0.5 * rect.width(), 0.5 * rect.height());
         let l = &self.linear;
@@ -172,7 +176,7 @@ impl Map {
     }
 
     /// Whether u is mapped to u and v to v.
-    pub(super) fn is_straight(&self) -> bool {
+    pub(in crate::crossing) fn is_straight(&self) -> bool {
         self.linear.m12 == 0.0 && self.linear.m21 == 0.0
     }
 
@@ -182,7 +186,7 @@ impl Map {
     }
 
     /// Whether a rectangle is mapped to a rectangle.
-    pub(super) fn is_aligned(&self) -> bool {
+    pub(in crate::crossing) fn is_aligned(&self) -> bool {
         self.is_straight() || self.is_crossed()
     }
 }
@@ -263,7 +267,12 @@ pub fn parameter_map(
 impl Map {
     /// Largest distance (mm) of corresponding points whose parameters on the second patch are in `image`.
     /// `None` if the degrees are too high.
-    fn distance(&self, net_a: &Net<'_>, net_b: &Net<'_>, image: &Rect) -> Option<f64> {
+    pub(in crate::crossing) fn distance(
+        &self,
+        net_a: &Net<'_>,
+        net_b: &Net<'_>,
+        image: &Rect,
+    ) -> Option<f64> {
         let [nu, nv] = difference_degrees(net_a, net_b, self.mapped(net_b.degrees())).map(|n| n + 1);
         if nu > MAX_NODES || nv > MAX_NODES {
             return None;

@@ -8,26 +8,26 @@ use crate::{Pose, Surface, math};
 use rand::Rng as _;
 use rand::rngs::SmallRng;
 
-const TOL: f64 = 1e-6;
+pub(in crate::crossing) const TOL: f64 = 1e-6;
 const LIMITS: FollowLimits = FollowLimits { shallow: 1.9 * TOL, deep: 3.0 * TOL, beside: 4.0 * TOL };
 
 /// Heights above the (x, y) plane: z = Σ c x^i y^j, i, j ≤ 3.
-struct Graph([[f64; 4]; 4]);
+pub(in crate::crossing) struct Graph([[f64; 4]; 4]);
 
 impl Graph {
-    fn random(r: &mut SmallRng) -> Self {
+    pub(in crate::crossing) fn random(r: &mut SmallRng) -> Self {
         let scale = [1.0, 0.3, 0.02, 2e-3, 1e-4, 1e-5, 1e-6];
         Self(std::array::from_fn(|i| std::array::from_fn(|j| r.random_range(-1.0..1.0) * scale[i + j])))
     }
 
-    fn at(&self, x: f64, y: f64) -> f64 {
+    pub(in crate::crossing) fn at(&self, x: f64, y: f64) -> f64 {
         let row = |c: &[f64; 4]| c.iter().rev().fold(0.0, |s, c| s * y + c);
         self.0.iter().rev().fold(0.0, |s, c| s * x + row(c))
     }
 }
 
 /// Bézier surface of degrees `n` over `rect` with the points that `f` returns, by interpolation.
-fn bezier(n: [usize; 2], rect: Rect, f: impl Fn(f64, f64) -> V3) -> Surface {
+pub(in crate::crossing) fn bezier(n: [usize; 2], rect: Rect, f: impl Fn(f64, f64) -> V3) -> Surface {
     let matrix = |n: usize| {
         nalgebra::DMatrix::from_fn(n + 1, n + 1, |k, i| {
             let s = k as f64 / n as f64;
@@ -64,12 +64,12 @@ fn bezier(n: [usize; 2], rect: Rect, f: impl Fn(f64, f64) -> V3) -> Surface {
     })
 }
 
-fn patch(surface: &Surface, rect: Rect) -> Patch<'_> {
+pub(in crate::crossing) fn patch(surface: &Surface, rect: Rect) -> Patch<'_> {
     let third = surface.third_derivatives(&rect).unwrap().map(|ball| ball.norm());
     Patch { surface, outward: true, pose: None, rect, third, cone: (V3::zeros(), 1.0) }
 }
 
-fn rect(u0: f64, u1: f64, v0: f64, v1: f64) -> Rect {
+pub(in crate::crossing) fn rect(u0: f64, u1: f64, v0: f64, v1: f64) -> Rect {
     Rect { u0, u1, v0, v1 }
 }
 

@@ -1,0 +1,550 @@
+//! Proof that faces of one free-form surface do not cross.
+//!
+//! A part that was cut from a block, or cast in a mould, has the same surface as its counterpart, whatever
+//! the parameters of both. Then the question is whether *one* surface comes near itself: a crossing at a
+//! depth needs two points of this surface whose chord is nearly normal to it, as short as the depth. This is
+//! decided once for the whole face, also at poles, where the parameters are singular.
+//!
+//! # Source
+//! MATH §15, *Faces of one surface*.
+
+use super::follow::{Map, Net, separation};
+use super::{Local, Patch, halves};
+use crate::bezier::BezierSurface;
+use crate::chebyshev::{MAX_NODES, chebyshev};
+use crate::{P2, P3, Rect, Surface, V3};
+use arrayvec::ArrayVec;
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::f64::consts::SQRT_2;
+
+/// Maximum number of cells of the first patches whose distance from the second surface is bounded. With a
+/// larger value faces that are not of one surface take longer; with a smaller one faces with many pieces are
+/// not recognised.
+const MAX_CELLS: usize = 4000;
+/// Maximum number of pairs of cells of the surface that are examined. With a larger value surfaces that come
+/// near themselves take longer; with a smaller one surfaces with many poles or bends are not recognised.
+const MAX_PAIRS: usize = 200_000;
+/// Accepted distance of the first face from the second surface, as a part of the smaller depth; below 1.
+/// With a larger value the surface must be flatter near itself; with a smaller one the proof holds for
+/// smaller motions.
+const MAX_DISTANCE: f64 = 0.5;
+/// Part of the width of a Bézier patch by which an image may leave it because of rounding. With a larger
+/// value another polynomial than that of the surface is compared; with a smaller one cells at its border are
+/// divided without end.
+const ROUNDING: f64 = 1e-9;
+/// Minimum ratio of the distance of two points to that of their parameters (as lengths). With a larger value
+/// cells are smaller; with a smaller one their chords are bounded loosely.
+const MIN_STRETCH: f64 = 0.1;
+/// Maximum number of Bézier patches that the rectangle around two cells may overlap. A larger value needs
+/// more stack; with a smaller one cells at corners of narrow patches are divided more often.
+const MAX_PIECES: usize = 16;
+
+/// Accepted distance (mm) of a face from the surface of another one, if crossings count between the two
+/// depths (mm, positive, ascending).
+#[must_use]
+pub fn distance_on_one_surface(depth: [f64; 2]) -> f64 {
+    MAX_DISTANCE * depth[0]
+}
+
+/// Returns an upper bound (mm) of the distances of the points of `first`, patches in the frame of `second`,
+/// from the surface `second`. `None` if it exceeds `limit` (mm), if that is not proved, or if a surface is
+/// not a spline. Adds rectangles of the parameters of `second` to `images`, each in one Bézier patch up to
+/// rounding. They contain a point of `second` within the bound for each point of `first`.
+pub fn distance_from_surface(
+    first: &[Patch<'_>],
+    second: &Surface,
+    limit: f64,
+    images: &mut Vec<Rect>,
+) -> Option<f64> {
+    let Surface::Bezier(surface) = second else { return None };
+    let distance = |patch: &Patch<'_>| distance_of_patch(patch, (second, surface), limit, images);
+    first.iter().map(distance).try_fold(0.0, |largest: f64, distance| Some(largest.max(distance?)))
+}
+
+/// Whether no point z of `ends` (rectangles of the parameters, each in one Bézier patch; `None`: the whole
+/// surface) comes near a depth of a point y of `starts`, patches of the same spline surface in its own frame:
+/// for no t between the two values of `depth` (mm), |z − y ± t n(y)| is at most [`distance_on_one_surface`].
+/// Points of the surface beside `starts` within `beside` (mm) count as their points. `false` also if this is
+/// not proved.
+///
+/// If the points of another face are within that distance of the surface, none of them lies between the two
+/// depths behind `starts`, or in front of them.
+#[must_use]
+pub fn is_clear_of_itself(starts: &[Patch<'_>], ends: Option<&[Rect]>, depth: [f64; 2], beside: f64) -> bool {
+    let Some(surface) = starts.first().map(|patch| patch.surface) else { return true };
+    let Surface::Bezier(spline) = surface else { return false };
+    let chords = Chords::new((surface, spline), depth, beside);
+    let (nu, nv) = spline.n_patches();
+    let whole = || (0..nu * nv).map(|i| spline.patch_rect((i / nv, i % nv))).collect::<Vec<_>>();
+    chords.are_excluded(starts, &ends.map_or_else(whole, <[Rect]>::to_vec))
+}
+
+/// [`distance_from_surface`] for one patch.
+fn distance_of_patch(
+    first: &Patch<'_>,
+    (second, surface): (&Surface, &BezierSurface),
+    limit: f64,
+    images: &mut Vec<Rect>,
+) -> Option<f64> {
+    let net_a = Net::new(first)?;
+    let mut pending = vec![first.rect];
+    let mut largest = 0.0_f64;
+    while let Some(cell) = pending.pop() {
+        if images.len() + pending.len() > MAX_CELLS {
+            return None;
+        }
+        let from = cell.center();
+        let da = net_a.derivs(from);
+        let to = second.invert(&da.p, None, None);
+        let net_b = Net::of(surface, surface.patch(to), None);
+        let db = net_b.derivs(to);
+        let off = (da.p - db.p).norm();
+        // Comparisons are such that values that are not numbers prove nothing.
+        let is_near = off <= limit;
+        if !is_near {
+            return None;
+        }
+        let is_wide = da.du.norm() * cell.width() > da.dv.norm() * cell.height();
+        let Some(map) = Map::new(from, to, &da, &db).filter(Map::is_aligned) else {
+            pending.extend(halves(&cell, is_wide));
+            continue;
+        };
+        let (image, piece) = (map.image(&cell), surface.patch_rect(net_b.patch));
+        if let Some(parts) = cut_at_border(&cell, &map, &image, &piece) {
+            pending.extend(parts);
+            continue;
+        }
+        match map.distance(&net_a, &net_b, &image) {
+            Some(distance) if distance <= limit => {
+                largest = largest.max(distance);
+                images.push(image.intersection(&piece));
+            }
+            _ => pending.extend(halves(&cell, is_wide)),
+        }
+    }
+    Some(largest)
+}
+
+/// Cuts a cell along the preimage of that border of a Bézier patch beyond which its `image` extends most.
+/// `None` if the image is inside the patch, up to rounding.
+fn cut_at_border(cell: &Rect, map: &Map, image: &Rect, piece: &Rect) -> Option<[Rect; 2]> {
+    let along_u = [(piece.u0 - image.u0, piece.u0), (image.u1 - piece.u1, piece.u1)];
+    let along_v = [(piece.v0 - image.v0, piece.v0), (image.v1 - piece.v1, piece.v1)];
+    let sides = along_u.map(|(beyond, at)| (beyond / piece.width(), 0, at));
+    let others = along_v.map(|(beyond, at)| (beyond / piece.height(), 1, at));
+    let (beyond, k, at) = sides.into_iter().chain(others).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    if beyond <= ROUNDING {
+        return None;
+    }
+    let across_u = (k == 0) == map.is_straight();
+    let i = usize::from(!across_u);
+    let cut = map.from[i] + (at - map.to[k]) / map.linear[(k, i)];
+    let [low, high] = if across_u { [cell.u0, cell.u1] } else { [cell.v0, cell.v1] };
+    let is_inside = cut - low > ROUNDING * (high - low) && high - cut > ROUNDING * (high - low);
+    let cut = if is_inside { cut } else { 0.5 * (low + high) };
+    Some(if across_u {
+        [Rect { u1: cut, ..*cell }, Rect { u0: cut, ..*cell }]
+    } else {
+        [Rect { v1: cut, ..*cell }, Rect { v0: cut, ..*cell }]
+    })
+}
+
+/// Chords of a surface from a point y to a point z that is nearly at a depth behind y, or in front of it:
+/// |z − y ± t n(y)| is at most `limit` for a depth t between the two of `depth`.
+struct Chords<'a> {
+    surface: &'a Surface,
+    spline: &'a BezierSurface,
+    /// Bounds of the third derivatives over each Bézier patch; the second index, of v, varies fastest.
+    thirds: Vec<[f64; 4]>,
+    /// Whether the first derivatives are continuous at the start of each piece along u, and along v.
+    smooth: [Vec<bool>; 2],
+    /// Bounds of the third derivatives over cells, by the bits of their rectangles.
+    refined: RefCell<HashMap<[u64; 4], [f64; 4]>>,
+    limit: f64,
+    depth: [f64; 2],
+    /// Distance (mm) beside the starts within which points count as starts.
+    beside: f64,
+}
+
+/// Maximum difference of the first derivatives on both sides of a line between two pieces, relative to them,
+/// that is due to rounding. With a larger value steps of the derivatives are ignored; with a smaller one
+/// smooth surfaces are divided into smaller cells.
+const MAX_STEP: f64 = 1e-9;
+
+/// Whether the first derivatives are continuous across the line at the start of piece `k` along u (if `of_u`)
+/// or v. `false` at a border of the surface.
+fn is_smooth(spline: &BezierSurface, of_u: bool, k: usize) -> bool {
+    let (nu, nv) = spline.n_patches();
+    let (n, across, degree, periodic) = if of_u {
+        (nu, nv, spline.v_degree, spline.u_periodic)
+    } else {
+        (nv, nu, spline.u_degree, spline.v_periodic)
+    };
+    if k == 0 && !periodic {
+        return false;
+    }
+    let before = (k + n - 1) % n;
+    // The difference, multiplied by the squared weights, is a polynomial of twice the degree along the line.
+    let nodes = &chebyshev((2 * degree as usize + 1).min(MAX_NODES)).nodes;
+    let piece = |i: usize, j: usize| if of_u { (i, j) } else { (j, i) };
+    (0..across).all(|j| {
+        let (left, right) = (piece(before, j), piece(k, j));
+        let (l, r) = (spline.patch_rect(left), spline.patch_rect(right));
+        nodes.iter().all(|x| {
+            let along = |low: f64, high: f64| 0.5 * (low + high) + 0.5 * (high - low) * x;
+            let (end, start) = if of_u {
+                (P2::new(l.u1, along(l.v0, l.v1)), P2::new(r.u0, along(r.v0, r.v1)))
+            } else {
+                (P2::new(along(l.u0, l.u1), l.v1), P2::new(along(r.u0, r.u1), r.v0))
+            };
+            let (a, b) = (spline.patch_derivs(left, end), spline.patch_derivs(right, start));
+            let (a, b) = if of_u { (a.du, b.du) } else { (a.dv, b.dv) };
+            (a - b).norm() <= MAX_STEP * (a.norm() + b.norm())
+        })
+    })
+}
+
+/// Cell of a surface in one Bézier patch.
+#[derive(Clone, Copy)]
+struct Cell {
+    rect: Rect,
+    /// Axis and sine of the cone of normals, as in [`Patch::cone`].
+    cone: (V3, f64),
+    /// Bounds of the third derivatives over the rectangle `valid_for`, which contains `rect`.
+    third: [f64; 4],
+    valid_for: Rect,
+}
+
+/// Area of a cell, as a part of the rectangle of its bounds of third derivatives, below which they may be
+/// computed anew. With a larger value bounds are computed more often; with a smaller one cells near poles,
+/// where the derivatives by the angle decrease with the distance, have loose bounds.
+const MAX_REFINEMENT: f64 = 0.1;
+/// Change of the first derivatives over a cell, relative to them, due to the third derivatives, above which
+/// these are bounded anew. With a larger value cells have looser bounds; with a smaller one bounds are
+/// computed more often.
+const MIN_CHANGE: f64 = 0.05;
+/// Smallest ratio of distances to those of parameters, relative to that in the middle, of the cells into
+/// which the surface is divided at first. A larger value gives more cells; with a smaller one more of them
+/// are near each other.
+const MIN_FLATNESS: f64 = 0.6;
+/// Part of a Bézier patch below which cells are not divided at first. A larger value gives large cells at
+/// poles; a smaller one gives more cells there.
+const MIN_FLAT_CELL: f64 = 1e-2;
+
+impl<'a> Chords<'a> {
+    fn new((surface, spline): (&'a Surface, &'a BezierSurface), depth: [f64; 2], beside: f64) -> Self {
+        let (nu, nv) = spline.n_patches();
+        let third = |i: usize| {
+            let balls = spline.third_derivatives(&spline.patch_rect((i / nv, i % nv)));
+            balls.map(|ball| ball.norm())
+        };
+        let smooth = [true, false].map(|of_u| {
+            let n = if of_u { nu } else { nv };
+            (0..n).map(|k| is_smooth(spline, of_u, k)).collect()
+        });
+        let thirds = (0..nu * nv).map(third).collect();
+        let limit = distance_on_one_surface(depth);
+        Self { surface, spline, thirds, smooth, refined: RefCell::default(), limit, depth, beside }
+    }
+
+    /// Largest length (mm) of such a chord.
+    fn longest(&self) -> f64 {
+        self.depth[1] + self.limit
+    }
+
+    /// Whether there is no such chord from a point of `starts` to a point of the rectangles `ends`, each of
+    /// which is in one Bézier patch. `false` also if this is not proved.
+    fn are_excluded(&self, starts: &[Patch<'_>], ends: &[Rect]) -> bool {
+        let ball = |local: &Local| (local.p, local.radius());
+        let ends = self.flat_cells(ends);
+        let mut pending: Vec<[Cell; 2]> = Vec::new();
+        let mut left = MAX_PAIRS;
+        starts.iter().all(|start| {
+            let mut cell = self.start(start);
+            let (p, radius) = ball(&self.refined(&mut cell));
+            let near = ends.iter().filter(|(_, (q, of_end))| {
+                let gap = (p - q).norm() - radius - of_end;
+                // Also for values that are not numbers.
+                !matches!(gap.partial_cmp(&self.longest()), Some(Ordering::Greater))
+            });
+            pending.extend(near.map(|(end, _)| [cell, *end]));
+            while let Some(pair) = pending.pop() {
+                if left == 0 {
+                    return false;
+                }
+                left -= 1;
+                if let Some(halves) = self.cut(pair) {
+                    pending.extend(halves);
+                }
+            }
+            true
+        })
+    }
+
+    /// Divides rectangles, each of which is in one Bézier patch, into cells over which the derivatives change
+    /// little, each with a ball that contains it. Cells near poles are not divided further than into a
+    /// hundredth of their Bézier patch.
+    fn flat_cells(&self, rects: &[Rect]) -> Vec<(Cell, (P3, f64))> {
+        let mut out = Vec::new();
+        let mut pending: Vec<Cell> =
+            rects.iter().map(|rect| self.cell(self.spline.patch(rect.center()), *rect)).collect();
+        let smallest = |cell: &Cell| {
+            let piece = self.spline.patch_rect(self.spline.patch(cell.rect.center()));
+            MIN_FLAT_CELL * piece.width() * piece.height()
+        };
+        while let Some(mut cell) = pending.pop() {
+            let local = self.refined(&mut cell);
+            let stretch = Stretch::new(&local).map_or(0.0, |stretch| stretch.least(&[local]) / stretch.least);
+            if stretch >= MIN_FLATNESS || cell.rect.width() * cell.rect.height() <= smallest(&cell) {
+                out.push((cell, (local.p, local.radius())));
+            } else {
+                pending.extend(halves_of(&cell, &local));
+            }
+        }
+        out
+    }
+
+    /// Cell of starts: a patch, and points of its Bézier patch beside it. The normals of these hardly differ
+    /// from those of the patch.
+    fn start(&self, patch: &Patch<'_>) -> Cell {
+        let (index, middle) = (self.spline.patch(patch.rect.center()), patch.rect.center());
+        let (wrapped, piece) = (self.spline.wrapped(middle), self.spline.patch_rect(index));
+        let (shift_u, shift_v) = (wrapped.x - middle.x, wrapped.y - middle.y);
+        let d = self.spline.patch_derivs(index, wrapped);
+        let beside = |d: &V3, width: f64| (self.beside / d.norm()).min(width);
+        let (du, dv) = (beside(&d.du, piece.width()), beside(&d.dv, piece.height()));
+        let Rect { u0, u1, v0, v1 } = patch.rect;
+        let grown = Rect {
+            u0: u0 + shift_u - du,
+            u1: u1 + shift_u + du,
+            v0: v0 + shift_v - dv,
+            v1: v1 + shift_v + dv,
+        };
+        Cell { cone: patch.cone, ..self.cell(index, grown.intersection(&piece)) }
+    }
+
+    /// Cell over a rectangle inside a Bézier patch, without a cone of normals.
+    fn cell(&self, (i, j): (usize, usize), rect: Rect) -> Cell {
+        let third = self.thirds[i * self.spline.n_patches().1 + j];
+        let whole = self.spline.patch_rect((i, j));
+        Cell { rect, cone: (V3::zeros(), 1.0), third, valid_for: whole }
+    }
+
+    fn local(&self, cell: &Cell) -> Local {
+        let &Cell { rect, cone, third, .. } = cell;
+        Patch { surface: self.surface, outward: true, pose: None, rect, third, cone }.local(&rect)
+    }
+
+    /// `None` if there is no chord from the first to the second cell; else two pairs of cells with one of
+    /// them halved.
+    fn cut(&self, [mut y, mut z]: [Cell; 2]) -> Option<[[Cell; 2]; 2]> {
+        let (ly, lz) = (self.refined(&mut y), self.refined(&mut z));
+        let n = ly.du.cross(&ly.dv).try_normalize(0.0).unwrap_or_else(V3::zeros);
+        let is_excluded = separation(&ly, &lz, &n) > self.longest()
+            || self.are_level((&y, &ly), &lz, &n)
+            || self.is_regular(&y, &z);
+        if is_excluded {
+            return None;
+        }
+        let of_start = ly.radius() >= lz.radius();
+        let (cell, l) = if of_start { (&y, &ly) } else { (&z, &lz) };
+        Some(halves_of(cell, l).map(|part| if of_start { [part, z] } else { [y, part] }))
+    }
+
+    /// Derivatives over a cell, whose bounds of third derivatives are computed anew if they are too loose.
+    fn refined(&self, cell: &mut Cell) -> Local {
+        let local = self.local(cell);
+        let area = |r: &Rect| r.width() * r.height();
+        if area(&cell.rect) > MAX_REFINEMENT * area(&cell.valid_for) {
+            return local;
+        }
+        let Local { hu, hv, third: [t0, t1, t2, t3], .. } = local;
+        let of_u = t0 * hu * hu + 2.0 * t1 * hu * hv + t2 * hv * hv;
+        let of_v = t1 * hu * hu + 2.0 * t2 * hu * hv + t3 * hv * hv;
+        let is_tight = of_u <= MIN_CHANGE * local.du.norm() && of_v <= MIN_CHANGE * local.dv.norm();
+        if is_tight {
+            return local;
+        }
+        let Rect { u0, u1, v0, v1 } = cell.rect;
+        let key = [u0, u1, v0, v1].map(f64::to_bits);
+        // A cell is compared with many others.
+        let compute = || self.spline.third_derivatives(&cell.rect).map(|ball| ball.norm());
+        cell.third = *self.refined.borrow_mut().entry(key).or_insert_with(compute);
+        cell.valid_for = cell.rect;
+        self.local(cell)
+    }
+
+    /// Whether both cells are so flat along the direction `n` (zero: unknown), from which the normals of the
+    /// first one differ little, that no chord is as high as the smaller depth. This excludes the surroundings
+    /// of poles.
+    fn are_level(&self, (y, ly): (&Cell, &Local), lz: &Local, n: &V3) -> bool {
+        let (axis, sine) = y.cone;
+        let cosine = axis.dot(n).abs().min(1.0);
+        // Cosine of the largest angle between `n` and a normal of the first cell.
+        let least = cosine * (1.0 - sine * sine).max(0.0).sqrt() - (1.0 - cosine * cosine).sqrt() * sine;
+        let middle = (lz.p - ly.p).dot(n);
+        let ([low_y, high_y], [low_z, high_z]) = (ly.range(n), lz.range(n));
+        let height = (middle + high_z - low_y).max(high_y - low_z - middle);
+        self.depth[0] * least > self.limit + height
+    }
+
+    /// Whether chords between the cells, as long as the longest one, are too flat, because the derivatives
+    /// change little over the smallest rectangle around both.
+    fn is_regular(&self, Cell { rect: y, .. }: &Cell, Cell { rect: z, .. }: &Cell) -> bool {
+        let domain = self.spline.domain();
+        let shift = |periodic: bool, period: f64, difference: f64| {
+            if periodic { (difference / period).round() * period } else { 0.0 }
+        };
+        let apart = y.center() - z.center();
+        let du = shift(self.spline.u_periodic, domain.width(), apart.x);
+        let dv = shift(self.spline.v_periodic, domain.height(), apart.y);
+        let hull = Rect {
+            u0: y.u0.min(z.u0 + du),
+            u1: y.u1.max(z.u1 + du),
+            v0: y.v0.min(z.v0 + dv),
+            v1: y.v1.max(z.v1 + dv),
+        };
+        let (mut us, mut vs) = self.spline.parts(&hull);
+        us.retain(|u| u.t1 - u.t0 > ROUNDING * hull.width());
+        vs.retain(|v| v.t1 - v.t0 > ROUNDING * hull.height());
+        let is_smooth = us.windows(2).all(|w| self.smooth[0][w[1].piece])
+            && vs.windows(2).all(|w| self.smooth[1][w[1].piece]);
+        let mut cells: ArrayVec<Cell, MAX_PIECES> = ArrayVec::new();
+        for (u, v) in us.iter().flat_map(|u| vs.iter().map(move |v| (u, v))) {
+            let rect = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
+            if cells.try_push(self.cell((u.piece, v.piece), rect)).is_err() {
+                return false;
+            }
+        }
+        let coarse: ArrayVec<Local, MAX_PIECES> = cells.iter().map(|cell| self.local(cell)).collect();
+        if self.are_chords_flat(&coarse, is_smooth) {
+            return true;
+        }
+        let fine: ArrayVec<Local, MAX_PIECES> = cells.iter_mut().map(|cell| self.refined(cell)).collect();
+        self.are_chords_flat(&fine, is_smooth)
+    }
+
+    /// [`Chords::is_regular`] for a rectangle that is divided into the given cells. `is_smooth`: whether the
+    /// first derivatives are continuous.
+    fn are_chords_flat(&self, locals: &[Local], is_smooth: bool) -> bool {
+        let Some(main) = locals.iter().max_by(|a, b| (a.hu * a.hv).total_cmp(&(b.hu * b.hv))) else {
+            return false;
+        };
+        // Lengths (mm) along both parameters in the middle of the largest piece replace the parameters.
+        let (mu, mv) = (main.du.norm(), main.dv.norm());
+        let stretch = Stretch::new(main).map_or(0.0, |stretch| stretch.least(locals));
+        let is_regular = stretch >= MIN_STRETCH;
+        if !is_regular {
+            return false;
+        }
+        // Distance of the ends of a chord in parameters, as lengths.
+        let apart = self.longest() / stretch;
+        let height = if is_smooth {
+            let largest = |of: fn(&Local) -> f64| locals.iter().map(of).fold(0.0, f64::max);
+            let (uu, uv, vv) = (largest(|l| l.suu), largest(|l| l.suv), largest(|l| l.svv));
+            let (uu, uv, vv) = (uu / (mu * mu), uv / (mu * mv), vv / (mv * mv));
+            0.5 * (uu * uu + 2.0 * uv * uv + vv * vv).sqrt() * apart * apart
+        } else {
+            // The derivatives change abruptly; the tangent planes may, by a small angle. Sine of the largest
+            // angle between a normal and the mean of those in the middles of the pieces.
+            let normal = |cell: &Local| cell.du.cross(&cell.dv).try_normalize(0.0);
+            let Some(n) = locals.iter().filter_map(normal).sum::<V3>().try_normalize(0.0) else {
+                return false;
+            };
+            let tilt = |cell: &Local, p: V3, q: V3| {
+                let [low, high] = derivative_range(cell, &p, &q);
+                high.max(-low)
+            };
+            let of_cell = |cell: &Local| tilt(cell, n / mu, V3::zeros()).max(tilt(cell, V3::zeros(), n / mv));
+            let tilted = SQRT_2 * locals.iter().map(of_cell).fold(0.0, f64::max);
+            let sine = tilted / stretch;
+            let is_flat = sine <= 0.5;
+            if !is_flat {
+                return false;
+            }
+            // |n − n(y)| is at most 1.04 times the sine.
+            tilted * apart + 1.04 * sine * self.longest()
+        };
+        height < self.depth[0] - self.limit
+    }
+}
+
+/// Ratio of the bends of a cell along both parameters above which it is cut across the larger one, whatever
+/// its sides. With a larger value long cells of cylinders are cut in vain; with a smaller one cells at poles
+/// are cut into narrow sectors.
+const MAX_BEND_RATIO: f64 = 16.0;
+
+/// Halves a cell across its longer side, or along it if only the shorter side is bent. Near a pole, cells are
+/// thus cut towards it, because sectors of any angle meet there.
+fn halves_of(cell: &Cell, l: &Local) -> [Cell; 2] {
+    let twist = l.suv * l.hu * l.hv;
+    let (of_u, of_v) = (l.suu * l.hu * l.hu + twist, l.svv * l.hv * l.hv + twist);
+    let across_u = if of_u > MAX_BEND_RATIO * of_v {
+        true
+    } else if of_v > MAX_BEND_RATIO * of_u {
+        false
+    } else {
+        l.du.norm() * l.hu > l.dv.norm() * l.hv
+    };
+    halves(&cell.rect, across_u).map(|rect| Cell { rect, ..*cell })
+}
+
+/// Smallest ratio of the length of a chord to the distance of its ends in the parameters, as lengths.
+///
+/// The derivatives along a chord, averaged, take the difference of the parameters to the chord. Multiplied by
+/// the pseudoinverse of the derivatives in the middle, they give a matrix near the identity. The smallest
+/// eigenvalue of its symmetric part bounds the ratio, also where the derivatives change by a factor, as
+/// between two circles around a pole.
+struct Stretch {
+    /// Lengths (mm) of the derivatives along u and v in the middle.
+    scale: [f64; 2],
+    /// Rows of the pseudoinverse of the unit vectors along the derivatives in the middle.
+    dual: [V3; 2],
+    /// Smallest singular value of these unit vectors.
+    least: f64,
+}
+
+impl Stretch {
+    /// `None` if the derivatives in the middle are parallel or zero.
+    fn new(middle: &Local) -> Option<Self> {
+        let scale = [middle.du.norm(), middle.dv.norm()];
+        let (tu, tv) = (middle.du / scale[0], middle.dv / scale[1]);
+        let cosine = tu.dot(&tv);
+        let sine_squared = 1.0 - cosine * cosine;
+        let is_regular = sine_squared > f64::EPSILON;
+        let dual = [(tu - tv * cosine) / sine_squared, (tv - tu * cosine) / sine_squared];
+        is_regular.then(|| Self { scale, dual, least: (1.0 - cosine.abs()).max(0.0).sqrt() })
+    }
+
+    /// The ratio over cells that cover the rectangle of the parameters; not positive if none is known.
+    fn least(&self, cells: &[Local]) -> f64 {
+        let Self { scale: [mu, mv], dual: [p, q], .. } = self;
+        let zero = V3::zeros();
+        let [mut a, mut d, mut off] = [f64::INFINITY, f64::INFINITY, 0.0_f64];
+        for cell in cells {
+            let (of_u, of_v) = (p / *mu, q / *mv);
+            a = a.min(derivative_range(cell, &of_u, &zero)[0]);
+            d = d.min(derivative_range(cell, &zero, &of_v)[0]);
+            let [low, high] = derivative_range(cell, &(q / *mu), &(p / *mv));
+            off = off.max(0.5 * high.max(-low));
+        }
+        let half = 0.5 * (a - d);
+        (0.5 * (a + d) - (half * half + off * off).sqrt()) * self.least
+    }
+}
+
+/// Range of the sum of the components of both first derivatives along `p` (of u) and `q` (of v) over a cell.
+fn derivative_range(cell: &Local, p: &V3, q: &V3) -> [f64; 2] {
+    let &Local { du, dv, duu, duv, dvv, hu, hv, third: [t0, t1, t2, t3], .. } = cell;
+    let middle = du.dot(p) + dv.dot(q);
+    let linear = (duu.dot(p) + duv.dot(q)).abs() * hu + (duv.dot(p) + dvv.dot(q)).abs() * hv;
+    let of_u = 0.5 * (t0 * hu * hu + t2 * hv * hv) + t1 * hu * hv;
+    let of_v = 0.5 * (t1 * hu * hu + t3 * hv * hv) + t2 * hu * hv;
+    let spread = linear + of_u * p.norm() + of_v * q.norm();
+    [middle - spread, middle + spread]
+}
+
+#[cfg(test)]
+mod tests;
