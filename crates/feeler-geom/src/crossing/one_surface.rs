@@ -10,7 +10,7 @@
 
 use super::follow::{Map, Net, separation};
 use super::{Local, Patch, halves};
-use crate::bezier::BezierSurface;
+use crate::bezier::{BezierSurface, Part};
 use crate::chebyshev::{MAX_NODES, chebyshev};
 use crate::{P2, P3, Rect, Surface, V3};
 use arrayvec::ArrayVec;
@@ -30,10 +30,23 @@ const MAX_PAIRS: usize = 200_000;
 /// With a larger value the surface must be flatter near itself; with a smaller one the proof holds for
 /// smaller motions.
 const MAX_DISTANCE: f64 = 0.5;
-/// Part of the width of a Bézier patch by which an image may leave it because of rounding. With a larger
-/// value another polynomial than that of the surface is compared; with a smaller one cells at its border are
-/// divided without end.
-const ROUNDING: f64 = 1e-9;
+/// Length by which an image may leave its Bézier patch, as a part of the accepted distance, to which it is
+/// added. With a larger value bounds are looser; with a smaller one cells at borders of patches are divided
+/// without end, because of rounding.
+const MAX_EXCESS: f64 = 0.05;
+/// Largest ratio of a derivative in a cell to that in its middle, for the part of an image beyond its patch.
+/// A larger value makes bounds looser; a smaller one could be too small beside poles.
+const EXCESS_FACTOR: f64 = 4.0;
+/// Maximum sine of the angle between the normals of both surfaces in the middle of a cell: surfaces at a
+/// larger angle cross. With a larger value faces that end near a crossing count as one surface; with a
+/// smaller one fitted splines do not.
+const MAX_TILT: f64 = 0.1;
+/// Smallest part of a cell that is cut off along a border. With a larger value cells are halved instead; with
+/// a smaller one slivers are cut off in vain.
+const MIN_CUT: f64 = 1e-9;
+/// Width of a part of a rectangle, relative to the domain, that is due to the rounding of parameters. With a
+/// larger value narrow patches are ignored; with a smaller one rectangles overlap patches by rounding.
+const SLIVER: f64 = 1e-14;
 /// Minimum ratio of the distance of two points to that of their parameters (as lengths). With a larger value
 /// cells are smaller; with a smaller one their chords are bounded loosely.
 const MIN_STRETCH: f64 = 0.1;
@@ -66,16 +79,15 @@ pub fn distance_from_surface(
 /// Whether no point z of `ends` (rectangles of the parameters, each in one Bézier patch; `None`: the whole
 /// surface) comes near a depth of a point y of `starts`, patches of the same spline surface in its own frame:
 /// for no t between the two values of `depth` (mm), |z − y ± t n(y)| is at most [`distance_on_one_surface`].
-/// Points of the surface beside `starts` within `beside` (mm) count as their points. `false` also if this is
-/// not proved.
+/// `false` also if this is not proved.
 ///
 /// If the points of another face are within that distance of the surface, none of them lies between the two
 /// depths behind `starts`, or in front of them.
 #[must_use]
-pub fn is_clear_of_itself(starts: &[Patch<'_>], ends: Option<&[Rect]>, depth: [f64; 2], beside: f64) -> bool {
+pub fn is_clear_of_itself(starts: &[Patch<'_>], ends: Option<&[Rect]>, depth: [f64; 2]) -> bool {
     let Some(surface) = starts.first().map(|patch| patch.surface) else { return true };
     let Surface::Bezier(spline) = surface else { return false };
-    let chords = Chords::new((surface, spline), depth, beside);
+    let chords = Chords::new((surface, spline), depth);
     let (nu, nv) = spline.n_patches();
     let whole = || (0..nu * nv).map(|i| spline.patch_rect((i / nv, i % nv))).collect::<Vec<_>>();
     chords.are_excluded(starts, &ends.map_or_else(whole, <[Rect]>::to_vec))
@@ -101,8 +113,9 @@ fn distance_of_patch(
         let net_b = Net::of(surface, surface.patch(to), None);
         let db = net_b.derivs(to);
         let off = (da.p - db.p).norm();
+        let tilt = da.du.cross(&da.dv).normalize().cross(&db.du.cross(&db.dv).normalize()).norm();
         // Comparisons are such that values that are not numbers prove nothing.
-        let is_near = off <= limit;
+        let is_near = off <= limit && tilt <= MAX_TILT;
         if !is_near {
             return None;
         }
@@ -112,11 +125,16 @@ fn distance_of_patch(
             continue;
         };
         let (image, piece) = (map.image(&cell), surface.patch_rect(net_b.patch));
-        if let Some(parts) = cut_at_border(&cell, &map, &image, &piece) {
+        let slack = [&db.du, &db.dv].map(|d| MAX_EXCESS * limit / (EXCESS_FACTOR * d.norm()));
+        if let Some(parts) = cut_at_border((&cell, &map), (&image, &piece), slack) {
             pending.extend(parts);
             continue;
         }
-        match map.distance(&net_a, &net_b, &image) {
+        // The polynomial beyond the patch is not the surface.
+        let beyond = |low: f64, high: f64, d: &V3| EXCESS_FACTOR * d.norm() * low.max(high).max(0.0);
+        let excess = beyond(piece.u0 - image.u0, image.u1 - piece.u1, &db.du)
+            + beyond(piece.v0 - image.v0, image.v1 - piece.v1, &db.dv);
+        match map.distance(&net_a, &net_b, &image).map(|distance| distance + excess) {
             Some(distance) if distance <= limit => {
                 largest = largest.max(distance);
                 images.push(image.intersection(&piece));
@@ -127,22 +145,27 @@ fn distance_of_patch(
     Some(largest)
 }
 
-/// Cuts a cell along the preimage of that border of a Bézier patch beyond which its `image` extends most.
-/// `None` if the image is inside the patch, up to rounding.
-fn cut_at_border(cell: &Rect, map: &Map, image: &Rect, piece: &Rect) -> Option<[Rect; 2]> {
+/// Cuts a cell along the preimage of that border of a Bézier patch beyond which its image extends most, in
+/// units of `slack` (parameters). `None` if the image extends beyond no border by more than `slack`.
+fn cut_at_border(
+    (cell, map): (&Rect, &Map),
+    (image, piece): (&Rect, &Rect),
+    slack: [f64; 2],
+) -> Option<[Rect; 2]> {
     let along_u = [(piece.u0 - image.u0, piece.u0), (image.u1 - piece.u1, piece.u1)];
     let along_v = [(piece.v0 - image.v0, piece.v0), (image.v1 - piece.v1, piece.v1)];
-    let sides = along_u.map(|(beyond, at)| (beyond / piece.width(), 0, at));
-    let others = along_v.map(|(beyond, at)| (beyond / piece.height(), 1, at));
+    let sides = along_u.map(|(beyond, at)| (beyond / slack[0], 0, at));
+    let others = along_v.map(|(beyond, at)| (beyond / slack[1], 1, at));
     let (beyond, k, at) = sides.into_iter().chain(others).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    if beyond <= ROUNDING {
+    if beyond <= 1.0 {
         return None;
     }
     let across_u = (k == 0) == map.is_straight();
     let i = usize::from(!across_u);
     let cut = map.from[i] + (at - map.to[k]) / map.linear[(k, i)];
     let [low, high] = if across_u { [cell.u0, cell.u1] } else { [cell.v0, cell.v1] };
-    let is_inside = cut - low > ROUNDING * (high - low) && high - cut > ROUNDING * (high - low);
+    let least = MIN_CUT * (high - low);
+    let is_inside = cut - low > least && high - cut > least;
     let cut = if is_inside { cut } else { 0.5 * (low + high) };
     Some(if across_u {
         [Rect { u1: cut, ..*cell }, Rect { u0: cut, ..*cell }]
@@ -158,52 +181,67 @@ struct Chords<'a> {
     spline: &'a BezierSurface,
     /// Bounds of the third derivatives over each Bézier patch; the second index, of v, varies fastest.
     thirds: Vec<[f64; 4]>,
-    /// Whether the first derivatives are continuous at the start of each piece along u, and along v.
-    smooth: [Vec<bool>; 2],
+    /// Continuity at the start of each piece along u, and along v.
+    joints: [Vec<Joint>; 2],
     /// Bounds of the third derivatives over cells, by the bits of their rectangles.
     refined: RefCell<HashMap<[u64; 4], [f64; 4]>>,
     limit: f64,
     depth: [f64; 2],
-    /// Distance (mm) beside the starts within which points count as starts.
-    beside: f64,
 }
 
 /// Maximum difference of the first derivatives on both sides of a line between two pieces, relative to them,
 /// that is due to rounding. With a larger value steps of the derivatives are ignored; with a smaller one
 /// smooth surfaces are divided into smaller cells.
 const MAX_STEP: f64 = 1e-9;
+/// Largest ratio of the gap along a line between two pieces to that at the nodes and ends. A larger value
+/// makes bounds looser; a smaller one could be too small between the nodes.
+const GAP_FACTOR: f64 = 2.0;
 
-/// Whether the first derivatives are continuous across the line at the start of piece `k` along u (if `of_u`)
-/// or v. `false` at a border of the surface.
-fn is_smooth(spline: &BezierSurface, of_u: bool, k: usize) -> bool {
-    let (nu, nv) = spline.n_patches();
-    let (n, across, degree, periodic) = if of_u {
-        (nu, nv, spline.v_degree, spline.u_periodic)
-    } else {
-        (nv, nu, spline.u_degree, spline.v_periodic)
-    };
-    if k == 0 && !periodic {
-        return false;
+/// Continuity of a surface across the line at the start of a piece along u or v.
+#[derive(Clone, Copy)]
+struct Joint {
+    /// Distance (mm) of both sides; closed surfaces and splines with multiple knots may have one.
+    gap: f64,
+    /// Whether the first derivatives are continuous.
+    is_smooth: bool,
+}
+
+impl Joint {
+    /// Continuity at the start of piece `k` along u (if `of_u`) or v.
+    fn new(spline: &BezierSurface, of_u: bool, k: usize) -> Self {
+        let (nu, nv) = spline.n_patches();
+        let (n, across, degree, periodic) = if of_u {
+            (nu, nv, spline.v_degree, spline.u_periodic)
+        } else {
+            (nv, nu, spline.u_degree, spline.v_periodic)
+        };
+        if k == 0 && !periodic {
+            // A border of the surface, which no rectangle crosses.
+            return Self { gap: f64::INFINITY, is_smooth: false };
+        }
+        let before = (k + n - 1) % n;
+        // Differences, multiplied by the squared weights, are polynomials of twice the degree along the line.
+        let nodes = &chebyshev((2 * degree as usize + 1).min(MAX_NODES)).nodes;
+        let piece = |i: usize, j: usize| if of_u { (i, j) } else { (j, i) };
+        let mut joint = Self { gap: 0.0, is_smooth: true };
+        for j in 0..across {
+            let (left, right) = (piece(before, j), piece(k, j));
+            let (l, r) = (spline.patch_rect(left), spline.patch_rect(right));
+            for x in nodes.iter().chain(&[-1.0, 1.0]) {
+                let along = |low: f64, high: f64| 0.5 * (low + high) + 0.5 * (high - low) * x;
+                let (end, start) = if of_u {
+                    (P2::new(l.u1, along(l.v0, l.v1)), P2::new(r.u0, along(r.v0, r.v1)))
+                } else {
+                    (P2::new(along(l.u0, l.u1), l.v1), P2::new(along(r.u0, r.u1), r.v0))
+                };
+                let (a, b) = (spline.patch_derivs(left, end), spline.patch_derivs(right, start));
+                joint.gap = joint.gap.max(GAP_FACTOR * (a.p - b.p).norm());
+                let (a, b) = if of_u { (a.du, b.du) } else { (a.dv, b.dv) };
+                joint.is_smooth &= (a - b).norm() <= MAX_STEP * (a.norm() + b.norm());
+            }
+        }
+        joint
     }
-    let before = (k + n - 1) % n;
-    // The difference, multiplied by the squared weights, is a polynomial of twice the degree along the line.
-    let nodes = &chebyshev((2 * degree as usize + 1).min(MAX_NODES)).nodes;
-    let piece = |i: usize, j: usize| if of_u { (i, j) } else { (j, i) };
-    (0..across).all(|j| {
-        let (left, right) = (piece(before, j), piece(k, j));
-        let (l, r) = (spline.patch_rect(left), spline.patch_rect(right));
-        nodes.iter().all(|x| {
-            let along = |low: f64, high: f64| 0.5 * (low + high) + 0.5 * (high - low) * x;
-            let (end, start) = if of_u {
-                (P2::new(l.u1, along(l.v0, l.v1)), P2::new(r.u0, along(r.v0, r.v1)))
-            } else {
-                (P2::new(along(l.u0, l.u1), l.v1), P2::new(along(r.u0, r.u1), r.v0))
-            };
-            let (a, b) = (spline.patch_derivs(left, end), spline.patch_derivs(right, start));
-            let (a, b) = if of_u { (a.du, b.du) } else { (a.dv, b.dv) };
-            (a - b).norm() <= MAX_STEP * (a.norm() + b.norm())
-        })
-    })
 }
 
 /// Cell of a surface in one Bézier patch.
@@ -234,19 +272,19 @@ const MIN_FLATNESS: f64 = 0.6;
 const MIN_FLAT_CELL: f64 = 1e-2;
 
 impl<'a> Chords<'a> {
-    fn new((surface, spline): (&'a Surface, &'a BezierSurface), depth: [f64; 2], beside: f64) -> Self {
+    fn new((surface, spline): (&'a Surface, &'a BezierSurface), depth: [f64; 2]) -> Self {
         let (nu, nv) = spline.n_patches();
         let third = |i: usize| {
             let balls = spline.third_derivatives(&spline.patch_rect((i / nv, i % nv)));
             balls.map(|ball| ball.norm())
         };
-        let smooth = [true, false].map(|of_u| {
+        let joints = [true, false].map(|of_u| {
             let n = if of_u { nu } else { nv };
-            (0..n).map(|k| is_smooth(spline, of_u, k)).collect()
+            (0..n).map(|k| Joint::new(spline, of_u, k)).collect()
         });
         let thirds = (0..nu * nv).map(third).collect();
         let limit = distance_on_one_surface(depth);
-        Self { surface, spline, thirds, smooth, refined: RefCell::default(), limit, depth, beside }
+        Self { surface, spline, thirds, joints, refined: RefCell::default(), limit, depth }
     }
 
     /// Largest length (mm) of such a chord.
@@ -306,23 +344,14 @@ impl<'a> Chords<'a> {
         out
     }
 
-    /// Cell of starts: a patch, and points of its Bézier patch beside it. The normals of these hardly differ
-    /// from those of the patch.
+    /// Cell over the rectangle of a patch, shifted by periods into the domain.
     fn start(&self, patch: &Patch<'_>) -> Cell {
-        let (index, middle) = (self.spline.patch(patch.rect.center()), patch.rect.center());
-        let (wrapped, piece) = (self.spline.wrapped(middle), self.spline.patch_rect(index));
-        let (shift_u, shift_v) = (wrapped.x - middle.x, wrapped.y - middle.y);
-        let d = self.spline.patch_derivs(index, wrapped);
-        let beside = |d: &V3, width: f64| (self.beside / d.norm()).min(width);
-        let (du, dv) = (beside(&d.du, piece.width()), beside(&d.dv, piece.height()));
         let Rect { u0, u1, v0, v1 } = patch.rect;
-        let grown = Rect {
-            u0: u0 + shift_u - du,
-            u1: u1 + shift_u + du,
-            v0: v0 + shift_v - dv,
-            v1: v1 + shift_v + dv,
-        };
-        Cell { cone: patch.cone, ..self.cell(index, grown.intersection(&piece)) }
+        let middle = patch.rect.center();
+        let shift = self.spline.wrapped(middle) - middle;
+        let rect = Rect { u0: u0 + shift.x, u1: u1 + shift.x, v0: v0 + shift.y, v1: v1 + shift.y };
+        let index = self.spline.patch(middle);
+        Cell { cone: patch.cone, ..self.cell(index, rect.intersection(&self.spline.patch_rect(index))) }
     }
 
     /// Cell over a rectangle inside a Bézier patch, without a cone of normals.
@@ -407,10 +436,17 @@ impl<'a> Chords<'a> {
             v1: y.v1.max(z.v1 + dv),
         };
         let (mut us, mut vs) = self.spline.parts(&hull);
-        us.retain(|u| u.t1 - u.t0 > ROUNDING * hull.width());
-        vs.retain(|v| v.t1 - v.t0 > ROUNDING * hull.height());
-        let is_smooth = us.windows(2).all(|w| self.smooth[0][w[1].piece])
-            && vs.windows(2).all(|w| self.smooth[1][w[1].piece]);
+        // The shift by a period is rounded, so that a rectangle can overlap a piece by a sliver.
+        us.retain(|u| u.t1 - u.t0 > SLIVER * domain.width());
+        vs.retain(|v| v.t1 - v.t0 > SLIVER * domain.height());
+        let of_lines = |parts: &[Part], joints: &[Joint]| {
+            let crossed = parts.windows(2).map(|w| joints[w[1].piece]);
+            crossed
+                .fold((0.0, true), |(gap, is_smooth), joint| (gap + joint.gap, is_smooth & joint.is_smooth))
+        };
+        let (gap_u, is_smooth_u) = of_lines(&us, &self.joints[0]);
+        let (gap_v, is_smooth_v) = of_lines(&vs, &self.joints[1]);
+        let continuity = Joint { gap: gap_u + gap_v, is_smooth: is_smooth_u && is_smooth_v };
         let mut cells: ArrayVec<Cell, MAX_PIECES> = ArrayVec::new();
         for (u, v) in us.iter().flat_map(|u| vs.iter().map(move |v| (u, v))) {
             let rect = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
@@ -419,16 +455,16 @@ impl<'a> Chords<'a> {
             }
         }
         let coarse: ArrayVec<Local, MAX_PIECES> = cells.iter().map(|cell| self.local(cell)).collect();
-        if self.are_chords_flat(&coarse, is_smooth) {
+        if self.are_chords_flat(&coarse, continuity) {
             return true;
         }
         let fine: ArrayVec<Local, MAX_PIECES> = cells.iter_mut().map(|cell| self.refined(cell)).collect();
-        self.are_chords_flat(&fine, is_smooth)
+        self.are_chords_flat(&fine, continuity)
     }
 
-    /// [`Chords::is_regular`] for a rectangle that is divided into the given cells. `is_smooth`: whether the
-    /// first derivatives are continuous.
-    fn are_chords_flat(&self, locals: &[Local], is_smooth: bool) -> bool {
+    /// [`Chords::is_regular`] for a rectangle that is divided into the given cells. `lines` is the continuity
+    /// across all lines between them: the sum of the gaps, and whether all are smooth.
+    fn are_chords_flat(&self, locals: &[Local], lines: Joint) -> bool {
         let Some(main) = locals.iter().max_by(|a, b| (a.hu * a.hv).total_cmp(&(b.hu * b.hv))) else {
             return false;
         };
@@ -440,8 +476,8 @@ impl<'a> Chords<'a> {
             return false;
         }
         // Distance of the ends of a chord in parameters, as lengths.
-        let apart = self.longest() / stretch;
-        let height = if is_smooth {
+        let apart = (self.longest() + lines.gap) / stretch;
+        let height = if lines.is_smooth {
             let largest = |of: fn(&Local) -> f64| locals.iter().map(of).fold(0.0, f64::max);
             let (uu, uv, vv) = (largest(|l| l.suu), largest(|l| l.suv), largest(|l| l.svv));
             let (uu, uv, vv) = (uu / (mu * mu), uv / (mu * mv), vv / (mv * mv));
@@ -467,7 +503,7 @@ impl<'a> Chords<'a> {
             // |n − n(y)| is at most 1.04 times the sine.
             tilted * apart + 1.04 * sine * self.longest()
         };
-        height < self.depth[0] - self.limit
+        height + lines.gap < self.depth[0] - self.limit
     }
 }
 
@@ -525,9 +561,14 @@ impl Stretch {
         let [mut a, mut d, mut off] = [f64::INFINITY, f64::INFINITY, 0.0_f64];
         for cell in cells {
             let (of_u, of_v) = (p / *mu, q / *mv);
-            a = a.min(derivative_range(cell, &of_u, &zero)[0]);
-            d = d.min(derivative_range(cell, &zero, &of_v)[0]);
+            let ([of_a, _], [of_d, _]) =
+                (derivative_range(cell, &of_u, &zero), derivative_range(cell, &zero, &of_v));
             let [low, high] = derivative_range(cell, &(q / *mu), &(p / *mv));
+            if !(of_a + of_d + low + high).is_finite() {
+                return f64::NEG_INFINITY;
+            }
+            a = a.min(of_a);
+            d = d.min(of_d);
             off = off.max(0.5 * high.max(-low));
         }
         let half = 0.5 * (a - d);

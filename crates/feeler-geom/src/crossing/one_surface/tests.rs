@@ -64,11 +64,11 @@ fn distances_of_one_surface_in_other_parameters() {
                 assert_eq!(bound.is_some(), is_near, "{k} {i} {shift}: {bound:?}");
                 let Some(bound) = bound else { continue };
                 // Normals are tilted against z by up to about 50 degrees.
-                let (least, most) = (0.6 * shift.abs(), 1.01 * shift.abs() + 1e-12);
+                let (least, most) = (0.6 * shift.abs(), 1.01 * shift.abs() + 2.0 * MAX_EXCESS * TOL);
                 assert!(least <= bound && bound <= most, "{k} {i}: {bound}");
                 let area: f64 = images.iter().map(|image| image.width() * image.height()).sum();
                 let expected = if i == 3 { 16.0 / (1.2 * 1.1) } else { 16.0 };
-                assert!((area - expected).abs() <= 1e-6, "{k} {i}: {area}");
+                assert!((area - expected).abs() <= 1e-5, "{k} {i}: {area}");
             }
             let smaller = bezier([3, 3], whole, |u, v| z(0.9 * u, v));
             assert_eq!(distance(&a, &pose, whole, &smaller).0, None, "{k} {shift}");
@@ -128,7 +128,7 @@ fn surfaces_with_poles_are_clear_of_themselves() {
         let profile = BezierSpline::hermite(&samples);
         let surface =
             Surface::Bezier(BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, turn));
-        assert!(is_clear_of_itself(&patches(&surface, 1), None, DEPTH, 0.0), "{k}: {a} {b} {bulge}");
+        assert!(is_clear_of_itself(&patches(&surface, 1), None, DEPTH), "{k}: {a} {b} {bulge}");
     }
 }
 
@@ -156,7 +156,7 @@ fn layers_of_a_rolled_sheet() {
         };
         let us: Vec<f64> = (0..=40).map(|i| turns * tau * f64::from(i) / 40.0).collect();
         let surface = Surface::Bezier(BezierSurface::hermite(&us, &[0.0, 2.0], sheet));
-        let is_clear = is_clear_of_itself(&patches(&surface, 1), None, DEPTH, 0.0);
+        let is_clear = is_clear_of_itself(&patches(&surface, 1), None, DEPTH);
         let (shallow, deep, limit) = (DEPTH[0], DEPTH[1], distance_on_one_surface(DEPTH));
         if gap > shallow - limit && gap < deep + limit {
             assert!(!is_clear, "{k}: gap {gap:e}");
@@ -168,7 +168,29 @@ fn layers_of_a_rolled_sheet() {
         let one: Vec<Rect> = us.windows(2).take(18).map(|w| rect(w[0], w[1], 0.0, 2.0)).collect();
         let starts: Vec<_> =
             patches(&surface, 1).into_iter().filter(|p| p.rect.u1 < 0.45 * turns * tau).collect();
-        assert!(is_clear_of_itself(&starts, Some(&one), DEPTH, 0.0), "{k}");
+        assert!(is_clear_of_itself(&starts, Some(&one), DEPTH), "{k}");
     }
     assert!(decided > 20, "{decided}");
+}
+
+/// Two layers of one spline without a common border, whose derivatives are equal: the second one is behind
+/// the first one by a distance between the depths. Without this distance, and shifted along the layer, they
+/// are one plane.
+#[test]
+fn gaps_between_pieces_count() {
+    for (gap, back, expected) in [(2.0 * TOL, 5.0, false), (0.0, 0.0, true), (10.0 * TOL, 5.0, true)] {
+        let row =
+            |x: f64, z: f64| [(0.0, x, z), (3.0, x, z)].map(|(y, x, z)| crate::bezier::H4::new(x, y, z, 1.0));
+        let control = [row(0.0, 0.0), row(10.0, 0.0), row(10.0 - back, -gap), row(20.0 - back, -gap)];
+        let surface = Surface::Bezier(BezierSurface {
+            u_degree: 1,
+            v_degree: 1,
+            u_breaks: vec![0.0, 1.0, 2.0],
+            v_breaks: vec![0.0, 1.0],
+            control: control.concat(),
+            u_periodic: false,
+            v_periodic: false,
+        });
+        assert_eq!(is_clear_of_itself(&patches(&surface, 2), None, DEPTH), expected, "{gap:e}");
+    }
 }
