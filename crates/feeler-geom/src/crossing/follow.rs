@@ -82,7 +82,7 @@ const MIN_PROVED: f64 = 0.1;
 const MAX_BEND: f64 = 0.4;
 
 /// Outcome for one pair of cells.
-enum Outcome {
+pub(super) enum Outcome {
     /// The cells do not cross until the patches have moved by this length (mm, positive).
     Clear(f64),
     /// The first cell is to be halved across u (if `true`) or v.
@@ -147,13 +147,13 @@ struct Common {
 }
 
 /// Cells of both patches, with bounds of their derivatives.
-struct Pair<'a> {
-    net_a: &'a Net<'a>,
-    net_b: &'a Net<'a>,
-    a: Rect,
-    b: Rect,
-    la: Local,
-    lb: Local,
+pub(super) struct Pair<'a> {
+    pub net_a: &'a Net<'a>,
+    pub net_b: &'a Net<'a>,
+    pub a: Rect,
+    pub b: Rect,
+    pub la: Local,
+    pub lb: Local,
 }
 
 impl Pair<'_> {
@@ -306,11 +306,11 @@ struct Bounds {
 }
 
 /// Bounds of the difference of two patches over the common part of two cells.
-struct Difference {
+pub(super) struct Difference {
     /// Largest distance (mm) of corresponding points.
     distance: f64,
     /// Range (mm) of the component of the difference along the natural normals of the second patch.
-    height: [f64; 2],
+    pub height: [f64; 2],
     /// Smallest and largest height (mm) at the nodes.
     sampled: [f64; 2],
     /// Whether the difference varies more along u than along v.
@@ -416,7 +416,7 @@ impl Pair<'_> {
 
     /// Bounds of the difference over a rectangle of the first patch. `n` is a normal of the second patch, and
     /// `cos_turn` the smallest cosine of its angle with the others.
-    fn difference(
+    pub(super) fn difference(
         &self,
         map: &Map,
         rect: &Rect,

@@ -8,13 +8,13 @@
 //! # Source
 //! MATH §15, *Faces of one surface*.
 
-use super::follow::{Map, Net, separation};
+use super::follow::{FollowScratch, Map, Net, Pair, separation};
 use super::{Local, Patch, halves};
 use crate::bezier::{BezierSurface, Part};
 use crate::chebyshev::{MAX_NODES, chebyshev};
 use crate::{P2, P3, Rect, Surface, V3};
 use arrayvec::ArrayVec;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::f64::consts::SQRT_2;
@@ -22,7 +22,7 @@ use std::f64::consts::SQRT_2;
 /// Maximum number of cells of the first patches whose distance from the second surface is bounded. With a
 /// larger value faces that are not of one surface take longer; with a smaller one faces with many pieces are
 /// not recognised.
-const MAX_CELLS: usize = 4000;
+const MAX_CELLS: usize = 20_000;
 /// Maximum number of pairs of cells of the surface that are examined. With a larger value surfaces that come
 /// near themselves take longer; with a smaller one surfaces with many poles or bends are not recognised.
 const MAX_PAIRS: usize = 200_000;
@@ -41,6 +41,20 @@ const EXCESS_FACTOR: f64 = 4.0;
 /// larger angle cross. With a larger value faces that end near a crossing count as one surface; with a
 /// smaller one fitted splines do not.
 const MAX_TILT: f64 = 0.1;
+/// Distance of the nearest point from the corresponding one, as a multiple of that of the points, up to which
+/// the surface has to be smooth. With a larger value cells near borders are smaller; with a smaller one
+/// nearest points are not found where the parameters are stretched.
+const MAX_SHIFT: f64 = 2.0;
+/// Distance of corresponding points, as a part of the accepted one, beyond which its component along the
+/// normals is bounded. With a larger value the proof holds for smaller motions; with a smaller one it takes
+/// longer.
+const MAX_DIRECT: f64 = 0.5;
+/// Largest distance of corresponding points due to the curvature, as a part of the accepted distance. With a
+/// larger value the proof holds for smaller motions; with a smaller one cells are smaller.
+const MAX_BULGE: f64 = 0.25;
+/// Maximum sine of the angle between normals of a rectangle and their mean. The bound of the difference of
+/// unit vectors holds up to this value.
+const MAX_SINE: f64 = 0.5;
 /// Smallest part of a cell that is cut off along a border. With a larger value cells are halved instead; with
 /// a smaller one slivers are cut off in vain.
 const MIN_CUT: f64 = 1e-9;
@@ -72,8 +86,16 @@ pub fn distance_from_surface(
     images: &mut Vec<Rect>,
 ) -> Option<f64> {
     let Surface::Bezier(surface) = second else { return None };
-    let distance = |patch: &Patch<'_>| distance_of_patch(patch, (second, surface), limit, images);
-    first.iter().map(distance).try_fold(0.0, |largest: f64, distance| Some(largest.max(distance?)))
+    let mut scratch = FollowScratch::default();
+    // Only its derivatives are needed, and only for parameters that are not affine.
+    let chords = OnceCell::new();
+    let chords = || chords.get_or_init(|| Chords::new((second, surface), [limit; 2]));
+    let mut largest = 0.0_f64;
+    for patch in first {
+        largest =
+            largest.max(distance_of_patch(patch, (second, surface), limit, images, (&chords, &mut scratch))?);
+    }
+    Some(largest)
 }
 
 /// Whether no point z of `ends` (rectangles of the parameters, each in one Bézier patch; `None`: the whole
@@ -94,11 +116,12 @@ pub fn is_clear_of_itself(starts: &[Patch<'_>], ends: Option<&[Rect]>, depth: [f
 }
 
 /// [`distance_from_surface`] for one patch.
-fn distance_of_patch(
+fn distance_of_patch<'a>(
     first: &Patch<'_>,
-    (second, surface): (&Surface, &BezierSurface),
+    (second, surface): (&'a Surface, &BezierSurface),
     limit: f64,
     images: &mut Vec<Rect>,
+    (chords, scratch): (&dyn Fn() -> &'a Chords<'a>, &mut FollowScratch),
 ) -> Option<f64> {
     let net_a = Net::new(first)?;
     let mut pending = vec![first.rect];
@@ -134,12 +157,27 @@ fn distance_of_patch(
         let beyond = |low: f64, high: f64, d: &V3| EXCESS_FACTOR * d.norm() * low.max(high).max(0.0);
         let excess = beyond(piece.u0 - image.u0, image.u1 - piece.u1, &db.du)
             + beyond(piece.v0 - image.v0, image.v1 - piece.v1, &db.dv);
-        match map.distance(&net_a, &net_b, &image).map(|distance| distance + excess) {
+        let mut distance = map.distance(&net_a, &net_b, &image).map(|distance| distance + excess);
+        if distance.is_some_and(|distance| distance > MAX_DIRECT * limit) {
+            let cells = [(&net_a, &cell), (&net_b, &image)];
+            distance = distance.and_then(|d| chords().off_surface(first, cells, &map, (d, limit), scratch));
+        }
+        match distance {
             Some(distance) if distance <= limit => {
                 largest = largest.max(distance);
                 images.push(image.intersection(&piece));
             }
-            _ => pending.extend(halves(&cell, is_wide)),
+            _ => {
+                // Towards the sides at which the map is least exact.
+                let Rect { u0, u1, v0, v1 } = cell;
+                let at = |u: f64, v: f64| {
+                    let uv = P2::new(u, v);
+                    (net_a.derivs(uv).p - net_b.derivs(map.apply(uv)).p).norm()
+                };
+                let of_u = at(u0, from.y).max(at(u1, from.y));
+                let of_v = at(from.x, v0).max(at(from.x, v1));
+                pending.extend(halves(&cell, of_u > of_v || of_u >= of_v && is_wide));
+            }
         }
     }
     Some(largest)
@@ -419,6 +457,53 @@ impl<'a> Chords<'a> {
         self.depth[0] * least > self.limit + height
     }
 
+    /// Upper bound (mm) of the distances of the points of a cell of `first` from the surface, if
+    /// corresponding points differ by at most `distance` (mm), mostly along the surface: the differences
+    /// along the normals, and half of the curvature times the squared distance. `nets`: both Bézier patches
+    /// and the cells on them, of which `map` takes the first one to the second one. `None` if the bound
+    /// exceeds `limit`, or if the surface is not smooth within `distance` of the second cell.
+    fn off_surface(
+        &self,
+        first: &Patch<'_>,
+        [(net_a, a), (net_b, b)]: [(&Net<'_>, &Rect); 2],
+        map: &Map,
+        (distance, limit): (f64, f64),
+        scratch: &mut FollowScratch,
+    ) -> Option<f64> {
+        let domain = self.spline.domain();
+        let [grow_u, grow_v] = map.scale.map(|scale| MAX_SHIFT * distance / scale);
+        let grown = Rect { u0: b.u0 - grow_u, u1: b.u1 + grow_u, v0: b.v0 - grow_v, v1: b.v1 + grow_v };
+        let is_inside = (self.spline.u_periodic || grown.u0 >= domain.u0 && grown.u1 <= domain.u1)
+            && (self.spline.v_periodic || grown.v0 >= domain.v0 && grown.v1 <= domain.v1);
+        if !is_inside {
+            return None;
+        }
+        let (cells, lines) = self.cells_over(&grown)?;
+        let locals: ArrayVec<Local, MAX_PIECES> = cells.iter().map(|cell| self.local(cell)).collect();
+        let main = locals.iter().max_by(|a, b| (a.hu * a.hv).total_cmp(&(b.hu * b.hv)))?;
+        let stretch = Stretch::new(main)?;
+        let (scale, least) = (stretch.scale, stretch.least(&locals));
+        // The nearest point is then within the grown rectangle.
+        let is_reached =
+            least * scale[0] * MAX_SHIFT >= map.scale[0] && least * scale[1] * MAX_SHIFT >= map.scale[1];
+        if !(lines.is_smooth && least >= MIN_STRETCH && is_reached) {
+            return None;
+        }
+        let apart = distance / least;
+        let bulge = 0.5 * second_derivative(&locals, scale) * apart * apart + lines.gap;
+        let n = net_b.derivs(map.to);
+        let n = n.du.cross(&n.dv).try_normalize(0.0)?;
+        let sine = tilt(&locals, scale, &n) / least;
+        if !(bulge < MAX_BULGE * limit && sine <= MAX_SINE) {
+            return None;
+        }
+        let (la, lb) = (first.local(a), self.local(&self.cell(net_b.patch, *b)));
+        let pair = Pair { net_a, net_b, a: *a, b: *b, la, lb };
+        let difference = pair.difference(map, a, &n, (1.0 - sine * sine).sqrt(), scratch).ok()?;
+        let [low, high] = difference.height;
+        Some(high.max(-low) + bulge).filter(|off| *off <= limit)
+    }
+
     /// Whether chords between the cells, as long as the longest one, are too flat, because the derivatives
     /// change little over the smallest rectangle around both.
     fn is_regular(&self, Cell { rect: y, .. }: &Cell, Cell { rect: z, .. }: &Cell) -> bool {
@@ -435,7 +520,20 @@ impl<'a> Chords<'a> {
             v0: y.v0.min(z.v0 + dv),
             v1: y.v1.max(z.v1 + dv),
         };
-        let (mut us, mut vs) = self.spline.parts(&hull);
+        let Some((mut cells, lines)) = self.cells_over(&hull) else { return false };
+        let coarse: ArrayVec<Local, MAX_PIECES> = cells.iter().map(|cell| self.local(cell)).collect();
+        if self.are_chords_flat(&coarse, lines) {
+            return true;
+        }
+        let fine: ArrayVec<Local, MAX_PIECES> = cells.iter_mut().map(|cell| self.refined(cell)).collect();
+        self.are_chords_flat(&fine, lines)
+    }
+
+    /// Cells that cover a rectangle, each in one Bézier patch, and the continuity across all lines between
+    /// them: the sum of the gaps, and whether all are smooth. `None` if there are too many.
+    fn cells_over(&self, hull: &Rect) -> Option<(ArrayVec<Cell, MAX_PIECES>, Joint)> {
+        let domain = self.spline.domain();
+        let (mut us, mut vs) = self.spline.parts(hull);
         // The shift by a period is rounded, so that a rectangle can overlap a piece by a sliver.
         us.retain(|u| u.t1 - u.t0 > SLIVER * domain.width());
         vs.retain(|v| v.t1 - v.t0 > SLIVER * domain.height());
@@ -446,20 +544,13 @@ impl<'a> Chords<'a> {
         };
         let (gap_u, is_smooth_u) = of_lines(&us, &self.joints[0]);
         let (gap_v, is_smooth_v) = of_lines(&vs, &self.joints[1]);
-        let continuity = Joint { gap: gap_u + gap_v, is_smooth: is_smooth_u && is_smooth_v };
+        let lines = Joint { gap: gap_u + gap_v, is_smooth: is_smooth_u && is_smooth_v };
         let mut cells: ArrayVec<Cell, MAX_PIECES> = ArrayVec::new();
         for (u, v) in us.iter().flat_map(|u| vs.iter().map(move |v| (u, v))) {
             let rect = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
-            if cells.try_push(self.cell((u.piece, v.piece), rect)).is_err() {
-                return false;
-            }
+            cells.try_push(self.cell((u.piece, v.piece), rect)).ok()?;
         }
-        let coarse: ArrayVec<Local, MAX_PIECES> = cells.iter().map(|cell| self.local(cell)).collect();
-        if self.are_chords_flat(&coarse, continuity) {
-            return true;
-        }
-        let fine: ArrayVec<Local, MAX_PIECES> = cells.iter_mut().map(|cell| self.refined(cell)).collect();
-        self.are_chords_flat(&fine, continuity)
+        Some((cells, lines))
     }
 
     /// [`Chords::is_regular`] for a rectangle that is divided into the given cells. `lines` is the continuity
@@ -478,10 +569,7 @@ impl<'a> Chords<'a> {
         // Distance of the ends of a chord in parameters, as lengths.
         let apart = (self.longest() + lines.gap) / stretch;
         let height = if lines.is_smooth {
-            let largest = |of: fn(&Local) -> f64| locals.iter().map(of).fold(0.0, f64::max);
-            let (uu, uv, vv) = (largest(|l| l.suu), largest(|l| l.suv), largest(|l| l.svv));
-            let (uu, uv, vv) = (uu / (mu * mu), uv / (mu * mv), vv / (mv * mv));
-            0.5 * (uu * uu + 2.0 * uv * uv + vv * vv).sqrt() * apart * apart
+            0.5 * second_derivative(locals, [mu, mv]) * apart * apart
         } else {
             // The derivatives change abruptly; the tangent planes may, by a small angle. Sine of the largest
             // angle between a normal and the mean of those in the middles of the pieces.
@@ -489,14 +577,9 @@ impl<'a> Chords<'a> {
             let Some(n) = locals.iter().filter_map(normal).sum::<V3>().try_normalize(0.0) else {
                 return false;
             };
-            let tilt = |cell: &Local, p: V3, q: V3| {
-                let [low, high] = derivative_range(cell, &p, &q);
-                high.max(-low)
-            };
-            let of_cell = |cell: &Local| tilt(cell, n / mu, V3::zeros()).max(tilt(cell, V3::zeros(), n / mv));
-            let tilted = SQRT_2 * locals.iter().map(of_cell).fold(0.0, f64::max);
+            let tilted = tilt(locals, [mu, mv], &n);
             let sine = tilted / stretch;
-            let is_flat = sine <= 0.5;
+            let is_flat = sine <= MAX_SINE;
             if !is_flat {
                 return false;
             }
@@ -511,6 +594,26 @@ impl<'a> Chords<'a> {
 /// its sides. With a larger value long cells of cylinders are cut in vain; with a smaller one cells at poles
 /// are cut into narrow sectors.
 const MAX_BEND_RATIO: f64 = 16.0;
+
+/// Norm (1/mm) of the second derivatives over cells, with respect to the parameters times `scale` (mm).
+fn second_derivative(cells: &[Local], [mu, mv]: [f64; 2]) -> f64 {
+    let largest = |of: fn(&Local) -> f64| cells.iter().map(of).fold(0.0, f64::max);
+    let (uu, uv, vv) = (largest(|l| l.suu), largest(|l| l.suv), largest(|l| l.svv));
+    let (uu, uv, vv) = (uu / (mu * mu), uv / (mu * mv), vv / (mv * mv));
+    (uu * uu + 2.0 * uv * uv + vv * vv).sqrt()
+}
+
+/// Largest component along the unit vector `n` of a derivative over cells, by a unit vector of the parameters
+/// times `scale` (mm).
+fn tilt(cells: &[Local], [mu, mv]: [f64; 2], n: &V3) -> f64 {
+    let along = |cell: &Local, p: V3, q: V3| {
+        let [low, high] = derivative_range(cell, &p, &q);
+        high.max(-low)
+    };
+    let zero = V3::zeros();
+    let of_cell = |cell: &Local| along(cell, n / mu, zero).max(along(cell, zero, n / mv));
+    SQRT_2 * cells.iter().map(of_cell).fold(0.0, f64::max)
+}
 
 /// Halves a cell across its longer side, or along it if only the shorter side is bent. Near a pole, cells are
 /// thus cut towards it, because sectors of any angle meet there.

@@ -353,8 +353,8 @@ impl SeparationCache {
 /// longer; with a smaller one faces of one surface that overlap in a small part are not recognised.
 const NUM_PROBES: usize = 16;
 
-/// Distance (mm) of `p` from its nearest point on a spline surface near the parameters `hint`; `None` if it is
-/// not found.
+/// Distance (mm) of `p` from its nearest point on a spline surface near the parameters `hint`; `None` if it
+/// is not found.
 fn descend(surface: &Surface, p: &P3, hint: P2) -> Option<f64> {
     let Surface::Bezier(spline) = surface else { return None };
     spline.descend(p, hint).map(|(_, distance)| distance)

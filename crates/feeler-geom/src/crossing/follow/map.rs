@@ -162,7 +162,7 @@ impl Map {
         }
     }
 
-    pub(super) fn apply(&self, uv: P2) -> P2 {
+    pub(in crate::crossing) fn apply(&self, uv: P2) -> P2 {
         self.to + self.linear * (uv - self.from)
     }
 
