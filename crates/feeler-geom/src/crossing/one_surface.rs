@@ -157,17 +157,25 @@ fn distance_of_patch<'a>(
         let beyond = |low: f64, high: f64, d: &V3| EXCESS_FACTOR * d.norm() * low.max(high).max(0.0);
         let excess = beyond(piece.u0 - image.u0, image.u1 - piece.u1, &db.du)
             + beyond(piece.v0 - image.v0, image.v1 - piece.v1, &db.dv);
-        let mut distance = map.distance(&net_a, &net_b, &image).map(|distance| distance + excess);
-        if distance.is_some_and(|distance| distance > MAX_DIRECT * limit) {
+        let direct = map.distance(&net_a, &net_b, &image).map(|distance| distance + excess);
+        let mut found = direct.filter(|distance| *distance <= MAX_DIRECT * limit);
+        if let (None, Some(direct)) = (found, direct) {
             let cells = [(&net_a, &cell), (&net_b, &image)];
-            distance = distance.and_then(|d| chords().off_surface(first, cells, &map, (d, limit), scratch));
+            let along_normals = chords().off_surface(first, cells, &map, (direct, limit - excess), scratch);
+            if let Some((bound, nearest)) = along_normals {
+                images.extend(nearest.iter().map(|cell| cell.rect));
+                found = Some(bound + excess);
+            } else if direct <= limit && off > 0.5 * MAX_DIRECT * limit {
+                // Smaller cells would not be nearer.
+                found = Some(direct);
+            }
         }
-        match distance {
-            Some(distance) if distance <= limit => {
+        match found {
+            Some(distance) => {
                 largest = largest.max(distance);
                 images.push(image.intersection(&piece));
             }
-            _ => {
+            None => {
                 // Towards the sides at which the map is least exact.
                 let Rect { u0, u1, v0, v1 } = cell;
                 let at = |u: f64, v: f64| {
@@ -274,8 +282,12 @@ impl Joint {
                 };
                 let (a, b) = (spline.patch_derivs(left, end), spline.patch_derivs(right, start));
                 joint.gap = joint.gap.max(GAP_FACTOR * (a.p - b.p).norm());
-                let (a, b) = if of_u { (a.du, b.du) } else { (a.dv, b.dv) };
-                joint.is_smooth &= (a - b).norm() <= MAX_STEP * (a.norm() + b.norm());
+                // Along a gap of varying width, the derivatives along the line differ, too.
+                let size = a.du.norm() + a.dv.norm() + b.du.norm() + b.dv.norm();
+                let (across, along) =
+                    if of_u { (a.du - b.du, a.dv - b.dv) } else { (a.dv - b.dv, a.du - b.du) };
+                let across_size = if of_u { a.du.norm() + b.du.norm() } else { a.dv.norm() + b.dv.norm() };
+                joint.is_smooth &= across.norm() <= MAX_STEP * across_size && along.norm() <= MAX_STEP * size;
             }
         }
         joint
@@ -459,9 +471,10 @@ impl<'a> Chords<'a> {
 
     /// Upper bound (mm) of the distances of the points of a cell of `first` from the surface, if
     /// corresponding points differ by at most `distance` (mm), mostly along the surface: the differences
-    /// along the normals, and half of the curvature times the squared distance. `nets`: both Bézier patches
-    /// and the cells on them, of which `map` takes the first one to the second one. `None` if the bound
-    /// exceeds `limit`, or if the surface is not smooth within `distance` of the second cell.
+    /// along the normals, and half of the curvature times the squared distance; and cells that contain a
+    /// point within the bound for each point of the cell. `nets`: both Bézier patches and the cells on them,
+    /// of which `map` takes the first one to the second one. `None` if the bound exceeds `limit`, or if the
+    /// surface is not smooth within `distance` of the second cell.
     fn off_surface(
         &self,
         first: &Patch<'_>,
@@ -469,7 +482,7 @@ impl<'a> Chords<'a> {
         map: &Map,
         (distance, limit): (f64, f64),
         scratch: &mut FollowScratch,
-    ) -> Option<f64> {
+    ) -> Option<(f64, ArrayVec<Cell, MAX_PIECES>)> {
         let domain = self.spline.domain();
         let [grow_u, grow_v] = map.scale.map(|scale| MAX_SHIFT * distance / scale);
         let grown = Rect { u0: b.u0 - grow_u, u1: b.u1 + grow_u, v0: b.v0 - grow_v, v1: b.v1 + grow_v };
@@ -486,6 +499,7 @@ impl<'a> Chords<'a> {
         // The nearest point is then within the grown rectangle.
         let is_reached =
             least * scale[0] * MAX_SHIFT >= map.scale[0] && least * scale[1] * MAX_SHIFT >= map.scale[1];
+        // `least` is a number only if all derivatives are.
         if !(lines.is_smooth && least >= MIN_STRETCH && is_reached) {
             return None;
         }
@@ -493,15 +507,14 @@ impl<'a> Chords<'a> {
         let bulge = 0.5 * second_derivative(&locals, scale) * apart * apart + lines.gap;
         let n = net_b.derivs(map.to);
         let n = n.du.cross(&n.dv).try_normalize(0.0)?;
-        let sine = tilt(&locals, scale, &n) / least;
-        if !(bulge < MAX_BULGE * limit && sine <= MAX_SINE) {
+        if bulge >= MAX_BULGE * limit {
             return None;
         }
         let (la, lb) = (first.local(a), self.local(&self.cell(net_b.patch, *b)));
         let pair = Pair { net_a, net_b, a: *a, b: *b, la, lb };
-        let difference = pair.difference(map, a, &n, (1.0 - sine * sine).sqrt(), scratch).ok()?;
-        let [low, high] = difference.height;
-        Some(high.max(-low) + bulge).filter(|off| *off <= limit)
+        // The angle of the normals would only limit the smaller one of both heights.
+        let [low, high] = pair.difference(map, a, &n, 1.0, scratch).ok()?.height;
+        Some((high.max(-low) + bulge, cells)).filter(|(off, _)| *off <= limit)
     }
 
     /// Whether chords between the cells, as long as the longest one, are too flat, because the derivatives

@@ -217,11 +217,20 @@ fn circles_of_other_arcs_are_one_surface() {
         // A fraction of a turn has narrower arcs.
         let (part, whole) = (turned(0.3, 0.61 * tau), turned(0.0, tau));
         let limit = distance_on_one_surface(DEPTH);
-        let of =
-            |surface: &Surface| distance_from_surface(&patches(&part, 2), surface, limit, &mut Vec::new());
+        let mut images = Vec::new();
+        let mut of =
+            |surface: &Surface| distance_from_surface(&patches(&part, 2), surface, limit, &mut images);
         let bound = of(&whole);
         assert!(bound.is_some_and(|bound| bound <= 0.51 * limit), "{k}: {bound:?}");
         let larger = whole.transformed(&Pose::translation(0.0, 0.0, 1e-4));
         assert_eq!(of(&larger), None, "{k}");
+        // The nearest points are in the images.
+        for _ in 0..200 {
+            let p = part.point(P2::new(0.3 + r.random_range(0.0..0.61) * tau, r.random_range(0.0..2.0)));
+            let uv = whole.invert(&p, None, None);
+            let near = |x: f64, low: f64, high: f64| low - 1e-9 <= x && x <= high + 1e-9;
+            let contains = |image: &Rect| near(uv.x, image.u0, image.u1) && near(uv.y, image.v0, image.v1);
+            assert!(images.iter().any(contains), "{k}: {uv}");
+        }
     }
 }
