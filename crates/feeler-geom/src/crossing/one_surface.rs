@@ -342,8 +342,8 @@ impl<'a> Chords<'a> {
         self.depth[1] + self.limit
     }
 
-    /// Whether there is no such chord from a point of `starts` to a point of the rectangles `ends`, each of
-    /// which is in one Bézier patch. `false` also if this is not proved.
+    /// Whether it is proved that no such chord starts at a point of `starts` and ends at a point of the
+    /// rectangles `ends`, each of which is in one Bézier patch.
     fn are_excluded(&self, starts: &[Patch<'_>], ends: &[Rect]) -> bool {
         let ball = |local: &Local| (local.p, local.radius());
         let ends = self.flat_cells(ends);
@@ -416,8 +416,8 @@ impl<'a> Chords<'a> {
         Patch { surface: self.surface, outward: true, pose: None, rect, third, cone }.local(&rect)
     }
 
-    /// `None` if there is no chord from the first to the second cell; else two pairs of cells with one of
-    /// them halved.
+    /// Halves one of the two cells and returns both pairs. `None` if it is proved that no chord leads from the
+    /// first to the second cell.
     fn cut(&self, [mut y, mut z]: [Cell; 2]) -> Option<[[Cell; 2]; 2]> {
         let (ly, lz) = (self.refined(&mut y), self.refined(&mut z));
         let n = ly.du.cross(&ly.dv).try_normalize(0.0).unwrap_or_else(V3::zeros);
@@ -616,8 +616,8 @@ fn second_derivative(cells: &[Local], [mu, mv]: [f64; 2]) -> f64 {
     (uu * uu + 2.0 * uv * uv + vv * vv).sqrt()
 }
 
-/// Largest component along the unit vector `n` of a derivative over cells, by a unit vector of the parameters
-/// times `scale` (mm).
+/// Upper bound of the component along the unit vector `n` of any derivative over cells, by a unit vector of
+/// the parameters times `scale` (mm).
 fn tilt(cells: &[Local], [mu, mv]: [f64; 2], n: &V3) -> f64 {
     let along = |cell: &Local, p: V3, q: V3| {
         let [low, high] = derivative_range(cell, &p, &q);

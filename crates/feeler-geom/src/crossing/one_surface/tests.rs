@@ -41,7 +41,7 @@ fn patches(surface: &Surface, n: usize) -> Vec<Patch<'_>> {
 }
 
 /// One polynomial surface in two parametrisations: reversed, exchanged, of higher degree, and of a larger
-/// part. The bound is the displacement of one of them along z; beyond the accepted distance there is none. A
+/// part. The bound is the displacement of one of them along z; larger displacements have no bound. A
 /// smaller part of the surface does not contain the other one.
 #[test]
 fn distances_of_one_surface_in_other_parameters() {
