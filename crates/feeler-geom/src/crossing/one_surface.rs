@@ -416,8 +416,8 @@ impl<'a> Chords<'a> {
         Patch { surface: self.surface, outward: true, pose: None, rect, third, cone }.local(&rect)
     }
 
-    /// Halves one of the two cells and returns both pairs. `None` if it is proved that no chord leads from the
-    /// first to the second cell.
+    /// Halves one of the two cells and returns both pairs. `None` if it is proved that no chord leads from
+    /// the first to the second cell.
     fn cut(&self, [mut y, mut z]: [Cell; 2]) -> Option<[[Cell; 2]; 2]> {
         let (ly, lz) = (self.refined(&mut y), self.refined(&mut z));
         let n = ly.du.cross(&ly.dv).try_normalize(0.0).unwrap_or_else(V3::zeros);
