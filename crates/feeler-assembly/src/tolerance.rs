@@ -83,6 +83,10 @@ impl ToleranceChoice {
         let decided_at = other.query_decided(pose_a, pose_b, &options)?;
         let coarser = decided_at.zip(other.status());
         let coarser = coarser.map(|(tolerance, status)| CoarserDecision { tolerance, status });
+        if let Some(CoarserDecision { tolerance, status: Status::Touching | Status::Separated }) = coarser {
+            // Guarantee of `query_decided`.
+            pair.limit_depth(2.0 * tolerance);
+        }
         Ok(DecidedQuery { decided_at: None, coarser })
     }
 }

@@ -34,7 +34,7 @@ use crate::step_set::{
     LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, dilations, slid_past, widened,
 };
 use crate::verdict::{self, Finding};
-use feeler_geom::Pose;
+use feeler_geom::{P3, Pose};
 pub(crate) use results::curvature;
 use results::{build_verdict, report};
 use std::sync::Arc;
@@ -237,6 +237,30 @@ impl ContactPair {
         let bodies = [self.a.as_ref(), self.b.as_ref()];
         let QueryState { contacts, kept, samples, .. } = &self.state;
         Ok(StepResults { bodies, contacts, kept, samples })
+    }
+
+    /// Whether a point (mm, world) is inside both solids at the given poses of A and B, deeper than the
+    /// tolerance and all deviations of their trims. Of a sheet, its point nearest to `p` is tested in the other
+    /// solid. Keeps the results of the last query.
+    pub(crate) fn is_inside_both(
+        &mut self,
+        p: &P3,
+        [pose_a, pose_b]: [&Pose; 2],
+        options: &QueryOptions,
+    ) -> Result<bool, QueryError> {
+        let pose_ab = relative_pose(pose_a, pose_b)?;
+        let (a, b) = (self.a.as_ref(), self.b.as_ref());
+        let tolerances = Tolerances::new(a, b, &pose_ab, options.tolerance);
+        let last = LastQuery {
+            pose_ab,
+            options: *options,
+            step: None,
+            finding: Finding::Apart,
+            poses: [*pose_a, *pose_b],
+        };
+        let need = tolerances.tol + a.deviation() + b.deviation();
+        let ctx = last.context([a, b], tolerances);
+        Ok(self.state.decision.is_inside_both(&ctx, &pose_a.inverse_transform_point(p), need))
     }
 
     /// Checks the options, the minimum thicknesses of the bodies and the size of the coordinates. Returns

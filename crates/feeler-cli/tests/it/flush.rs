@@ -62,3 +62,37 @@ fn moved_parts_interfere() {
         assert_eq!(found["status"], status, "{pose}");
     }
 }
+
+/// A part with poles that is moved within its block: touching below half of the tolerance, interfering above
+/// a few tolerances. Beside the poles, the parameters of both are turned against each other.
+#[test]
+fn moved_parts_with_poles_are_decided() {
+    let [part, block] =
+        ["flush/ellipsoid-part.step", "flush/ellipsoid-block.step"].map(|f| data(f).display().to_string());
+    let tolerance = 1e-5;
+    let cases = [([0.4, 0.0, 0.0], "touching"), ([0.3, 0.2, 0.2], "touching"), ([0.0, 0.0, 6.0], "interfering")];
+    for (shift, status) in cases {
+        let pose = shift.map(|x| (x * tolerance).to_string()).join(",");
+        let args = ["query", &part, &block, "--d-max", "0.1", "--json", "--tolerance", "1e-5", "--pose-a", &pose];
+        let found = json_of(&args);
+        assert_eq!(found["status"], status, "{pose}");
+    }
+}
+
+/// At a few tolerances, some pairs of areas are not decided. The depth is at most twice the coarser tolerance
+/// that decides them.
+#[test]
+fn undecided_parts_have_a_small_depth_bound() {
+    let [part, block] =
+        ["flush/ellipsoid-part.step", "flush/ellipsoid-block.step"].map(|f| data(f).display().to_string());
+    let args = ["query", &part, &block, "--d-max", "0.1", "--json", "--tolerance", "1e-5", "--pose-a", "2e-5,0,0"];
+    let found = json_of(&args);
+    match found["status"].as_str() {
+        Some("undecided") => {
+            let coarser = found["coarser"]["tolerance"].as_f64().unwrap();
+            let bound = found["depth_bound"].as_f64().unwrap();
+            assert!(coarser <= 1e-4 && bound <= 2.0 * coarser, "{coarser}, {bound}");
+        }
+        status => assert_eq!(status, Some("touching")),
+    }
+}

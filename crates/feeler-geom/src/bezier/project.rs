@@ -6,6 +6,7 @@
 //! squared distance change their sign at most once. On a grid, the differences of the control net show
 //! whether the squared distance is convex.
 
+use arrayvec::ArrayVec;
 use std::collections::BinaryHeap;
 
 use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, subdivide};
@@ -186,7 +187,10 @@ struct Root {
 struct Cell {
     root: usize,
     rect: Rect,
+    /// Number of halvings of one of both parameters.
     depth: u32,
+    /// Whether Newton's method starts from the cell even if the squared distance is not convex there.
+    is_trial: bool,
     control: Vec<H4>,
     lower_sq: f64,
 }
@@ -194,13 +198,16 @@ struct Cell {
 // The cell with the smallest lower bound is on top of the heap; of two equal ones, the deeper one.
 crate::ordered_by!(Cell, |a, b| b.lower_sq.total_cmp(&a.lower_sq).then(a.depth.cmp(&b.depth)));
 
-/// Depth of subdivision at which Newton's method starts from a cell even if the squared distance is not
+/// Depth of subdivision from which Newton's method starts once from a cell even if the squared distance is not
 /// convex there, to obtain a good upper bound early. A larger value visits more cells before the upper
 /// bound is good; with a smaller one more starts fail.
-const TRIAL_DEPTH: u32 = 2;
+const TRIAL_DEPTH: u32 = 4;
 /// Maximum depth of subdivision; deeper cells are not split. A larger value costs time near focal
 /// points, a smaller one can miss the nearest point.
-const MAX_DEPTH: u32 = 10;
+const MAX_DEPTH: u32 = 20;
+/// Ratio of the size of a cell along one parameter to that along the other one below which only the other
+/// one is halved. A larger value gives fewer cells near poles, and more elsewhere.
+const MAX_FLATNESS: f64 = 0.5;
 /// Maximum number of consecutive cells that do not improve the best distance. The limit is necessary
 /// because points on the focal set of a surface have no unique footpoint. A larger value costs time
 /// there, a smaller one can miss the nearest point.
@@ -291,7 +298,8 @@ impl BezierSurface {
             let root = Root { patch, rect, shift: V2::new(u.shift, v.shift) };
             let control = self.sub_control(patch, &rect);
             roots.push(root);
-            let cell = Cell { root: roots.len() - 1, rect, depth: 0, control, lower_sq: 0.0 };
+            let root = roots.len() - 1;
+            let cell = Cell { root, rect, depth: 0, is_trial: false, control, lower_sq: 0.0 };
             heap.push(offered(cell, &roots, nv, p, &mut best));
         }
         let mut idle = 0;
@@ -302,7 +310,7 @@ impl BezierSurface {
             }
             let root = &roots[cell.root];
             let convex = convex_on(&cell.control, nu, nv, p);
-            if convex || cell.depth == TRIAL_DEPTH || cell.depth >= MAX_DEPTH {
+            if convex || cell.is_trial || cell.depth >= MAX_DEPTH {
                 let reach = if convex { &cell.rect } else { &root.rect };
                 let eval = |uv: P2| self.patch_derivs(root.patch, uv);
                 if let Some((uv, dist_sq)) = self.newton(p, cell.rect.center(), reach, &eval) {
@@ -317,18 +325,27 @@ impl BezierSurface {
             if cell.depth >= MAX_DEPTH || cell.lower_sq >= best.dist_sq * PRUNE_FACTOR {
                 continue;
             }
-            let c = cell.rect.center();
-            for (s, u0, u1) in [(0.0, cell.rect.u0, c.x), (0.5, c.x, cell.rect.u1)] {
-                for (t, v0, v1) in [(0.0, cell.rect.v0, c.y), (0.5, c.y, cell.rect.v1)] {
+            // Beside a pole, lengths along one parameter are short.
+            let [along_u, along_v] = sizes(&cell.control, nv);
+            let is_halved = [along_u < MAX_FLATNESS * along_v, along_v < MAX_FLATNESS * along_u].map(|x| !x);
+            let depth = cell.depth + is_halved.iter().map(|x| u32::from(*x)).sum::<u32>();
+            let is_trial = cell.depth < TRIAL_DEPTH && depth >= TRIAL_DEPTH;
+            let parts = |is_halved: bool, low: f64, high: f64| {
+                let middle = 0.5 * (low + high);
+                let halves = [(0.0, 0.5, low, middle), (0.5, 1.0, middle, high)];
+                if is_halved { ArrayVec::from(halves) } else { ArrayVec::from_iter([(0.0, 1.0, low, high)]) }
+            };
+            for (s0, s1, u0, u1) in parts(is_halved[0], cell.rect.u0, cell.rect.u1) {
+                for (t0, t1, v0, v1) in parts(is_halved[1], cell.rect.v0, cell.rect.v1) {
                     let mut control = cell.control.clone();
                     for b in 0..=nv {
-                        subdivide::restrict(&mut control[b..], nu, nv + 1, s, s + 0.5);
+                        subdivide::restrict(&mut control[b..], nu, nv + 1, s0, s1);
                     }
                     for row in control.chunks_exact_mut(nv + 1) {
-                        subdivide::restrict(row, nv, 1, t, t + 0.5);
+                        subdivide::restrict(row, nv, 1, t0, t1);
                     }
                     let rect = Rect { u0, u1, v0, v1 };
-                    let child = Cell { root: cell.root, rect, depth: cell.depth + 1, control, lower_sq: 0.0 };
+                    let child = Cell { root: cell.root, rect, depth, is_trial, control, lower_sq: 0.0 };
                     heap.push(offered(child, &roots, nv, p, &mut best));
                 }
             }
@@ -440,6 +457,15 @@ fn offered(mut cell: Cell, roots: &[Root], nv: usize, p: &P3, best: &mut Best<P2
     }
     cell.lower_sq = control_box(&cell.control).distance_sq(p).max(beyond_plane_sq(&cell.control, p));
     cell
+}
+
+/// Lengths (mm) of the longest polygons of a control net along u and along v.
+fn sizes(c: &[H4], nv: usize) -> [f64; 2] {
+    let n = nv + 1;
+    let apart = |k: usize, l: usize| (dehomogenized(&c[l]) - dehomogenized(&c[k])).norm();
+    let along_u = (0..n).map(|b| (b + n..c.len()).step_by(n).map(|k| apart(k - n, k)).sum::<f64>());
+    let along_v = (0..c.len()).step_by(n).map(|b| (b + 1..b + n).map(|k| apart(k - 1, k)).sum::<f64>());
+    [along_u.fold(0.0, f64::max), along_v.fold(0.0, f64::max)]
 }
 
 /// Whether the squared distance from `p` is convex over a patch, estimated from the spread of the

@@ -19,10 +19,10 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::f64::consts::SQRT_2;
 
-/// Maximum number of cells of the first patches whose distance from the second surface is bounded. With a
-/// larger value faces that are not of one surface take longer; with a smaller one faces with many pieces are
-/// not recognised.
-const MAX_CELLS: usize = 20_000;
+/// Maximum number of cells of the first patches that are examined for their distance from the second surface.
+/// With a larger value faces that are not of one surface take longer; with a smaller one faces with many
+/// pieces are not recognised.
+const MAX_CELLS: usize = 40_000;
 /// Maximum number of pairs of cells of the surface that are examined. With a larger value surfaces that come
 /// near themselves take longer; with a smaller one surfaces with many poles or bends are not recognised.
 const MAX_PAIRS: usize = 200_000;
@@ -41,6 +41,14 @@ const EXCESS_FACTOR: f64 = 4.0;
 /// larger angle cross. With a larger value faces that end near a crossing count as one surface; with a
 /// smaller one fitted splines do not.
 const MAX_TILT: f64 = 0.1;
+/// Largest part of the map between the parameters that mixes both, as a part of the rest, in cells that are
+/// large. With a larger value surfaces with rotated parameters take longer; with a smaller one parts with
+/// poles that are moved are not recognised.
+const MAX_MIXING: f64 = 0.3;
+/// Size of small cells, as a multiple of the accepted distance: parameters may be mixed, and distances of
+/// corresponding points are accepted. A larger value makes failures slower; a smaller one fails near poles of
+/// parts that are moved.
+const SMALL_CELL: f64 = 32.0;
 /// Distance of the nearest point from the corresponding one, as a multiple of that of the points, up to which
 /// the surface has to be smooth. With a larger value cells near borders are smaller; with a smaller one
 /// nearest points are not found where the parameters are stretched.
@@ -52,6 +60,10 @@ const MAX_DIRECT: f64 = 0.5;
 /// Largest distance of corresponding points due to the curvature, as a part of the accepted distance. With a
 /// larger value the proof holds for smaller motions; with a smaller one cells are smaller.
 const MAX_BULGE: f64 = 0.25;
+/// Change of the derivatives over a cell, relative to them, above which it is cut across the parameter of
+/// largest change, as beside poles. With a larger value more cells are needed there; with a smaller one beside
+/// borders.
+const MIN_BEND: f64 = 0.5;
 /// Maximum sine of the angle between normals of a rectangle and their mean. The bound of the difference of
 /// unit vectors holds up to this value.
 const MAX_SINE: f64 = 0.5;
@@ -90,10 +102,11 @@ pub fn distance_from_surface(
     // Only its derivatives are needed, and only for parameters that are not affine.
     let chords = OnceCell::new();
     let chords = || chords.get_or_init(|| Chords::new((second, surface), [limit; 2]));
-    let mut largest = 0.0_f64;
+    let (mut largest, mut left) = (0.0_f64, MAX_CELLS);
     for patch in first {
+        let found = (&mut *images, &mut left);
         largest =
-            largest.max(distance_of_patch(patch, (second, surface), limit, images, (&chords, &mut scratch))?);
+            largest.max(distance_of_patch(patch, (second, surface), limit, found, (&chords, &mut scratch))?);
     }
     Some(largest)
 }
@@ -115,42 +128,58 @@ pub fn is_clear_of_itself(starts: &[Patch<'_>], ends: Option<&[Rect]>, depth: [f
     chords.are_excluded(starts, &ends.map_or_else(whole, <[Rect]>::to_vec))
 }
 
-/// [`distance_from_surface`] for one patch.
+/// [`distance_from_surface`] for one patch. `left` is the number of cells that may still be examined.
 fn distance_of_patch<'a>(
     first: &Patch<'_>,
     (second, surface): (&'a Surface, &BezierSurface),
     limit: f64,
-    images: &mut Vec<Rect>,
+    (images, left): (&mut Vec<Rect>, &mut usize),
     (chords, scratch): (&dyn Fn() -> &'a Chords<'a>, &mut FollowScratch),
 ) -> Option<f64> {
     let net_a = Net::new(first)?;
-    let mut pending = vec![first.rect];
+    let domain = surface.domain();
+    let is_inside = |uv: P2| {
+        (surface.u_periodic || domain.u0 < uv.x && uv.x < domain.u1)
+            && (surface.v_periodic || domain.v0 < uv.y && uv.y < domain.v1)
+    };
+    let mut pending = vec![(first.rect, None)];
     let mut largest = 0.0_f64;
-    while let Some(cell) = pending.pop() {
-        if images.len() + pending.len() > MAX_CELLS {
+    while let Some((cell, hint)) = pending.pop() {
+        if *left == 0 {
             return None;
         }
+        *left -= 1;
         let from = cell.center();
         let da = net_a.derivs(from);
-        let to = second.invert(&da.p, None, None);
+        // A local minimum within the limit is near enough.
+        let to = hint
+            .and_then(|hint| surface.descend(&da.p, hint))
+            .filter(|(uv, distance)| *distance <= limit && is_inside(*uv))
+            .map_or_else(|| second.invert(&da.p, None, None), |(uv, _)| surface.wrapped(uv));
         let net_b = Net::of(surface, surface.patch(to), None);
         let db = net_b.derivs(to);
         let off = (da.p - db.p).norm();
         let tilt = da.du.cross(&da.dv).normalize().cross(&db.du.cross(&db.dv).normalize()).norm();
+        let sizes = [da.du.norm() * cell.width(), da.dv.norm() * cell.height()];
+        let (is_wide, is_large) = (sizes[0] > sizes[1], sizes[0].max(sizes[1]) > SMALL_CELL * limit);
         // Comparisons are such that values that are not numbers prove nothing.
-        let is_near = off <= limit && tilt <= MAX_TILT;
+        let is_near = off <= limit && (tilt <= MAX_TILT || !is_large);
         if !is_near {
             return None;
         }
-        let is_wide = da.du.norm() * cell.width() > da.dv.norm() * cell.height();
-        let Some(map) = Map::new(from, to, &da, &db).filter(Map::is_aligned) else {
-            pending.extend(halves(&cell, is_wide));
+        let Some((map, mixing)) = Map::aligned(from, to, &da, &db) else {
+            pending.extend(halves(&cell, is_wide).map(|half| (half, Some(to))));
             continue;
         };
+        // Near poles, parameters of parts that are moved are mixed in cells as small as this motion.
+        if mixing > MAX_MIXING && is_large {
+            return None;
+        }
+        let with_hint = |part: Rect| (part, Some(map.apply(part.center())));
         let (image, piece) = (map.image(&cell), surface.patch_rect(net_b.patch));
         let slack = [&db.du, &db.dv].map(|d| MAX_EXCESS * limit / (EXCESS_FACTOR * d.norm()));
         if let Some(parts) = cut_at_border((&cell, &map), (&image, &piece), slack) {
-            pending.extend(parts);
+            pending.extend(parts.map(with_hint));
             continue;
         }
         // The polynomial beyond the patch is not the surface.
@@ -159,24 +188,24 @@ fn distance_of_patch<'a>(
             + beyond(piece.v0 - image.v0, image.v1 - piece.v1, &db.dv);
         let direct = map.distance(&net_a, &net_b, &image).map(|distance| distance + excess);
         let mut found = direct.filter(|distance| *distance <= MAX_DIRECT * limit);
+        let mut unbounded = Unbounded::Far;
         if let (None, Some(direct)) = (found, direct) {
             let cells = [(&net_a, &cell), (&net_b, &image)];
-            let along_normals = chords().off_surface(first, cells, &map, (direct, limit - excess), scratch);
-            if let Some((bound, nearest)) = along_normals {
-                images.extend(nearest.iter().map(|cell| cell.rect));
-                found = Some(bound + excess);
-            } else if direct <= limit && off > 0.5 * MAX_DIRECT * limit {
-                // Smaller cells would not be nearer.
-                found = Some(direct);
+            match chords().off_surface(first, cells, &map, (direct, limit - excess), scratch) {
+                Ok((bound, nearest)) => {
+                    images.extend(nearest.iter().map(|cell| cell.rect));
+                    found = Some(bound + excess);
+                }
+                // Smaller cells would hardly be nearer.
+                Err(_) if direct <= limit && (off > 0.5 * MAX_DIRECT * limit || !is_large) => {
+                    found = Some(direct);
+                }
+                Err(reason) => unbounded = reason,
             }
         }
-        match found {
-            Some(distance) => {
-                largest = largest.max(distance);
-                images.push(image.intersection(&piece));
-            }
-            None => {
-                // Towards the sides at which the map is least exact.
+        let Some(distance) = found else {
+            // Towards the sides at which the map is least exact.
+            let by_error = || {
                 let Rect { u0, u1, v0, v1 } = cell;
                 let at = |u: f64, v: f64| {
                     let uv = P2::new(u, v);
@@ -184,9 +213,14 @@ fn distance_of_patch<'a>(
                 };
                 let of_u = at(u0, from.y).max(at(u1, from.y));
                 let of_v = at(from.x, v0).max(at(from.x, v1));
-                pending.extend(halves(&cell, of_u > of_v || of_u >= of_v && is_wide));
-            }
-        }
+                of_u > of_v || of_u >= of_v && is_wide
+            };
+            let across_u = unbounded.is_bent_along_u().map_or_else(by_error, |of_u| of_u == map.is_straight());
+            pending.extend(halves(&cell, across_u).map(with_hint));
+            continue;
+        };
+        largest = largest.max(distance);
+        images.push(image.intersection(&piece));
     }
     Some(largest)
 }
@@ -218,6 +252,35 @@ fn cut_at_border(
     } else {
         [Rect { v1: cut, ..*cell }, Rect { v0: cut, ..*cell }]
     })
+}
+
+/// Why heights along the normals do not bound the distance of a cell from a surface.
+#[derive(Clone, Copy)]
+enum Unbounded {
+    /// The distances of corresponding points, or those along the normals, are too large, or the surface is not
+    /// smooth.
+    Far,
+    /// The derivatives change too much over the cell, or it is beside a border of the surface: relative changes
+    /// of the derivatives along u and along v of the surface.
+    Bent([f64; 2]),
+}
+
+impl Unbounded {
+    /// Reason for a cell of the surface whose derivatives are bounded by `local`; `scale` are the lengths of
+    /// the first ones.
+    fn bent(local: &Local, scale: [f64; 2]) -> Self {
+        let Local { suu, suv, svv, hu, hv, .. } = local;
+        let change = |of_u: f64, of_v: f64| of_u / scale[0] + of_v / scale[1];
+        Self::Bent([change(*suu, *suv) * hu, change(*suv, *svv) * hv])
+    }
+
+    /// Whether the derivatives change more along u than along v of the surface. `None` if they change little.
+    fn is_bent_along_u(&self) -> Option<bool> {
+        match self {
+            Self::Bent([of_u, of_v]) if of_u.max(*of_v) > MIN_BEND => Some(of_u > of_v),
+            _ => None,
+        }
+    }
 }
 
 /// Chords of a surface from a point y to a point z that is nearly at a depth behind y, or in front of it:
@@ -473,7 +536,7 @@ impl<'a> Chords<'a> {
     /// corresponding points differ by at most `distance` (mm), mostly along the surface: the differences
     /// along the normals, and half of the curvature times the squared distance; and cells that contain a
     /// point within the bound for each point of the cell. `nets`: both Bézier patches and the cells on them,
-    /// of which `map` takes the first one to the second one. `None` if the bound exceeds `limit`, or if the
+    /// of which `map` takes the first one to the second one. An error if the bound exceeds `limit`, or if the
     /// surface is not smooth within `distance` of the second cell.
     fn off_surface(
         &self,
@@ -482,39 +545,44 @@ impl<'a> Chords<'a> {
         map: &Map,
         (distance, limit): (f64, f64),
         scratch: &mut FollowScratch,
-    ) -> Option<(f64, ArrayVec<Cell, MAX_PIECES>)> {
+    ) -> Result<(f64, ArrayVec<Cell, MAX_PIECES>), Unbounded> {
         let domain = self.spline.domain();
         let [grow_u, grow_v] = map.scale.map(|scale| MAX_SHIFT * distance / scale);
         let grown = Rect { u0: b.u0 - grow_u, u1: b.u1 + grow_u, v0: b.v0 - grow_v, v1: b.v1 + grow_v };
         let is_inside = (self.spline.u_periodic || grown.u0 >= domain.u0 && grown.u1 <= domain.u1)
             && (self.spline.v_periodic || grown.v0 >= domain.v0 && grown.v1 <= domain.v1);
         if !is_inside {
-            return None;
+            return Err(Unbounded::bent(&self.local(&self.cell(net_b.patch, *b)), map.scale));
         }
-        let (cells, lines) = self.cells_over(&grown)?;
+        let (cells, lines) = self.cells_over(&grown).ok_or(Unbounded::Far)?;
         let locals: ArrayVec<Local, MAX_PIECES> = cells.iter().map(|cell| self.local(cell)).collect();
-        let main = locals.iter().max_by(|a, b| (a.hu * a.hv).total_cmp(&(b.hu * b.hv)))?;
-        let stretch = Stretch::new(main)?;
+        let main = locals.iter().max_by(|a, b| (a.hu * a.hv).total_cmp(&(b.hu * b.hv)));
+        let (main, stretch) =
+            main.and_then(|main| Some((main, Stretch::new(main)?))).ok_or(Unbounded::Far)?;
         let (scale, least) = (stretch.scale, stretch.least(&locals));
         // The nearest point is then within the grown rectangle.
         let is_reached =
             least * scale[0] * MAX_SHIFT >= map.scale[0] && least * scale[1] * MAX_SHIFT >= map.scale[1];
         // `least` is a number only if all derivatives are.
-        if !(lines.is_smooth && least >= MIN_STRETCH && is_reached) {
-            return None;
+        if !lines.is_smooth {
+            return Err(Unbounded::Far);
+        }
+        if !(least >= MIN_STRETCH && is_reached) {
+            return Err(Unbounded::bent(main, scale));
         }
         let apart = distance / least;
         let bulge = 0.5 * second_derivative(&locals, scale) * apart * apart + lines.gap;
         let n = net_b.derivs(map.to);
-        let n = n.du.cross(&n.dv).try_normalize(0.0)?;
+        let n = n.du.cross(&n.dv).try_normalize(0.0).ok_or(Unbounded::Far)?;
         if bulge >= MAX_BULGE * limit {
-            return None;
+            return Err(Unbounded::Far);
         }
         let (la, lb) = (first.local(a), self.local(&self.cell(net_b.patch, *b)));
         let pair = Pair { net_a, net_b, a: *a, b: *b, la, lb };
         // The angle of the normals would only limit the smaller one of both heights.
-        let [low, high] = pair.difference(map, a, &n, 1.0, scratch).ok()?.height;
-        Some((high.max(-low) + bulge, cells)).filter(|(off, _)| *off <= limit)
+        let [low, high] = pair.difference(map, a, &n, 1.0, scratch).map_err(|_| Unbounded::Far)?.height;
+        let off = high.max(-low) + bulge;
+        if off <= limit { Ok((off, cells)) } else { Err(Unbounded::Far) }
     }
 
     /// Whether chords between the cells, as long as the longest one, are too flat, because the derivatives

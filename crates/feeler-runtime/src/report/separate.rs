@@ -14,8 +14,9 @@ use crate::body::coordinates::without_common_offset;
 use crate::body::{Body, outward_normal};
 use crate::nearest::{NearScratch, nearest};
 use crate::pair::ContactPair;
+use arrayvec::ArrayVec;
 use feeler_convex::{Moved, PenetrationRequest, penetration};
-use feeler_geom::{P2, Pose, V3};
+use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::FaceId;
 use nalgebra::Translation3;
 use std::sync::Arc;
@@ -23,6 +24,12 @@ use std::sync::Arc;
 /// Maximum number of verdicts in one search. A larger value is slower; a smaller one gives longer
 /// translations.
 const MAX_DECISIONS: u32 = 200;
+/// Number of verdicts as which an undecided one counts, because it takes much longer. With a larger value, the
+/// search ends early beside coincident free-form faces; with a smaller one, it takes much longer there.
+const UNDECIDED_COST: u32 = 20;
+/// Number of witnesses that are tested at other translations. With a larger value, these tests take longer;
+/// with a smaller one, more verdicts are computed.
+const MAX_WITNESSES: usize = 8;
 /// Number of directions that are tried at all lengths. The other directions are only tried at a length
 /// shorter than the best translation. A larger value needs more verdicts; a smaller one can miss the
 /// shortest direction.
@@ -66,7 +73,8 @@ impl ContactPair {
         let options = options.for_verdict();
         let pair = ContactPair::new(Arc::clone(a), Arc::clone(b));
         let [pose_a, pose_b] = without_common_offset(pose_a, pose_b)?;
-        let mut test = SeparationTest { pair, pose_a, pose_b, options, left: MAX_DECISIONS };
+        let mut test =
+            SeparationTest { pair, pose_a, pose_b, options, left: MAX_DECISIONS, witnesses: ArrayVec::new() };
         test.separates(&V3::zeros())?;
         match test.pair.verdict().cloned() {
             Some(verdict) if verdict.status == Status::Interfering => search(&mut test, &verdict),
@@ -84,18 +92,44 @@ struct SeparationTest {
     options: QueryOptions,
     /// Number of verdicts that the search may still compute.
     left: u32,
+    /// Points (world) inside both solids at earlier translations, with these translations.
+    witnesses: ArrayVec<(P3, V3), MAX_WITNESSES>,
 }
 
 impl SeparationTest {
     /// Whether the translation `t` (mm, world axes) of B separates it from A; `false` also if no verdicts
     /// remain.
     fn separates(&mut self, t: &V3) -> Result<bool, QueryError> {
-        if self.left == 0 {
+        let pose_b = Translation3::from(*t) * self.pose_b;
+        if self.left == 0 || self.has_known_witness(t, &pose_b)? {
             return Ok(false);
         }
         self.left -= 1;
-        self.pair.query(&self.pose_a, &(Translation3::from(*t) * self.pose_b), &self.options)?;
+        self.pair.query(&self.pose_a, &pose_b, &self.options)?;
+        if self.pair.status() == Some(Status::Undecided) {
+            self.left = self.left.saturating_sub(UNDECIDED_COST - 1);
+        }
+        if let Some(witness) = self.pair.verdict().and_then(|verdict| verdict.witness) {
+            if self.witnesses.is_full() {
+                self.witnesses.remove(0);
+            }
+            self.witnesses.push((witness.point, *t));
+        }
         Ok(matches!(self.pair.status(), Some(Status::Separated | Status::Touching)))
+    }
+
+    /// Whether a point near a known witness is inside both solids after the translation `t` (mm) of B to
+    /// `pose_b`. The point may move with A, with B, or by half of the translation.
+    fn has_known_witness(&mut self, t: &V3, pose_b: &Pose) -> Result<bool, QueryError> {
+        for (p, translation) in self.witnesses.iter().rev() {
+            for share in [0.5, 0.0, 1.0] {
+                let p = p + (t - translation) * share;
+                if self.pair.is_inside_both(&p, [&self.pose_a, pose_b], &self.options)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 }
 

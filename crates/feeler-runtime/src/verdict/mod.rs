@@ -72,6 +72,14 @@ const PAIR_BUDGET: u32 = 200_000;
 /// skipped; a smaller one repeats searches for witnesses.
 const SAME_CROSSING_DISTANCE: f64 = 1e-3;
 
+/// Distance between points of incomplete searches, relative to the size of the larger solid, within which only
+/// one is examined for a witness. At a larger distance, interference may remain undecided; a smaller one
+/// takes longer.
+const SAME_PLACE_DISTANCE: f64 = 0.02;
+/// Maximum number of points of incomplete searches that are examined for a witness. A larger value takes
+/// longer; with a smaller one interference may remain undecided.
+const MAX_TRIED_PLACES: usize = 16;
+
 /// Result of the decision whether the interiors of two solids intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Finding {
@@ -138,6 +146,8 @@ pub(crate) struct Scratch {
     /// Evidence of the current decision that has no witness or is being confirmed: faces of A and B, and
     /// point in the frame of A. Evidence of the same faces near such a point is skipped.
     failed: Vec<(FacePair, P3)>,
+    /// Points (frame of A) of incomplete searches near which the current decision has searched for a witness.
+    tried: Vec<P3>,
 }
 
 /// Scratch buffers of point queries.
@@ -175,6 +185,12 @@ impl Scratch {
         self.overlaps.apart.clearance_of_areas(ctx, pair, [-tol, LEVELS[1] * tol]).is_some()
     }
 
+    /// Whether the point `p` (frame of A) is deeper than `need` (mm) inside both solids; see [`depth::depth`]
+    /// for sheets.
+    pub(crate) fn is_inside_both(&mut self, ctx: &Context<'_>, p: &P3, need: f64) -> bool {
+        depth::depth(ctx, p, need, &mut self.probe).is_some()
+    }
+
     /// Points at which the searches of the last decision exhausted the budget of cells.
     pub(crate) fn undecided(&self) -> &[Place] {
         &self.places
@@ -196,6 +212,7 @@ struct Decision<'a> {
     places: &'a mut Vec<Place>,
     widened: &'a mut Vec<(P3, f64)>,
     failed: &'a mut Vec<(FacePair, P3)>,
+    tried: &'a mut Vec<P3>,
     /// Cached results of earlier queries; `None` if all pairs are searched.
     clearances: Option<&'a mut ClearanceCache>,
     /// Depth (mm) below the surfaces at which crossings are currently searched for (the level).
@@ -278,8 +295,23 @@ impl Decision<'_> {
         if let Search::BudgetExhausted(beyond) = search {
             let (p, faces) = place();
             self.places.push(Place { p, faces, depth: self.level + beyond });
+            return self.confirm_place(p, faces);
         }
         search == Search::Stopped
+    }
+
+    /// Searches for a witness near a point (frame of A) of a boundary at which a search was incomplete: faces
+    /// that follow each other at a depth have few crossings, or none. Points near earlier ones are skipped.
+    /// Returns whether a witness was found.
+    fn confirm_place(&mut self, p: P3, faces: FacePair) -> bool {
+        let apart = SAME_PLACE_DISTANCE * self.ctx.tol.size;
+        if self.tried.len() >= MAX_TRIED_PLACES || self.tried.iter().any(|q| (p - q).norm() <= apart) {
+            return false;
+        }
+        self.tried.push(p);
+        let evidence = Evidence { p, faces, along: None, deviation: 0.0 };
+        self.witness = witness::confirm(self.ctx, self.first, &evidence, (self.ctx.tol.tol, true), self.probe);
+        self.witness.is_some()
     }
 }
 
@@ -287,8 +319,9 @@ impl Decision<'_> {
 /// frame of A; without it, all pairs of face areas are searched, regardless of their boxes and of earlier
 /// queries.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
-    let Scratch { overlaps, clearances, arc_targets, shells, probe, places, widened, failed } = scratch;
+    let Scratch { overlaps, clearances, arc_targets, shells, probe, places, widened, failed, tried } = scratch;
     places.clear();
+    tried.clear();
     failed.clear();
     widened.clear();
     let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
@@ -309,6 +342,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
         places,
         widened,
         failed,
+        tried,
         clearances: moved.map(|_| clearances),
         level,
         budget: BUDGET,

@@ -135,19 +135,58 @@ impl Map {
     /// `db` are the derivatives of the patches there. Parts that mix both parameters only slightly are set to
     /// zero.
     pub(in crate::crossing) fn new(from: P2, to: P2, da: &SurfaceDerivs, db: &SurfaceDerivs) -> Option<Self> {
+        let mut map = Self::with_mixing(from, to, da, db)?;
+        if map.mixing(da) <= MAX_MIXING {
+            map.align(da);
+        }
+        (map.linear.determinant() != 0.0).then_some(map)
+    }
+
+    /// Map as [`Map::new`] without the smaller of its parts: the one that takes u to u and v to v, or the one
+    /// that takes u to v and v to u. The second value is the [`Map::mixing`] of the complete map.
+    pub(in crate::crossing) fn aligned(
+        from: P2,
+        to: P2,
+        da: &SurfaceDerivs,
+        db: &SurfaceDerivs,
+    ) -> Option<(Self, f64)> {
+        let mut map = Self::with_mixing(from, to, da, db)?;
+        let mixing = map.mixing(da);
+        map.align(da);
+        (map.linear.determinant() != 0.0).then_some((map, mixing))
+    }
+
+    /// [`Map::new`] with all parts.
+    fn with_mixing(from: P2, to: P2, da: &SurfaceDerivs, db: &SurfaceDerivs) -> Option<Self> {
         let metric =
             Matrix2::new(db.du.norm_squared(), db.du.dot(&db.dv), db.du.dot(&db.dv), db.dv.norm_squared());
         let mixed = Matrix2::new(db.du.dot(&da.du), db.du.dot(&da.dv), db.dv.dot(&da.du), db.dv.dot(&da.dv));
-        let mut linear = metric.try_inverse()? * mixed;
-        let (la, scale) = ([da.du.norm(), da.dv.norm()], [db.du.norm(), db.dv.norm()]);
-        let share = |i: usize, j: usize| (linear[(i, j)] * scale[i] / la[j]).abs();
-        let (straight, crossed) = (share(0, 0).max(share(1, 1)), share(0, 1).max(share(1, 0)));
-        if crossed <= MAX_MIXING * straight {
-            (linear.m12, linear.m21) = (0.0, 0.0);
-        } else if straight <= MAX_MIXING * crossed {
-            (linear.m11, linear.m22) = (0.0, 0.0);
+        let linear = metric.try_inverse()? * mixed;
+        Some(Self { from, to, linear, scale: [db.du.norm(), db.dv.norm()] })
+    }
+
+    /// Lengths of the largest entries of the linear part on and off its diagonal, relative to those of the
+    /// derivatives `da` of the first patch.
+    fn shares(&self, da: &SurfaceDerivs) -> [f64; 2] {
+        let la = [da.du.norm(), da.dv.norm()];
+        let share = |i: usize, j: usize| (self.linear[(i, j)] * self.scale[i] / la[j]).abs();
+        [share(0, 0).max(share(1, 1)), share(0, 1).max(share(1, 0))]
+    }
+
+    /// Ratio of the smaller to the larger one of the shares: 0 if the parameters are not mixed.
+    fn mixing(&self, da: &SurfaceDerivs) -> f64 {
+        let [straight, crossed] = self.shares(da);
+        straight.min(crossed) / straight.max(crossed)
+    }
+
+    /// Sets the smaller part to zero.
+    fn align(&mut self, da: &SurfaceDerivs) {
+        let [straight, crossed] = self.shares(da);
+        if straight >= crossed {
+            (self.linear.m12, self.linear.m21) = (0.0, 0.0);
+        } else {
+            (self.linear.m11, self.linear.m22) = (0.0, 0.0);
         }
-        (linear.determinant() != 0.0).then_some(Self { from, to, linear, scale })
     }
 
     /// Degrees in u and v of the first patch of a polynomial of the given degrees in u and v of the

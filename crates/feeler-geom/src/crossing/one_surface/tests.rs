@@ -5,7 +5,7 @@ use crate::bezier::BezierSpline;
 use crate::crossing::follow::tests::{Graph, TOL, bezier, patch, rect};
 use crate::testing::rng;
 use crate::{Pose, SurfaceDerivs, math};
-use rand::Rng as _;
+use rand::Rng;
 
 /// Depths between which crossings count.
 const DEPTH: [f64; 2] = [1.9 * TOL, 3.0 * TOL];
@@ -104,31 +104,72 @@ fn distances_of_surfaces_with_bumps() {
     assert!(near > 30 && far > 10, "{near} {far}");
 }
 
+/// Random surface of revolution about z with two poles, or with one if `is_open`, with a waist or a belly.
+fn with_poles(r: &mut impl Rng, is_open: bool, turn: f64) -> Surface {
+    let (a, b, bulge) = (r.random_range(1.0..20.0), r.random_range(1.0..20.0), r.random_range(-0.3..0.3));
+    // The tangents of the meridian at the poles are radial.
+    let at = |t: f64| {
+        let (s, c) = math::sin_cos(t);
+        let radius = 1.0 + bulge * math::cos(2.0 * t) - bulge;
+        P3::new(a * radius * s, 0.0, b * c)
+    };
+    let h = 1e-6;
+    let samples: Vec<_> = (0..=if is_open { 9 } else { 12 })
+        .map(|i| {
+            let t = std::f64::consts::PI * f64::from(i) / 12.0;
+            (t, at(t), (at(t + h) - at(t - h)) / (2.0 * h))
+        })
+        .collect();
+    let profile = BezierSpline::hermite(&samples);
+    Surface::Bezier(BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, turn))
+}
+
 /// Ellipsoids and other surfaces of revolution with one or two poles do not come near themselves.
 #[test]
 fn surfaces_with_poles_are_clear_of_themselves() {
     let mut r = rng(33);
     for k in 0..6 {
-        let (a, b, bulge) = (r.random_range(1.0..20.0), r.random_range(1.0..20.0), r.random_range(-0.3..0.3));
-        // A meridian from pole to pole, with a waist or a belly; tangents at the poles are radial.
-        let at = |t: f64| {
-            let (s, c) = math::sin_cos(t);
-            let radius = 1.0 + bulge * math::cos(2.0 * t) - bulge;
-            P3::new(a * radius * s, 0.0, b * c)
-        };
-        let h = 1e-6;
-        let n = if k % 2 == 0 { 24 } else { 18 };
-        let samples: Vec<_> = (0..=n)
-            .map(|i| {
-                let t = std::f64::consts::PI * f64::from(i) / 24.0;
-                (t, at(t), (at(t + h) - at(t - h)) / (2.0 * h))
-            })
-            .collect();
-        let turn = if k < 4 { std::f64::consts::TAU } else { 4.0 };
-        let profile = BezierSpline::hermite(&samples);
-        let surface =
-            Surface::Bezier(BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, turn));
-        assert!(is_clear_of_itself(&patches(&surface, 1), None, DEPTH), "{k}: {a} {b} {bulge}");
+        let surface = with_poles(&mut r, k % 2 == 1, if k < 4 { std::f64::consts::TAU } else { 4.0 });
+        assert!(is_clear_of_itself(&patches(&surface, 1), None, DEPTH), "{k}");
+    }
+}
+
+/// Surfaces with poles that are moved, also along and about their axis: the parameters of both are turned
+/// against each other beside the poles. No sampled point is farther than the bound, and motions clearly below
+/// the limit have one.
+#[test]
+fn distances_of_moved_surfaces_with_poles() {
+    let mut r = rng(37);
+    for k in 0..20 {
+        let surface = with_poles(&mut r, false, std::f64::consts::TAU);
+        let size = TOL * math::powf(10.0, r.random_range(-2.0..1.0));
+        let mut shift = V3::from_fn(|_, _| r.random_range(-1.0..1.0));
+        if k % 3 == 0 {
+            shift.x = 0.0;
+            shift.y = 0.0;
+        }
+        let shift = shift.normalize() * size;
+        let turn = if k % 2 == 0 { V3::z() * r.random_range(-3.0..3.0) } else { V3::zeros() };
+        let pose = Pose::new(shift, turn);
+        let Surface::Bezier(spline) = &surface else { unreachable!("a spline") };
+        let (nu, nv) = spline.n_patches();
+        let parts = (0..nu * nv).map(|i| spline.patch_rect((i / nv, i % nv)));
+        let parts: Vec<_> =
+            parts.map(|part| Patch { pose: Some(&pose), ..patch(&surface, part) }).collect();
+        let mut images = Vec::new();
+        let limit = distance_on_one_surface(DEPTH);
+        let bound = distance_from_surface(&parts, &surface, limit, &mut images);
+        let domain = spline.domain();
+        let samples = (0..100).map(|_| {
+            let uv = P2::new(r.random_range(domain.u0..domain.u1), r.random_range(domain.v0..domain.v1));
+            let p = pose * surface.point(uv);
+            (surface.point(surface.invert(&p, None, None)) - p).norm()
+        });
+        let largest = samples.fold(0.0, f64::max);
+        match bound {
+            Some(bound) => assert!(largest <= bound + 1e-12 && bound <= limit, "{k}: {size:e} {bound:e}"),
+            None => assert!(size > 0.7 * limit, "{k}: {shift:?} {largest:e}"),
+        }
     }
 }
 
