@@ -34,7 +34,7 @@ def replaced(text, old, new):
     return text.replace(old, new)
 
 
-def scene(grains, shape, time, seed):
+def scene(grains, shape, time, kinetic, seed):
     """Text of the scene with this number of grains of a shape."""
     text = (DATA / "packing.toml").read_text()
     size = (grains / 100) ** (1 / 3)
@@ -50,6 +50,8 @@ def scene(grains, shape, time, seed):
     text = f"seed = {seed}\n" + replaced(text, "\nstep = 5e-6 ", "\n#")
     if time is not None:
         text = replaced(text, "end = 0.1 ", f"end = {time} ")
+    if kinetic is not None:
+        text = replaced(text, "kinetic = 5e-3 ", f"kinetic = {kinetic} ")
     if shape == "spheres":
         head, rest = text.split("[grains.shape.solid]")
         return head + SHAPES[shape] + "\n\n[packing]" + rest.split("[packing]")[1]
@@ -82,6 +84,7 @@ def main():
     parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES))
     parser.add_argument("--out", type=Path, default=Path("packing"), help="folder for scenes and results")
     parser.add_argument("--time", type=float, help="end (s) of the runs, a multiple of 0.002")
+    parser.add_argument("--kinetic", type=float, help="kinetic energy of a settled packing, as a part of its maximum")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", default="1")
     args = parser.parse_args()
@@ -93,7 +96,7 @@ def main():
         for shape in args.shapes:
             name = f"{grains}-{shape}"
             file = args.out / f"{name}.toml"
-            file.write_text(scene(grains, shape, args.time, args.seed))
+            file.write_text(scene(grains, shape, args.time, args.kinetic, args.seed))
             command = [args.feeler, "pour", file, "-o", args.out / name, "--json", "-q", "--threads", args.threads]
             done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
             print(row(grains, shape, json.loads(done.stdout)), flush=True)
