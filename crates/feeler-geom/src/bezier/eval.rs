@@ -5,10 +5,12 @@
 //! binomials, because their recurrence is quadratic in the degree), the last steps of de Casteljau's
 //! algorithm, and the quotient rule.
 
+use arrayvec::ArrayVec;
 use nalgebra::Vector3;
 
 use super::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use crate::binomial::pascal;
+use crate::chebyshev::MAX_NODES;
 use crate::{CurveDerivs, P2, P3, SurfaceDerivs, V3, math};
 
 /// Number of coefficients of a polynomial of the largest degree, [`MAX_DEGREE`]; it is the size of the
@@ -159,6 +161,52 @@ fn patch_h_sized<const U: usize, const V: usize>(
     [h, hu, hv, huu, huv, hvv]
 }
 
+/// Homogeneous points and first derivatives `[h, h_u, h_v]` of one patch at all pairs of the local parameters
+/// `us` and `vs`, with the same bits as [`patch_h`]. `put` receives the numbers of both parameters and the
+/// values.
+fn patch_grid_h(
+    control: &[H4],
+    [nu, nv]: [usize; 2],
+    [us, vs]: [&[f64]; 2],
+    put: &mut impl FnMut(usize, usize, [H4; 3]),
+) {
+    if nu < 4 && nv < 6 {
+        patch_grid_sized::<4, 4>(control, [nu, nv], [us, vs], put);
+    } else if nu < 4 && nv < 18 {
+        patch_grid_sized::<4, 16>(control, [nu, nv], [us, vs], put);
+    } else if nu < 8 && nv < 10 {
+        patch_grid_sized::<8, 8>(control, [nu, nv], [us, vs], put);
+    } else if nu < 16 && nv < 18 {
+        patch_grid_sized::<16, 16>(control, [nu, nv], [us, vs], put);
+    } else {
+        patch_grid_sized::<MAX_COEFFICIENTS, MAX_COEFFICIENTS>(control, [nu, nv], [us, vs], put);
+    }
+}
+
+fn patch_grid_sized<const U: usize, const V: usize>(
+    control: &[H4],
+    [nu, nv]: [usize; 2],
+    [us, vs]: [&[f64]; 2],
+    put: &mut impl FnMut(usize, usize, [H4; 3]),
+) {
+    #[cfg(feature = "evaluations")]
+    EVALUATIONS.set(EVALUATIONS.get() + (us.len() * vs.len()) as u64);
+    let mut rows = [[H4::zeros(); 2]; U];
+    for (j, t) in vs.iter().enumerate() {
+        let along_v = Basis::<V>::new(nv, *t);
+        for (row, c) in rows.iter_mut().zip(control.chunks_exact(nv + 1)) {
+            let [h, hv, _] = along_v.contract(c.iter());
+            *row = [h, hv];
+        }
+        for (i, s) in us.iter().enumerate() {
+            let along_u = Basis::<U>::new(nu, *s);
+            let [h, hu, _] = along_u.contract(rows[..=nu].iter().map(|r| &r[0]));
+            let [hv, _, _] = along_u.contract(rows[..=nu].iter().map(|r| &r[1]));
+            put(i, j, [h, hu, hv]);
+        }
+    }
+}
+
 fn split(h: &H4) -> (V3, f64) {
     (Vector3::new(h.x, h.y, h.z), h.w)
 }
@@ -271,6 +319,30 @@ impl BezierSurface {
         h[4] *= iu * iv;
         h[5] *= iv * iv;
         h
+    }
+
+    /// Homogeneous points and first derivatives `[h, h_u, h_v]` of patch `(i, j)` at all pairs of the
+    /// parameters `us` and `vs` of the grid, with the same bits as [`BezierSurface::patch_homogeneous`]. They
+    /// replace those in `out`; the number of the parameter in `vs` varies fastest.
+    pub(crate) fn patch_grid(
+        &self,
+        (i, j): (usize, usize),
+        [us, vs]: [&[f64]; 2],
+        out: &mut Vec<[H4; 3]>,
+    ) {
+        let (u0, v0) = (self.u_breaks[i], self.v_breaks[j]);
+        let iu = 1.0 / (self.u_breaks[i + 1] - u0);
+        let iv = 1.0 / (self.v_breaks[j + 1] - v0);
+        let local = |x: &[f64], start: f64, inverse: f64| {
+            x.iter().map(|x| (x - start) * inverse).collect::<ArrayVec<f64, MAX_NODES>>()
+        };
+        let (local_u, local_v) = (local(us, u0, iu), local(vs, v0, iv));
+        let degrees = [self.u_degree as usize, self.v_degree as usize];
+        out.clear();
+        out.resize(us.len() * vs.len(), [H4::zeros(); 3]);
+        patch_grid_h(self.patch_control((i, j)), degrees, [&local_u, &local_v], &mut |i, j, [h, hu, hv]| {
+            out[i * vs.len() + j] = [h, hu * iu, hv * iv];
+        });
     }
 }
 

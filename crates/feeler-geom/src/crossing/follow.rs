@@ -20,10 +20,10 @@
 mod map;
 
 use super::{Local, Patch, halves};
-use crate::chebyshev::{MAX_NODES, chebyshev, spread};
+use crate::chebyshev::{MAX_NODES, spread};
 use crate::{P2, Rect, SurfaceDerivs, V2, V3};
 use arrayvec::ArrayVec;
-use map::{difference_degrees, smallest_stretch};
+use map::{NodeScratch, at_nodes, difference_degrees, nodes_about, smallest_stretch};
 use nalgebra::Matrix2;
 
 pub(super) use map::{Map, Net};
@@ -50,6 +50,7 @@ pub struct FollowScratch {
     /// Values at the nodes: components of W D, then W D · N, W N · n, and W.
     values: [Vec<f64>; 6],
     coefficients: Vec<f64>,
+    nodes: NodeScratch,
     /// Number of nodes that were evaluated for the current pair of patches.
     evaluated: usize,
 }
@@ -426,27 +427,25 @@ impl Pair<'_> {
     ) -> Result<Difference, Outcome> {
         let (nu, nv) = self.nodes(map, rect).ok_or(Outcome::Failed)?;
         let origin = self.net_a.derivs(map.from).p;
-        let FollowScratch { values, coefficients, evaluated } = scratch;
+        let FollowScratch { values, coefficients, nodes, evaluated } = scratch;
         *evaluated += nu * nv;
         values.iter_mut().for_each(Vec::clear);
         let mut sampled = [f64::INFINITY, f64::NEG_INFINITY];
-        let (middle, hu, hv) = (rect.center(), 0.5 * rect.width(), 0.5 * rect.height());
-        for x in &chebyshev(nu).nodes {
-            for y in &chebyshev(nv).nodes {
-                let uv = P2::new(middle.x + hu * x, middle.y + hv * y);
-                let (f, g) = (self.net_a.weighted(uv, &origin), self.net_b.weighted(map.apply(uv), &origin));
-                let difference = f.p * g.w - g.p * f.w;
-                let normal = g.pu.cross(&g.pv) * g.w - g.p.cross(&g.pv) * g.wu - g.pu.cross(&g.p) * g.wv;
-                let weight = f.w * g.w;
-                let height = difference.dot(&normal);
-                let exact = height / (weight * normal.norm());
-                sampled = [sampled[0].min(exact), sampled[1].max(exact)];
-                let row = [difference.x, difference.y, difference.z, height, weight * normal.dot(n), weight];
-                for (list, value) in values.iter_mut().zip(row) {
-                    list.push(value);
-                }
+        let middle = rect.center();
+        let us = nodes_about(middle.x, 0.5 * rect.width(), nu);
+        let vs = nodes_about(middle.y, 0.5 * rect.height(), nv);
+        at_nodes([self.net_a, self.net_b], map, [&us, &vs], &origin, nodes, &mut |f, g| {
+            let difference = f.p * g.w - g.p * f.w;
+            let normal = g.pu.cross(&g.pv) * g.w - g.p.cross(&g.pv) * g.wu - g.pu.cross(&g.p) * g.wv;
+            let weight = f.w * g.w;
+            let height = difference.dot(&normal);
+            let exact = height / (weight * normal.norm());
+            sampled = [sampled[0].min(exact), sampled[1].max(exact)];
+            let row = [difference.x, difference.y, difference.z, height, weight * normal.dot(n), weight];
+            for (list, value) in values.iter_mut().zip(row) {
+                list.push(value);
             }
-        }
+        });
         let mut bounds = |k: usize| spread(&values[k], (nu, nv), coefficients);
         let (weight, weight_spread) = bounds(5);
         let (size, size_spread) = bounds(4);

@@ -13,6 +13,7 @@ use feeler_geom::crossing::parameter_map;
 use feeler_geom::trim::{Side, TrimCells, TrimDomain, TrimPiece, gauss_legendre};
 use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
 use nalgebra::Matrix2;
+use std::cell::Cell;
 
 /// Largest distance, in tolerances, of two surfaces that count as one. A larger value measures areas of
 /// faces that are apart; with a smaller one, contacts have no area.
@@ -33,6 +34,10 @@ const MAX_BISECTIONS: u32 = 40;
 /// Maximum number of lines of constant v that are evaluated for one region. A larger value is slower, a
 /// smaller one less exact.
 const MAX_LINES: u32 = 40_000;
+/// Maximum number of points of sampled lines that are projected to the other face for one region. A larger
+/// value is slower where the gap varies about its limit, as between fitted splines; a smaller one is less
+/// exact.
+const MAX_PROJECTIONS: u32 = 200_000;
 
 /// Returns the area (mm²) of the part of face `faces[0]` of A at the distance `distance` (mm) from face
 /// `faces[1]` of B, and an estimate of the error of the area (mm²). `at` is a point of the region on A, in
@@ -41,15 +46,18 @@ pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance:
     let (a, b) = (ctx.a.face(faces[0]), ctx.b.face(faces[1]));
     let placed = b.surface.transformed(&ctx.pose_ab);
     let placed = if distance > MAX_SURFACE_DISTANCE * ctx.tol.tol { offset_to(&placed, at) } else { placed };
-    let region = match coincidence(ctx, [&a.surface, &placed], (at, &a.trim.rect), distance) {
+    let (mapped, samples) = match coincidence(ctx, [&a.surface, &placed], (at, &a.trim.rect), distance) {
         Coincidence::Mapped(map) => {
             let mapped = map.domain(&b.trim, &a.surface, P2::new(a.trim.rect.u0, a.trim.rect.v0));
-            Region { ctx, faces, distance, mapped: Some(mapped), samples: 0 }
+            (Some(mapped), 0)
         }
-        Coincidence::Same => Region { ctx, faces, distance, mapped: None, samples: LINE_SAMPLES[0] },
-        Coincidence::Unknown => Region { ctx, faces, distance, mapped: None, samples: LINE_SAMPLES[1] },
+        Coincidence::Same => (None, LINE_SAMPLES[0]),
+        Coincidence::Unknown => (None, LINE_SAMPLES[1]),
         Coincidence::Apart => return None,
     };
+    let near = Cell::new(None);
+    let region =
+        Region { ctx, faces, distance, mapped, samples, near, projections: Cell::new(MAX_PROJECTIONS) };
     let is_spline = matches!(a.surface, Surface::Bezier(_)) || matches!(b.surface, Surface::Bezier(_));
     let accuracy = AREA_ACCURACY[2 * usize::from(region.mapped.is_none()) + usize::from(is_spline)];
     let (area, error) = region.area(accuracy);
@@ -215,6 +223,10 @@ struct Region<'a> {
     /// Number of samples of each line of constant v; 0 if the intervals on the lines follow from the
     /// mapped domain.
     samples: usize,
+    /// Parameters on B's face of the last point that was projected to it.
+    near: Cell<Option<P2>>,
+    /// Number of points that may still be projected to B's face.
+    projections: Cell<u32>,
 }
 
 impl Region<'_> {
@@ -338,11 +350,23 @@ impl Region<'_> {
 
     fn is_on_b(&self, uv: P2) -> bool {
         let (ctx, [fa, fb]) = (self.ctx, self.faces);
+        self.projections.update(|left| left.saturating_sub(1));
         let p = ctx.pose_ba * ctx.a.face(fa).surface.point(uv);
-        let other = foot_on_face(ctx.b, fb, &p);
         let face = ctx.b.face(fb);
-        ((face.surface.point(other) - p).norm() - self.distance).abs() <= MAX_SURFACE_DISTANCE * ctx.tol.tol
-            && face.trim.classify(other) == Side::Inside
+        let is_on = |other: P2| {
+            ((face.surface.point(other) - p).norm() - self.distance).abs()
+                <= MAX_SURFACE_DISTANCE * ctx.tol.tol
+                && face.trim.classify(other) == Side::Inside
+        };
+        // The nearest point most often follows that of the point before.
+        let following = || {
+            let Surface::Bezier(spline) = &face.surface else { return None };
+            Some(spline.wrapped(spline.descend(&p, self.near.get()?)?.0))
+        };
+        let following = following().filter(|other| is_on(*other));
+        let other = following.unwrap_or_else(|| foot_on_face(ctx.b, fb, &p));
+        self.near.set(Some(other));
+        following.is_some() || is_on(other)
     }
 }
 
@@ -410,7 +434,8 @@ impl Integral<'_> {
         let error = (fine - coarse).abs();
         let share = (t1 - t0) * (v1 - v0) / self.width;
         let enough = self.accuracy * (self.scale * share).max(fine.abs()).max(1e-4 * self.scale);
-        if error <= enough || bisections == 0 || self.left == 0 {
+        let is_exhausted = self.left == 0 || self.region.projections.get() == 0;
+        if error <= enough || bisections == 0 || is_exhausted {
             return (fine, error);
         }
         let middle = 0.5 * (t0 + t1);

@@ -4,6 +4,7 @@ use crate::bezier::{BezierSurface, H4, Part};
 use crate::chebyshev::{MAX_NODES, chebyshev, spread};
 use crate::crossing::Patch;
 use crate::{P2, P3, Pose, Rect, Surface, SurfaceDerivs, V2, V3};
+use arrayvec::ArrayVec;
 use nalgebra::Matrix2;
 
 /// Largest part of the map φ that mixes both parameters and is neglected. With a larger value more cells
@@ -19,6 +20,56 @@ pub(in crate::crossing) struct Net<'a> {
     pose: Option<&'a Pose>,
     /// Whether all weights are equal.
     pub polynomial: bool,
+}
+
+/// Chebyshev nodes of an interval.
+pub(super) fn nodes_about(middle: f64, half: f64, n: usize) -> ArrayVec<f64, MAX_NODES> {
+    chebyshev(n).nodes.iter().map(|x| middle + half * x).collect()
+}
+
+/// Buffers of the homogeneous points of both patches at nodes.
+#[derive(Clone, Debug, Default)]
+pub(in crate::crossing) struct NodeScratch {
+    of_a: Vec<[H4; 3]>,
+    of_b: Vec<[H4; 3]>,
+}
+
+/// Calls `visit` at all pairs of the nodes `us` and `vs` of the first patch, the second one varying fastest,
+/// with the points of both patches relative to `origin`; that of the second patch is the image under `map`.
+pub(super) fn at_nodes(
+    [net_a, net_b]: [&Net<'_>; 2],
+    map: &Map,
+    [us, vs]: [&[f64]; 2],
+    origin: &P3,
+    scratch: &mut NodeScratch,
+    visit: &mut impl FnMut(&Weighted, &Weighted),
+) {
+    let shifted = |x: &[f64], by: f64| x.iter().map(|x| x + by).collect::<ArrayVec<f64, MAX_NODES>>();
+    let NodeScratch { of_a, of_b } = scratch;
+    net_a.surface.patch_grid(net_a.patch, [&shifted(us, net_a.shift.x), &shifted(vs, net_a.shift.y)], of_a);
+    // Images of lines of nodes are lines of constant parameters only if the map mixes none.
+    let of_u = |k: usize| us.iter().map(move |u| map.apply(P2::new(*u, map.from.y))[k] + net_b.shift[k]);
+    let of_v = |k: usize| vs.iter().map(move |v| map.apply(P2::new(map.from.x, *v))[k] + net_b.shift[k]);
+    let nodes = |x: &mut dyn Iterator<Item = f64>| x.collect::<ArrayVec<f64, MAX_NODES>>();
+    let [is_straight, is_crossed] = [map.is_straight(), map.is_crossed()];
+    if is_straight {
+        net_b.surface.patch_grid(net_b.patch, [&nodes(&mut of_u(0)), &nodes(&mut of_v(1))], of_b);
+    } else if is_crossed {
+        net_b.surface.patch_grid(net_b.patch, [&nodes(&mut of_v(0)), &nodes(&mut of_u(1))], of_b);
+    }
+    for (i, u) in us.iter().enumerate() {
+        for (j, v) in vs.iter().enumerate() {
+            let f = net_a.placed(of_a[i * vs.len() + j], origin);
+            let g = if is_straight {
+                net_b.placed(of_b[i * vs.len() + j], origin)
+            } else if is_crossed {
+                net_b.placed(of_b[j * us.len() + i], origin)
+            } else {
+                net_b.weighted(map.apply(P2::new(*u, *v)), origin)
+            };
+            visit(&f, &g);
+        }
+    }
 }
 
 /// Homogeneous point relative to an origin, and its first derivatives: vectors multiplied by the weight,
@@ -87,8 +138,13 @@ impl<'a> Net<'a> {
         }
     }
 
-    pub(super) fn weighted(&self, uv: P2, origin: &P3) -> Weighted {
+    fn weighted(&self, uv: P2, origin: &P3) -> Weighted {
         let [h, hu, hv, ..] = self.surface.patch_homogeneous(self.patch, uv + self.shift);
+        self.placed([h, hu, hv], origin)
+    }
+
+    /// Homogeneous point and first derivatives relative to `origin`, in the frame of the pose.
+    fn placed(&self, [h, hu, hv]: [H4; 3], origin: &P3) -> Weighted {
         let placed = |h: &H4| match self.pose {
             Some(pose) => pose.rotation * h.xyz() + (pose.translation.vector - origin.coords) * h.w,
             None => h.xyz() - origin.coords * h.w,
@@ -325,17 +381,14 @@ impl Map {
             (0.5 * image.height() * back.m12, 0.5 * image.width() * back.m21)
         };
         let mut values: [Vec<f64>; 4] = std::array::from_fn(|_| Vec::with_capacity(nu * nv));
-        for x in &chebyshev(nu).nodes {
-            for y in &chebyshev(nv).nodes {
-                let uv = P2::new(middle.x + hu * x, middle.y + hv * y);
-                let (f, g) = (net_a.weighted(uv, &origin), net_b.weighted(self.apply(uv), &origin));
-                let difference = f.p * g.w - g.p * f.w;
-                let row = [difference.x, difference.y, difference.z, f.w * g.w];
-                for (list, value) in values.iter_mut().zip(row) {
-                    list.push(value);
-                }
+        let (us, vs) = (nodes_about(middle.x, hu, nu), nodes_about(middle.y, hv, nv));
+        at_nodes([net_a, net_b], self, [&us, &vs], &origin, &mut NodeScratch::default(), &mut |f, g| {
+            let difference = f.p * g.w - g.p * f.w;
+            let row = [difference.x, difference.y, difference.z, f.w * g.w];
+            for (list, value) in values.iter_mut().zip(row) {
+                list.push(value);
             }
-        }
+        });
         let mut buffer = Vec::new();
         let mut bounds = values.iter().map(|list| spread(list, (nu, nv), &mut buffer));
         let mut next = || bounds.next().unwrap_or((f64::INFINITY, 0.0));
