@@ -239,6 +239,16 @@ impl ContactPair {
         Ok(StepResults { bodies, contacts, kept, samples })
     }
 
+    /// Pair of the same bodies without results, which reuses the data of this pair's verdicts.
+    pub(crate) fn with_data_of_verdicts(&self) -> Self {
+        let mut pair = Self::new(Arc::clone(&self.a), Arc::clone(&self.b));
+        let QueryState { decision, motion_tracker, tolerance_option, .. } = &self.state;
+        pair.state.decision = decision.clone();
+        pair.state.motion_tracker = motion_tracker.clone();
+        pair.state.tolerance_option = *tolerance_option;
+        pair
+    }
+
     /// Whether a point (mm, world) is inside both solids at the given poses of A and B, deeper than the
     /// tolerance and all deviations of their trims. Of a sheet, its point nearest to `p` is tested in the other
     /// solid. Keeps the results of the last query.

@@ -38,7 +38,7 @@ const MAX_TANGENT_SINE: f64 = 1e-4;
 const STACK_CAPACITY: usize = 64;
 
 /// Memory that tests with rays reuse.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RayScratch {
     stack: Vec<NodeId>,
     faces: Vec<FaceId>,

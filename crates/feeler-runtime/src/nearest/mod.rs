@@ -41,7 +41,7 @@ pub(crate) struct Nearest {
 }
 
 /// Memory that searches for nearest points reuse.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct NearScratch {
     stack: Vec<(f64, NodeId)>,
 }

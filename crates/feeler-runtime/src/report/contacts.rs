@@ -11,7 +11,6 @@ use crate::pair::ContactPair;
 use crate::query::Context;
 use feeler_geom::{P3, Pose, Surface};
 use feeler_hierarchy::FaceId;
-use std::sync::Arc;
 
 impl ContactPair {
     /// Computes the contact regions of two touching solids, sorted by features. There is one region for
@@ -43,7 +42,7 @@ impl ContactPair {
             detect_interference: true,
             ..*options
         };
-        let mut pair = ContactPair::new(Arc::clone(self.body_a()), Arc::clone(self.body_b()));
+        let mut pair = self.with_data_of_verdicts();
         let mut minima = pair.query(pose_a, pose_b, &options)?.to_vec();
         if pair.status() != Some(Status::Touching) {
             return Ok(Vec::new());

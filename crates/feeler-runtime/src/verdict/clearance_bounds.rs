@@ -102,7 +102,7 @@ struct Entry {
 
 /// Results of searches by kind of search and pair of faces, in a hash table without probing: a new entry
 /// may replace another one, whose result is then unknown again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ClearanceCache {
     entries: Vec<Option<Entry>>,
     /// Number of queries since the cache was cleared.

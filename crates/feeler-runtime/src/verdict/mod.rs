@@ -134,7 +134,7 @@ struct Evidence {
 }
 
 /// Scratch buffers and results reused between queries.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     overlaps: Overlaps,
     clearances: ClearanceCache,
@@ -151,7 +151,7 @@ pub(crate) struct Scratch {
 }
 
 /// Scratch buffers of point queries.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Probe {
     rays: RayScratch,
     near: NearScratch,

@@ -28,7 +28,7 @@ use feeler_geom::{Obb, P2, P3, Pose, Surface};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 
 /// Result and scratch buffers of the search for pairs of areas that may intersect.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Overlaps {
     pub pairs: Vec<AreaPair>,
     pub keys: Vec<u128>,
@@ -113,7 +113,7 @@ struct OverlapWalk<'a> {
 
 /// Motion bounds of separated pairs of faces, and of pairs of free-form areas that follow each other without
 /// crossing, kept from query to query.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SeparationCache {
     entries: PairTable<CachedSeparation>,
     /// Pairs of areas; their displacement is that of the whole solid.

@@ -9,7 +9,7 @@ use feeler_geom::P3;
 /// For each solid (A, B) and each of its shells, a ball outside the other solid, in the frame of the other
 /// solid: center and radius (mm). While the tested point of the shell is in its ball, it is outside the
 /// other solid. `None` if no ball is known.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Outside([Vec<Option<(P3, f64)>>; 2]);
 
 impl Outside {
