@@ -73,8 +73,8 @@ const MIN_CUT: f64 = 1e-9;
 /// Width of a part of a rectangle, relative to the domain, that is due to the rounding of parameters. With a
 /// larger value narrow patches are ignored; with a smaller one rectangles overlap patches by rounding.
 const SLIVER: f64 = 1e-14;
-/// Minimum ratio of the distance of two points to that of their parameters (as lengths). With a larger value
-/// cells are smaller; with a smaller one their chords are bounded loosely.
+/// Minimum ratio of the distance of two points to that of their parameters (as lengths), relative to that in
+/// the middle. With a larger value cells are smaller; with a smaller one their chords are bounded loosely.
 const MIN_STRETCH: f64 = 0.1;
 /// Maximum number of Bézier patches that the rectangle around two cells may overlap. A larger value needs
 /// more stack; with a smaller one cells at corners of narrow patches are divided more often.
@@ -502,6 +502,11 @@ impl<'a> Chords<'a> {
         if area(&cell.rect) > MAX_REFINEMENT * area(&cell.valid_for) {
             return local;
         }
+        let is_line = cell.rect.width() <= 0.0 || cell.rect.height() <= 0.0;
+        if is_line {
+            // The derivatives of a part without width are not defined.
+            return local;
+        }
         let Local { hu, hv, third: [t0, t1, t2, t3], .. } = local;
         let of_u = t0 * hu * hu + 2.0 * t1 * hu * hv + t2 * hv * hv;
         let of_v = t1 * hu * hu + 2.0 * t2 * hu * hv + t3 * hv * hv;
@@ -567,7 +572,7 @@ impl<'a> Chords<'a> {
         if !lines.is_smooth {
             return Err(Unbounded::Far);
         }
-        if !(least >= MIN_STRETCH && is_reached) {
+        if !(least >= MIN_STRETCH * stretch.least && is_reached) {
             return Err(Unbounded::bent(main, scale));
         }
         let apart = distance / least;
@@ -642,8 +647,9 @@ impl<'a> Chords<'a> {
         };
         // Lengths (mm) along both parameters in the middle of the largest piece replace the parameters.
         let (mu, mv) = (main.du.norm(), main.dv.norm());
-        let stretch = Stretch::new(main).map_or(0.0, |stretch| stretch.least(locals));
-        let is_regular = stretch >= MIN_STRETCH;
+        let Some(middle) = Stretch::new(main) else { return false };
+        let stretch = middle.least(locals);
+        let is_regular = stretch >= MIN_STRETCH * middle.least;
         if !is_regular {
             return false;
         }
