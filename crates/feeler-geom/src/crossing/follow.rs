@@ -55,6 +55,14 @@ pub struct FollowScratch {
     evaluated: usize,
 }
 
+impl FollowScratch {
+    /// Number of nodes that the last call of [`clearance_of_following`] evaluated.
+    #[must_use]
+    pub fn num_evaluated(&self) -> usize {
+        self.evaluated
+    }
+}
+
 /// Maximum number of pairs of cells that are examined. With a larger value pairs of patches that cannot be
 /// proved take longer; with a smaller one fewer pairs are proved that follow each other in other parameters.
 const MAX_CELLS: u32 = 96;

@@ -121,6 +121,8 @@ pub(super) struct SeparationCache {
     /// Pairs of faces with areas that follow each other, since the cache was cleared.
     followed: Vec<FacePair>,
     scratch: FollowScratch,
+    /// Number of nodes that were evaluated in this query to prove that areas follow each other.
+    evaluated: usize,
     /// Free-form faces whose surface was tested, and whether it does not come near the face elsewhere
     /// ([`is_clear_of_itself`]).
     clear_of_themselves: Vec<((Which, FaceId), bool)>,
@@ -159,6 +161,7 @@ impl SeparationCache {
             self.clear();
         }
         self.queries += 1;
+        self.evaluated = 0;
     }
 
     /// Returns the further displacement (mm) in a motion channel up to which two faces stay separated,
@@ -310,6 +313,9 @@ impl SeparationCache {
         (i, j): AreaPair,
         [shallow, deep]: [f64; 2],
     ) -> Option<f64> {
+        if self.evaluated >= MAX_EVALUATIONS {
+            return None;
+        }
         // The solids, not their roles, determine which one follows the other.
         let own = ctx.first();
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
@@ -318,7 +324,9 @@ impl SeparationCache {
         let (face, second) = patch_of(ctx.body(own.other()), theirs, Some(pose))?;
         let deviation = ctx.body(own.other()).data(Feature::Face(face)).deviation;
         let limits = FollowLimits { shallow, deep, beside: MAX_BESIDE_TRIM * ctx.tol.tol + deviation };
-        clearance_of_following(&first, &second, &limits, &mut self.scratch)
+        let clearance = clearance_of_following(&first, &second, &limits, &mut self.scratch);
+        self.evaluated += self.scratch.num_evaluated();
+        clearance
     }
 
     /// Whether an arc of `own` cannot cross the free-form area `area` of the other solid because all areas
@@ -348,6 +356,11 @@ impl SeparationCache {
         })
     }
 }
+
+/// Maximum number of nodes that one query evaluates to prove that free-form areas follow each other; further
+/// areas are searched for crossings. With a larger value, undecided parts with thousands of areas take longer;
+/// with a smaller one more of them are undecided.
+const MAX_EVALUATIONS: usize = 4_000_000;
 
 /// Number of areas of a face whose middles are tested before all are. With a larger value faces apart take
 /// longer; with a smaller one faces of one surface that overlap in a small part are not recognised.
