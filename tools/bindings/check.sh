@@ -86,6 +86,7 @@ quiet env CARGO="$place/bin/cargo" CARGO_TARGET_DIR="$PWD/target" "$place/venv/b
 if "$place/venv/bin/pip" install -q mypy >"$place/log" 2>&1; then
   quiet "$place/venv/bin/mypy" --strict --config-file crates/feeler-python/pyproject.toml \
     crates/feeler-python/python/feeler/mujoco.py crates/feeler-python/python/feeler/lammps.py \
+    crates/feeler-python/python/feeler/deformable.py \
     crates/feeler-python/python/feeler/_checks.py crates/feeler-python/python/feeler/_results.py \
     crates/feeler-python/python/feeler/sets
 else

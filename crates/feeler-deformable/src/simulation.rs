@@ -217,7 +217,7 @@ impl Simulation {
             out.strain += body.strain_energy();
             out.gravity += body.gravity_energy(&self.gravity);
         }
-        out.contact = self.contacts.iter().map(|c| c.energy).sum();
+        out.contact = self.contacts.iter().fold(0.0, |sum, c| sum + c.energy);
         out
     }
 

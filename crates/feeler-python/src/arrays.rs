@@ -117,11 +117,24 @@ pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
 
 /// Reads triangles, which are rows of three indices of points.
 pub(crate) fn corners(values: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
+    index_rows(values, "triangles")
+}
+
+/// Reads rows of `N` indices. Errors state the argument as `name`.
+pub(crate) fn index_rows<const N: usize>(values: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<[u32; N]>> {
     match indices(values) {
-        Some((shape, flat)) if shape.len() == 2 && shape[1] == 3 => {
-            Ok(flat.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect())
+        Some((shape, flat)) if shape.len() == 2 && shape[1] == N => {
+            Ok(flat.chunks_exact(N).map(|c| std::array::from_fn(|i| c[i])).collect())
         }
-        _ => Err(wrong(values, "triangles", "(n, 3)", "uint32")),
+        _ => Err(wrong(values, name, &format!("(n, {N})"), "uint32")),
+    }
+}
+
+/// Reads one index or a list of indices; `true` for a list. Errors state the argument as `name`.
+pub(crate) fn index_list(values: &Bound<'_, PyAny>, name: &str) -> PyResult<(bool, Vec<u32>)> {
+    match indices(values) {
+        Some((shape, flat)) if shape.len() <= 1 => Ok((shape.len() == 1, flat)),
+        _ => Err(wrong(values, name, "() or (n,)", "uint32")),
     }
 }
 

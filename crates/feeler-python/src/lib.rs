@@ -1,4 +1,5 @@
-//! The Python module. Its interface is documented in `python/feeler/__init__.pyi`.
+//! The Python module. Its interface is documented in `python/feeler/__init__.pyi` and
+//! `deformable.pyi`.
 #![allow(unsafe_code, reason = "records for numpy, and code that pyo3 generates")]
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "documented in __init__.pyi")]
 
@@ -6,6 +7,7 @@ mod arrays;
 mod clearance;
 mod compare;
 mod curves;
+mod deformable;
 mod error;
 mod exact_walls;
 mod exclusive;
@@ -67,6 +69,7 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<wall_forces::WallForces>()?;
     m.add_class::<grains::Grain>()?;
     m.add_class::<grains::GrainForces>()?;
+    deformable::add_module(m)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_functions, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_begin, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_register, m)?)?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Time between two checks for signals. With a larger value, Ctrl-C takes longer; with a smaller one, waiting
 /// takes more processor time.
-const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Size (bytes) of the stack of the thread of a computation, which is that of usual main threads. A larger
 /// value reserves more address space; with a smaller one, deep recursion overflows the stack.

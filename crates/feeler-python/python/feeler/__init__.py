@@ -12,6 +12,7 @@ Lengths are in mm, angles in rad. A pose maps the own coordinates of a solid to 
     pair.status               # 'separated'
 """
 
+from . import deformable as deformable
 from ._checks import (
     clearance,
     diff,

@@ -15,10 +15,11 @@ Errors: ValueError with the expected and the given shape and dtype for wrong arr
 options, poses or coordinates; the other subclasses of FeelerError as documented.
 
 Threads: a Model, Body, Mesh or other object that is data may be used by any number of threads, a ContactPair,
-ContactTracker, Scene, Curve, CurveScene, ExactWall, WallForces or GrainForces by one thread at a time: using an object
-that another thread uses raises RuntimeError. Calls that change nothing, such as ContactPair.distances, may run at once.
-Preparation, queries and updates release the GIL. Results do not depend on the number of threads, to the bit. Queries of
-many points, rays or poses use all processors; the environment variable RAYON_NUM_THREADS limits their number.
+ContactTracker, Scene, Curve, CurveScene, ExactWall, WallForces, GrainForces or deformable.Simulation by one thread at a
+time: using an object that another thread uses raises RuntimeError. Calls that change nothing, such as
+ContactPair.distances, may run at once. Preparation, queries and updates release the GIL. Results do not depend on the
+number of threads, to the bit. Queries of many points, rays or poses use all processors; the environment variable
+RAYON_NUM_THREADS limits their number.
 
 Examples in this file run in the root of the project.
 """
@@ -31,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 # Their types and documentation are in their modules.
+from . import deformable as deformable
 from ._checks import clearance as clearance
 from ._checks import diff as diff
 from ._checks import first_penetration as first_penetration

@@ -24,6 +24,9 @@ from . import PourScene as PourScene
 from . import Rules as Rules
 from . import prepare_step as prepare_step
 
+deformable: Any
+"""Classes of feeler.deformable."""
+
 def mujoco_functions() -> list[int]:
     """Addresses of the functions for the entries of MuJoCo's table."""
 
