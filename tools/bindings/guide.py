@@ -1,5 +1,5 @@
-"""Runs the programs printed in docs/BINDINGS.md, docs/ENGINES.md, docs/CURVES.md, docs/PARTICLES.md and
-docs/TESSELLATIONS.md from the root of the project. Programs for ODE, MuJoCo, PyElastica and LAMMPS are skipped if these are not installed.
+"""Runs the programs printed in docs/BINDINGS.md, docs/ENGINES.md, docs/CURVES.md, docs/PARTICLES.md,
+docs/TESSELLATIONS.md and docs/DEFORMABLE.md from the root of the project. Programs for ODE, MuJoCo, PyElastica and LAMMPS are skipped if these are not installed.
 
     python guide.py PREFIX
 
@@ -38,6 +38,7 @@ def main():
     blocks = programs("BINDINGS.md", {"c", "cpp", "python"}) + programs("ENGINES.md", {"cpp", "python"})
     blocks += programs("CURVES.md", {"c", "cpp", "python"})
     blocks += programs("PARTICLES.md", {"python"}) + programs("TESSELLATIONS.md", {"python"})
+    blocks += programs("DEFORMABLE.md", {"python"})
     library = next(prefix.glob("lib*"))
     environment = os.environ | {"LD_LIBRARY_PATH": str(library)}
     with tempfile.TemporaryDirectory() as folder:
