@@ -70,10 +70,12 @@ fn moved_parts_with_poles_are_decided() {
     let [part, block] =
         ["flush/ellipsoid-part.step", "flush/ellipsoid-block.step"].map(|f| data(f).display().to_string());
     let tolerance = 1e-5;
-    let cases = [([0.4, 0.0, 0.0], "touching"), ([0.3, 0.2, 0.2], "touching"), ([0.0, 0.0, 6.0], "interfering")];
+    let cases =
+        [([0.4, 0.0, 0.0], "touching"), ([0.3, 0.2, 0.2], "touching"), ([0.0, 0.0, 6.0], "interfering")];
     for (shift, status) in cases {
         let pose = shift.map(|x| (x * tolerance).to_string()).join(",");
-        let args = ["query", &part, &block, "--d-max", "0.1", "--json", "--tolerance", "1e-5", "--pose-a", &pose];
+        let args =
+            ["query", &part, &block, "--d-max", "0.1", "--json", "--tolerance", "1e-5", "--pose-a", &pose];
         let found = json_of(&args);
         assert_eq!(found["status"], status, "{pose}");
     }
@@ -85,7 +87,8 @@ fn moved_parts_with_poles_are_decided() {
 fn undecided_parts_have_a_small_depth_bound() {
     let [part, block] =
         ["flush/ellipsoid-part.step", "flush/ellipsoid-block.step"].map(|f| data(f).display().to_string());
-    let args = ["query", &part, &block, "--d-max", "0.1", "--json", "--tolerance", "1e-5", "--pose-a", "2e-5,0,0"];
+    let args =
+        ["query", &part, &block, "--d-max", "0.1", "--json", "--tolerance", "1e-5", "--pose-a", "2e-5,0,0"];
     let found = json_of(&args);
     match found["status"].as_str() {
         Some("undecided") => {

@@ -324,12 +324,7 @@ impl BezierSurface {
     /// Homogeneous points and first derivatives `[h, h_u, h_v]` of patch `(i, j)` at all pairs of the
     /// parameters `us` and `vs` of the grid, with the same bits as [`BezierSurface::patch_homogeneous`]. They
     /// replace those in `out`; the number of the parameter in `vs` varies fastest.
-    pub(crate) fn patch_grid(
-        &self,
-        (i, j): (usize, usize),
-        [us, vs]: [&[f64]; 2],
-        out: &mut Vec<[H4; 3]>,
-    ) {
+    pub(crate) fn patch_grid(&self, (i, j): (usize, usize), [us, vs]: [&[f64]; 2], out: &mut Vec<[H4; 3]>) {
         let (u0, v0) = (self.u_breaks[i], self.v_breaks[j]);
         let iu = 1.0 / (self.u_breaks[i + 1] - u0);
         let iv = 1.0 / (self.v_breaks[j + 1] - v0);

@@ -215,7 +215,8 @@ fn distance_of_patch<'a>(
                 let of_v = at(from.x, v0).max(at(from.x, v1));
                 of_u > of_v || of_u >= of_v && is_wide
             };
-            let across_u = unbounded.is_bent_along_u().map_or_else(by_error, |of_u| of_u == map.is_straight());
+            let across_u =
+                unbounded.is_bent_along_u().map_or_else(by_error, |of_u| of_u == map.is_straight());
             pending.extend(halves(&cell, across_u).map(with_hint));
             continue;
         };

@@ -310,7 +310,8 @@ impl Decision<'_> {
         }
         self.tried.push(p);
         let evidence = Evidence { p, faces, along: None, deviation: 0.0 };
-        self.witness = witness::confirm(self.ctx, self.first, &evidence, (self.ctx.tol.tol, true), self.probe);
+        self.witness =
+            witness::confirm(self.ctx, self.first, &evidence, (self.ctx.tol.tol, true), self.probe);
         self.witness.is_some()
     }
 }
@@ -319,7 +320,8 @@ impl Decision<'_> {
 /// frame of A; without it, all pairs of face areas are searched, regardless of their boxes and of earlier
 /// queries.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
-    let Scratch { overlaps, clearances, arc_targets, shells, probe, places, widened, failed, tried } = scratch;
+    let Scratch { overlaps, clearances, arc_targets, shells, probe, places, widened, failed, tried } =
+        scratch;
     places.clear();
     tried.clear();
     failed.clear();

@@ -154,8 +154,7 @@ fn distances_of_moved_surfaces_with_poles() {
         let Surface::Bezier(spline) = &surface else { unreachable!("a spline") };
         let (nu, nv) = spline.n_patches();
         let parts = (0..nu * nv).map(|i| spline.patch_rect((i / nv, i % nv)));
-        let parts: Vec<_> =
-            parts.map(|part| Patch { pose: Some(&pose), ..patch(&surface, part) }).collect();
+        let parts: Vec<_> = parts.map(|part| Patch { pose: Some(&pose), ..patch(&surface, part) }).collect();
         let mut images = Vec::new();
         let limit = distance_on_one_surface(DEPTH);
         let bound = distance_from_surface(&parts, &surface, limit, &mut images);
