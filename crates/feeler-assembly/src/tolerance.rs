@@ -85,7 +85,9 @@ impl ToleranceChoice {
         let coarser = coarser.map(|(tolerance, status)| CoarserDecision { tolerance, status });
         if let Some(CoarserDecision { tolerance, status: Status::Touching | Status::Separated }) = coarser {
             // Guarantee of `query_decided`.
-            pair.limit_depth(2.0 * tolerance);
+            let widened = other.verdict().map_or(&[][..], |verdict| &verdict.widened);
+            let deviation = widened.iter().fold(0.0, |largest: f64, point| largest.max(point.by));
+            pair.limit_depth(2.0 * tolerance + deviation);
         }
         Ok(DecidedQuery { decided_at: None, coarser })
     }

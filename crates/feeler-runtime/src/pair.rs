@@ -250,7 +250,7 @@ impl ContactPair {
     }
 
     /// Whether a point (mm, world) is inside both solids at the given poses of A and B, deeper than the
-    /// tolerance and all deviations of their trims. Of a sheet, its point nearest to `p` is tested in the other
+    /// tolerance plus the largest gap at their edges. Of a sheet, its point nearest to `p` is tested in the other
     /// solid. Keeps the results of the last query.
     pub(crate) fn is_inside_both(
         &mut self,
@@ -268,7 +268,7 @@ impl ContactPair {
             finding: Finding::Apart,
             poses: [*pose_a, *pose_b],
         };
-        let need = tolerances.tol + a.deviation() + b.deviation();
+        let need = tolerances.tol + verdict::largest_gap_at_edges([a, b]);
         let ctx = last.context([a, b], tolerances);
         Ok(self.state.decision.is_inside_both(&ctx, &pose_a.inverse_transform_point(p), need))
     }

@@ -112,6 +112,7 @@ pub fn clearance_of_following(
     limits: &FollowLimits,
     scratch: &mut FollowScratch,
 ) -> Option<f64> {
+    scratch.evaluated = 0;
     let (net_a, net_b) = (Net::new(first)?, Net::new(second)?);
     let normal = |patch: &Patch<'_>| {
         let (_, du, dv) = patch.first(patch.rect.center());
@@ -123,7 +124,6 @@ pub fn clearance_of_following(
     let mut pending: ArrayVec<(Rect, Rect), MAX_PENDING> = ArrayVec::new();
     pending.push((first.rect, second.rect));
     let mut clearance = f64::INFINITY;
-    scratch.evaluated = 0;
     for _ in 0..MAX_CELLS {
         let Some((a, b)) = pending.pop() else { return Some(clearance) };
         if scratch.evaluated > MAX_EVALUATIONS {

@@ -167,6 +167,16 @@ fn distance_of_patch<'a>(
         if !is_near {
             return None;
         }
+        let radius = first.local(&cell).radius();
+        if off + radius <= (1.0 - MAX_EXCESS) * limit {
+            largest = largest.max(off + radius);
+            images.push(Rect { u0: to.x, u1: to.x, v0: to.y, v1: to.y });
+            continue;
+        }
+        if radius <= MAX_EXCESS * limit {
+            // Smaller cells would not be nearer.
+            return None;
+        }
         let Some((map, mixing)) = Map::aligned(from, to, &da, &db) else {
             pending.extend(halves(&cell, is_wide).map(|half| (half, Some(to))));
             continue;
@@ -519,7 +529,9 @@ impl<'a> Chords<'a> {
         let key = [u0, u1, v0, v1].map(f64::to_bits);
         // A cell is compared with many others.
         let compute = || self.spline.third_derivatives(&cell.rect).map(|ball| ball.norm());
-        cell.third = *self.refined.borrow_mut().entry(key).or_insert_with(compute);
+        let refined = *self.refined.borrow_mut().entry(key).or_insert_with(compute);
+        // In cells as small as the rounding of parameters, those of the patch are better.
+        cell.third = std::array::from_fn(|k| refined[k].min(cell.third[k]));
         cell.valid_for = cell.rect;
         self.local(cell)
     }
@@ -718,6 +730,10 @@ fn halves_of(cell: &Cell, l: &Local) -> [Cell; 2] {
     halves(&cell.rect, across_u).map(|rect| Cell { rect, ..*cell })
 }
 
+/// Smallest squared sine of the angle between both derivatives. A larger value refuses skewed parameters; with a
+/// smaller one the bounds are due to rounding.
+const MIN_SINE_SQUARED: f64 = 1e-12;
+
 /// Smallest ratio of the length of a chord to the distance of its ends in the parameters, as lengths.
 ///
 /// The derivatives along a chord, averaged, take the difference of the parameters to the chord. Multiplied by
@@ -740,7 +756,7 @@ impl Stretch {
         let (tu, tv) = (middle.du / scale[0], middle.dv / scale[1]);
         let cosine = tu.dot(&tv);
         let sine_squared = 1.0 - cosine * cosine;
-        let is_regular = sine_squared > f64::EPSILON;
+        let is_regular = sine_squared > MIN_SINE_SQUARED;
         let dual = [(tu - tv * cosine) / sine_squared, (tv - tu * cosine) / sine_squared];
         is_regular.then(|| Self { scale, dual, least: (1.0 - cosine.abs()).max(0.0).sqrt() })
     }

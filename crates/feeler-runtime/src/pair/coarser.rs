@@ -20,7 +20,8 @@ impl ContactPair {
     /// # Guarantees
     /// Solids that are `Interfering` at a coarser tolerance have a common point deeper than that tolerance,
     /// and so interfere at the finer one, too. Solids that are `Touching` or `Separated` at a coarser
-    /// tolerance have no common point deeper than twice the coarser tolerance.
+    /// tolerance have no common point deeper than about twice the coarser tolerance, plus the deviation of
+    /// the edges at [`Verdict::widened`](crate::Verdict) points.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
@@ -51,7 +52,8 @@ impl ContactPair {
     }
 
     /// Lowers the bounds of the depth at the undecided places of the last verdict to `depth` (mm), for callers
-    /// that know that no common point is deeper, for example from a query at a coarser tolerance.
+    /// that know that no common point is deeper, for example from a query at a coarser tolerance. The next
+    /// query for other poses reports the bounds anew.
     pub fn limit_depth(&mut self, depth: f64) {
         for place in &mut self.state.verdict.undecided {
             place.depth_bound = place.depth_bound.min(depth);

@@ -21,6 +21,8 @@ impl ContactPair {
     /// ([`Tolerances::tol`](crate::Tolerances::tol)). Areas (mm²) and lengths (mm) are integrated, which
     /// takes longer than a query. The results of the last query of this pair do not change.
     ///
+    /// Proofs of earlier queries of this pair are reused.
+    ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
     ///

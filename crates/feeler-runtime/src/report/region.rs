@@ -34,9 +34,9 @@ const MAX_BISECTIONS: u32 = 40;
 /// Maximum number of lines of constant v that are evaluated for one region. A larger value is slower, a
 /// smaller one less exact.
 const MAX_LINES: u32 = 40_000;
-/// Maximum number of points of sampled lines that are projected to the other face for one region. A larger
-/// value is slower where the gap varies about its limit, as between fitted splines; a smaller one is less
-/// exact.
+/// Number of points of sampled lines that are projected to the other face for one region, after which ranges of
+/// v are not bisected. A larger value is slower where the gap varies about its limit, as between fitted
+/// splines; a smaller one is less exact.
 const MAX_PROJECTIONS: u32 = 200_000;
 
 /// Returns the area (mm²) of the part of face `faces[0]` of A at the distance `distance` (mm) from face
@@ -358,7 +358,8 @@ impl Region<'_> {
                 <= MAX_SURFACE_DISTANCE * ctx.tol.tol
                 && face.trim.classify(other) == Side::Inside
         };
-        // The nearest point most often follows that of the point before.
+        // The nearest point most often follows that of the point before. A nearer part of B's face elsewhere
+        // does not count then.
         let following = || {
             let Surface::Bezier(spline) = &face.surface else { return None };
             Some(spline.wrapped(spline.descend(&p, self.near.get()?)?.0))

@@ -34,8 +34,8 @@ use crate::body::Body;
 use crate::body::ids::{AreaPair, FacePair};
 use crate::body::side::Which;
 use crate::cull::motion::{AccumulatedMotion, MotionChannels};
-use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
+use crate::nearest::{NearScratch, faces_around};
 use crate::query::{Accepted, Context, sort_by_features};
 use clearance_bounds::{CachedResult, ClearanceBound, ClearanceCache, CrossingQuery, OpenArcs};
 use feeler_geom::crossing::{Level, Patch, Search, patch_through_level, third_of_closed_form};
@@ -282,8 +282,8 @@ impl Decision<'_> {
     }
 
     /// Charges the cells that a search has used, `given - left`, to the budget of the query. If the search
-    /// exhausted the cells given to it, records the point and the faces that `place` returns. Returns
-    /// whether the search was stopped because a witness was found.
+    /// exhausted the cells given to it, records the point and the faces that `place` returns, and searches
+    /// for a witness there. Returns whether a witness was found, by the search or there.
     fn charge_budget(
         &mut self,
         given: u32,
@@ -304,16 +304,35 @@ impl Decision<'_> {
     /// that follow each other at a depth have few crossings, or none. Points near earlier ones are skipped.
     /// Returns whether a witness was found.
     fn confirm_place(&mut self, p: P3, faces: FacePair) -> bool {
-        let apart = SAME_PLACE_DISTANCE * self.ctx.tol.size;
+        let (ctx, apart) = (self.ctx, SAME_PLACE_DISTANCE * self.ctx.tol.size);
+        // Crossings of two sheets are not recognised at points at which they do not cross.
+        if ctx.a.is_sheet() && ctx.b.is_sheet() {
+            return false;
+        }
         if self.tried.len() >= MAX_TRIED_PLACES || self.tried.iter().any(|q| (p - q).norm() <= apart) {
             return false;
         }
         self.tried.push(p);
         let evidence = Evidence { p, faces, along: None, deviation: 0.0 };
-        self.witness =
-            witness::confirm(self.ctx, self.first, &evidence, (self.ctx.tol.tol, true), self.probe);
+        let found = witness::confirm(ctx, self.first, &evidence, (ctx.tol.tol, true), self.probe);
+        // Between the borders at an edge, which deviate from each other, the boundary is undetermined.
+        let need = ctx.tol.tol + largest_gap_at_edges([ctx.a, ctx.b]);
+        let found = found.filter(|witness| {
+            let mut is_beside_edge =
+                |body: &Body, q: &P3| faces_around(body, q, need, &mut self.probe.near).len() > 1;
+            witness.inside.iter().all(|depth| *depth > need)
+                || !is_beside_edge(ctx.a, &witness.p) && !is_beside_edge(ctx.b, &(ctx.pose_ba * witness.p))
+        });
+        // The faces may not cross.
+        self.witness = found.map(|witness| Witness { faces: None, ..witness });
         self.witness.is_some()
     }
+}
+
+/// Upper bound (mm) of the distance between the borders of two faces at an edge of one of the solids.
+pub(crate) fn largest_gap_at_edges(bodies: [&Body; 2]) -> f64 {
+    // Each border deviates from the edge by at most the deviation of the solid.
+    bodies.iter().fold(0.0, |largest: f64, body| largest.max(2.0 * body.deviation()))
 }
 
 /// Decides whether the interiors of the solids intersect. `moved` is the accumulated motion of B in the

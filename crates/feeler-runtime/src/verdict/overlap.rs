@@ -231,6 +231,10 @@ impl SeparationCache {
                 return Some(spare).filter(|spare| *spare > 0.0);
             }
         }
+        if self.evaluated >= MAX_EVALUATIONS {
+            // The next query tests them.
+            return None;
+        }
         let spare = self.clearance_of_areas(ctx, (i, j), limits(ctx));
         let faces = [ctx.a.face_of(i), ctx.b.face_of(j)];
         if spare.is_some() && !self.followed.contains(&faces) {
@@ -313,9 +317,6 @@ impl SeparationCache {
         (i, j): AreaPair,
         [shallow, deep]: [f64; 2],
     ) -> Option<f64> {
-        if self.evaluated >= MAX_EVALUATIONS {
-            return None;
-        }
         // The solids, not their roles, determine which one follows the other.
         let own = ctx.first();
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
