@@ -250,8 +250,8 @@ impl ContactPair {
     }
 
     /// Whether a point (mm, world) is inside both solids at the given poses of A and B, deeper than the
-    /// tolerance plus the largest gap at their edges. Of a sheet, its point nearest to `p` is tested in the other
-    /// solid. Keeps the results of the last query.
+    /// tolerance plus the largest gap at their edges. Of a sheet, its point nearest to `p` is tested in the
+    /// other solid. Keeps the results of the last query.
     pub(crate) fn is_inside_both(
         &mut self,
         p: &P3,

@@ -198,8 +198,8 @@ struct Cell {
 // The cell with the smallest lower bound is on top of the heap; of two equal ones, the deeper one.
 crate::ordered_by!(Cell, |a, b| b.lower_sq.total_cmp(&a.lower_sq).then(a.depth.cmp(&b.depth)));
 
-/// Depth of subdivision from which Newton's method starts once from a cell even if the squared distance is not
-/// convex there, to obtain a good upper bound early. A larger value visits more cells before the upper
+/// Depth of subdivision from which Newton's method starts once from a cell even if the squared distance is
+/// not convex there, to obtain a good upper bound early. A larger value visits more cells before the upper
 /// bound is good; with a smaller one more starts fail.
 const TRIAL_DEPTH: u32 = 4;
 /// Maximum depth of subdivision; deeper cells are not split. A larger value costs time near focal

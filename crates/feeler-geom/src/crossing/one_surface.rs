@@ -61,8 +61,8 @@ const MAX_DIRECT: f64 = 0.5;
 /// larger value the proof holds for smaller motions; with a smaller one cells are smaller.
 const MAX_BULGE: f64 = 0.25;
 /// Change of the derivatives over a cell, relative to them, above which it is cut across the parameter of
-/// largest change, as beside poles. With a larger value more cells are needed there; with a smaller one beside
-/// borders.
+/// largest change, as beside poles. With a larger value more cells are needed there; with a smaller one
+/// beside borders.
 const MIN_BEND: f64 = 0.5;
 /// Maximum sine of the angle between normals of a rectangle and their mean. The bound of the difference of
 /// unit vectors holds up to this value.
@@ -168,7 +168,9 @@ fn distance_of_patch<'a>(
             return None;
         }
         let radius = first.local(&cell).radius();
-        if off + radius <= (1.0 - MAX_EXCESS) * limit {
+        // Larger cells may have a smaller bound.
+        let is_tiny = off + radius <= MAX_DIRECT * limit || radius <= 0.5 * MAX_DIRECT * limit;
+        if is_tiny && off + radius <= (1.0 - MAX_EXCESS) * limit {
             largest = largest.max(off + radius);
             images.push(Rect { u0: to.x, u1: to.x, v0: to.y, v1: to.y });
             continue;
@@ -268,11 +270,11 @@ fn cut_at_border(
 /// Why heights along the normals do not bound the distance of a cell from a surface.
 #[derive(Clone, Copy)]
 enum Unbounded {
-    /// The distances of corresponding points, or those along the normals, are too large, or the surface is not
-    /// smooth.
+    /// The distances of corresponding points, or those along the normals, are too large, or the surface is
+    /// not smooth.
     Far,
-    /// The derivatives change too much over the cell, or it is beside a border of the surface: relative changes
-    /// of the derivatives along u and along v of the surface.
+    /// The derivatives change too much over the cell, or it is beside a border of the surface: relative
+    /// changes of the derivatives along u and along v of the surface.
     Bent([f64; 2]),
 }
 
@@ -730,8 +732,8 @@ fn halves_of(cell: &Cell, l: &Local) -> [Cell; 2] {
     halves(&cell.rect, across_u).map(|rect| Cell { rect, ..*cell })
 }
 
-/// Smallest squared sine of the angle between both derivatives. A larger value refuses skewed parameters; with a
-/// smaller one the bounds are due to rounding.
+/// Smallest squared sine of the angle between both derivatives. A larger value refuses skewed parameters;
+/// with a smaller one the bounds are due to rounding.
 const MIN_SINE_SQUARED: f64 = 1e-12;
 
 /// Smallest ratio of the length of a chord to the distance of its ends in the parameters, as lengths.

@@ -51,9 +51,9 @@ impl ContactPair {
         Ok(None)
     }
 
-    /// Lowers the bounds of the depth at the undecided places of the last verdict to `depth` (mm), for callers
-    /// that know that no common point is deeper, for example from a query at a coarser tolerance. The next
-    /// query for other poses reports the bounds anew.
+    /// Lowers the bounds of the depth at the undecided places of the last verdict to `depth` (mm), for
+    /// callers that know that no common point is deeper, for example from a query at a coarser tolerance. The
+    /// next query for other poses reports the bounds anew.
     pub fn limit_depth(&mut self, depth: f64) {
         for place in &mut self.state.verdict.undecided {
             place.depth_bound = place.depth_bound.min(depth);

@@ -34,9 +34,9 @@ const MAX_BISECTIONS: u32 = 40;
 /// Maximum number of lines of constant v that are evaluated for one region. A larger value is slower, a
 /// smaller one less exact.
 const MAX_LINES: u32 = 40_000;
-/// Number of points of sampled lines that are projected to the other face for one region, after which ranges of
-/// v are not bisected. A larger value is slower where the gap varies about its limit, as between fitted
-/// splines; a smaller one is less exact.
+/// Number of points of sampled lines on or beside splines that are projected to the other face, after which
+/// ranges of v are not bisected. A larger value is slower where the gap varies about its limit, as between
+/// fitted splines; a smaller one is less exact.
 const MAX_PROJECTIONS: u32 = 200_000;
 
 /// Returns the area (mm²) of the part of face `faces[0]` of A at the distance `distance` (mm) from face
@@ -55,10 +55,11 @@ pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance:
         Coincidence::Unknown => (None, LINE_SAMPLES[1]),
         Coincidence::Apart => return None,
     };
-    let near = Cell::new(None);
-    let region =
-        Region { ctx, faces, distance, mapped, samples, near, projections: Cell::new(MAX_PROJECTIONS) };
     let is_spline = matches!(a.surface, Surface::Bezier(_)) || matches!(b.surface, Surface::Bezier(_));
+    // Nearest points on closed forms take little time.
+    let projections = Cell::new(if is_spline { MAX_PROJECTIONS } else { u32::MAX });
+    let near = Cell::new(None);
+    let region = Region { ctx, faces, distance, mapped, samples, near, projections };
     let accuracy = AREA_ACCURACY[2 * usize::from(region.mapped.is_none()) + usize::from(is_spline)];
     let (area, error) = region.area(accuracy);
     let error = error + region.trim_error();

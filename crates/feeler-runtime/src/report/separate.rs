@@ -24,8 +24,8 @@ use std::sync::Arc;
 /// Maximum number of verdicts in one search. A larger value is slower; a smaller one gives longer
 /// translations.
 const MAX_DECISIONS: u32 = 200;
-/// Number of verdicts as which an undecided one counts, because it takes much longer. With a larger value, the
-/// search ends early beside coincident free-form faces; with a smaller one, it takes much longer there.
+/// Number of verdicts as which an undecided one counts, because it takes much longer. With a larger value,
+/// the search ends early beside coincident free-form faces; with a smaller one, it takes much longer there.
 const UNDECIDED_COST: u32 = 20;
 /// Number of witnesses that are tested at other translations. With a larger value, these tests take longer;
 /// with a smaller one, more verdicts are computed.

@@ -72,8 +72,8 @@ const PAIR_BUDGET: u32 = 200_000;
 /// skipped; a smaller one repeats searches for witnesses.
 const SAME_CROSSING_DISTANCE: f64 = 1e-3;
 
-/// Distance between points of incomplete searches, relative to the size of the larger solid, within which only
-/// one is examined for a witness. At a larger distance, interference may remain undecided; a smaller one
+/// Distance between points of incomplete searches, relative to the size of the larger solid, within which
+/// only one is examined for a witness. At a larger distance, interference may remain undecided; a smaller one
 /// takes longer.
 const SAME_PLACE_DISTANCE: f64 = 0.02;
 /// Maximum number of points of incomplete searches that are examined for a witness. A larger value takes

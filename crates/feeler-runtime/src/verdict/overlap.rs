@@ -359,8 +359,8 @@ impl SeparationCache {
 }
 
 /// Maximum number of nodes that one query evaluates to prove that free-form areas follow each other; further
-/// areas are searched for crossings. With a larger value, undecided parts with thousands of areas take longer;
-/// with a smaller one more of them are undecided.
+/// areas are searched for crossings. With a larger value, undecided parts with thousands of areas take
+/// longer; with a smaller one more of them are undecided.
 const MAX_EVALUATIONS: usize = 4_000_000;
 
 /// Number of areas of a face whose middles are tested before all are. With a larger value faces apart take
