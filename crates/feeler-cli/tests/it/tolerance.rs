@@ -1,18 +1,15 @@
 //! Choice of the tolerance: pairs that the default tolerance leaves undecided, `--tolerance file`, and
-//! interference within the accuracy of the files. The models are an elliptic pin and a block with its hole;
-//! the contact area is that of the pin's wall. The pin is pressed into the wall by about twice the tolerance,
-//! so that crossings and contacts are equally near. An ellipsoid and its block are undecided over a wider
-//! range.
+//! interference within the accuracy of the files. The models are an ellipsoid and the block it was cut from,
+//! pressed together by about twice the tolerance, so that crossings and contacts are equally near; and an
+//! elliptic pin and a block with its hole.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use crate::common::data;
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// Position of the ellipsoid that is undecided at the default tolerance of 1.3e-5 mm.
+/// Position of the ellipsoid that is undecided at the default tolerance of 1.3e-5 mm, and at 1e-5 mm.
 const PRESSED: &str = "0,0,2e-5";
-/// Position of the pin that is undecided at 3e-6 mm.
-const PIN_PRESSED: &str = "0,6.05e-6,0";
 
 /// Exit status, output and messages of the program.
 fn run(args: &[&str]) -> (i32, String, String) {
@@ -63,24 +60,24 @@ fn undecided_solids_are_decided_at_a_coarser_tolerance() {
 
 #[test]
 fn a_given_tolerance_is_kept_and_the_coarser_one_is_named() {
-    let [pin, block] = files();
-    let args = ["query", &pin, &block, "--d-max", "1", "--tolerance", "3e-6", "--pose-a", PIN_PRESSED];
+    let [part, block] = ellipsoid_files();
+    let args = ["query", &part, &block, "--d-max", "1", "--tolerance", "1e-5", "--pose-a", PRESSED];
     let (code, found) = parsed(run(&[&args[..], &["--json"]].concat()));
     assert_eq!(
         (code, &found["status"], &found["coarser"]["status"]),
         (1, &json!("undecided"), &json!("touching"))
     );
-    assert_eq!((&found["decided_at"], found["tolerance"].as_f64()), (&Value::Null, Some(3e-6)));
+    assert_eq!((&found["decided_at"], found["tolerance"].as_f64()), (&Value::Null, Some(1e-5)));
     // Twice the coarser tolerance.
     let bound = found["depth_bound"].as_f64().unwrap();
-    assert!(bound > 0.0 && bound <= 18e-6 + 1e-12, "{bound}");
+    assert!(bound > 0.0 && bound <= 6e-5 + 1e-12, "{bound}");
     let (code, out, _) = run(&args);
     let lines: Vec<&str> = out.lines().filter(|line| line.starts_with("undecided: ")).collect();
     assert_eq!((code, lines.len()), (1, 3), "{out}");
     assert!(lines[1].starts_with("undecided: with --tolerance ") && lines[1].ends_with(" touching"), "{out}");
-    let pose = format!("1={PIN_PRESSED}");
-    let options = ["--tolerance", "3e-6", "--pose", &pose, "--json", "-q"];
-    let (code, found) = parsed(run(&[&["clearance", &pin, &block][..], &options].concat()));
+    let pose = format!("1={PRESSED}");
+    let options = ["--tolerance", "1e-5", "--pose", &pose, "--json", "-q"];
+    let (code, found) = parsed(run(&[&["clearance", &part, &block][..], &options].concat()));
     let row = &found["results"][0];
     assert_eq!(
         (code, &row["finding"], &row["coarser"]["status"]),
