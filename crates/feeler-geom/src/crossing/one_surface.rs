@@ -137,11 +137,6 @@ fn distance_of_patch<'a>(
     (chords, scratch): (&dyn Fn() -> &'a Chords<'a>, &mut FollowScratch),
 ) -> Option<f64> {
     let net_a = Net::new(first)?;
-    let domain = surface.domain();
-    let is_inside = |uv: P2| {
-        (surface.u_periodic || domain.u0 < uv.x && uv.x < domain.u1)
-            && (surface.v_periodic || domain.v0 < uv.y && uv.y < domain.v1)
-    };
     let mut pending = vec![(first.rect, None)];
     let mut largest = 0.0_f64;
     while let Some((cell, hint)) = pending.pop() {
@@ -151,11 +146,9 @@ fn distance_of_patch<'a>(
         *left -= 1;
         let from = cell.center();
         let da = net_a.derivs(from);
-        // A local minimum within the limit is near enough.
         let to = hint
-            .and_then(|hint| surface.descend(&da.p, hint))
-            .filter(|(uv, distance)| *distance <= limit && is_inside(*uv))
-            .map_or_else(|| second.invert(&da.p, None, None), |(uv, _)| surface.wrapped(uv));
+            .and_then(|hint| near_parameters(surface, &da.p, hint, limit))
+            .unwrap_or_else(|| second.invert(&da.p, None, None));
         let net_b = Net::of(surface, surface.patch(to), None);
         let db = net_b.derivs(to);
         let off = (da.p - db.p).norm();
@@ -216,15 +209,8 @@ fn distance_of_patch<'a>(
             }
         }
         let Some(distance) = found else {
-            // Towards the sides at which the map is least exact.
             let by_error = || {
-                let Rect { u0, u1, v0, v1 } = cell;
-                let at = |u: f64, v: f64| {
-                    let uv = P2::new(u, v);
-                    (net_a.derivs(uv).p - net_b.derivs(map.apply(uv)).p).norm()
-                };
-                let of_u = at(u0, from.y).max(at(u1, from.y));
-                let of_v = at(from.x, v0).max(at(from.x, v1));
+                let [of_u, of_v] = errors_at_sides([&net_a, &net_b], &map, &cell);
                 of_u > of_v || of_u >= of_v && is_wide
             };
             let across_u =
@@ -236,6 +222,30 @@ fn distance_of_patch<'a>(
         images.push(image.intersection(&piece));
     }
     Some(largest)
+}
+
+/// Parameters, wrapped into the domain, of a point of a surface at a distance of at most `limit` (mm) from
+/// `p`: a local minimum of the distance near `hint`. `None` if none is found inside the domain.
+fn near_parameters(surface: &BezierSurface, p: &P3, hint: P2, limit: f64) -> Option<P2> {
+    let domain = surface.domain();
+    let is_inside = |uv: P2| {
+        (surface.u_periodic || domain.u0 < uv.x && uv.x < domain.u1)
+            && (surface.v_periodic || domain.v0 < uv.y && uv.y < domain.v1)
+    };
+    let (uv, distance) = surface.descend(p, hint)?;
+    (distance <= limit && is_inside(uv)).then(|| surface.wrapped(uv))
+}
+
+/// Largest distances (mm) of corresponding points in the middles of the sides of a cell of the first patch:
+/// of those across u, and of those across v.
+fn errors_at_sides([net_a, net_b]: [&Net<'_>; 2], map: &Map, cell: &Rect) -> [f64; 2] {
+    let &Rect { u0, u1, v0, v1 } = cell;
+    let middle = cell.center();
+    let at = |u: f64, v: f64| {
+        let uv = P2::new(u, v);
+        (net_a.derivs(uv).p - net_b.derivs(map.apply(uv)).p).norm()
+    };
+    [at(u0, middle.y).max(at(u1, middle.y)), at(middle.x, v0).max(at(middle.x, v1))]
 }
 
 /// Cuts a cell along the preimage of that border of a Bézier patch beyond which its image extends most, in
