@@ -1,5 +1,6 @@
 """Runs the programs printed in docs/BINDINGS.md, docs/ENGINES.md, docs/CURVES.md, docs/PARTICLES.md,
-docs/TESSELLATIONS.md and docs/DEFORMABLE.md from the root of the project. Programs for ODE, MuJoCo, PyElastica and LAMMPS are skipped if these are not installed.
+docs/TESSELLATIONS.md and docs/DEFORMABLE.md from the root of the project. Programs for ODE, MuJoCo, PyElastica and
+LAMMPS are skipped if these are not installed.
 
     python guide.py PREFIX
 

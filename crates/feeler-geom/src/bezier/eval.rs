@@ -121,24 +121,31 @@ pub fn patch_evaluations() -> u64 {
     EVALUATIONS.get()
 }
 
+/// Calls a function with the smallest sizes of buffers that suffice for the degrees `$nu` and `$nv`. Smaller
+/// buffers are faster to clear. CAD systems write blends with the arc across (of low degree) in u and the
+/// path in v, hence the unequal sizes.
+macro_rules! with_buffers {
+    ($nu:expr, $nv:expr, $function:ident($($argument:expr),*)) => {
+        if $nu < 4 && $nv < 6 {
+            $function::<4, 4>($($argument),*)
+        } else if $nu < 4 && $nv < 18 {
+            $function::<4, 16>($($argument),*)
+        } else if $nu < 8 && $nv < 10 {
+            $function::<8, 8>($($argument),*)
+        } else if $nu < 16 && $nv < 18 {
+            $function::<16, 16>($($argument),*)
+        } else {
+            $function::<MAX_COEFFICIENTS, MAX_COEFFICIENTS>($($argument),*)
+        }
+    };
+}
+
 /// Homogeneous point and derivatives `[h, h_u, h_v, h_uu, h_uv, h_vv]` of one patch with degrees `nu`
 /// and `nv` at the local parameters `s` and `t`.
 pub(super) fn patch_h(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 6] {
     #[cfg(feature = "evaluations")]
     EVALUATIONS.set(EVALUATIONS.get() + 1);
-    // Smaller buffers are faster to clear. CAD systems write blends with the arc across (of low degree)
-    // in u and the path in v, hence the unequal sizes.
-    if nu < 4 && nv < 6 {
-        patch_h_sized::<4, 4>(control, nu, nv, s, t)
-    } else if nu < 4 && nv < 18 {
-        patch_h_sized::<4, 16>(control, nu, nv, s, t)
-    } else if nu < 8 && nv < 10 {
-        patch_h_sized::<8, 8>(control, nu, nv, s, t)
-    } else if nu < 16 && nv < 18 {
-        patch_h_sized::<16, 16>(control, nu, nv, s, t)
-    } else {
-        patch_h_sized::<MAX_COEFFICIENTS, MAX_COEFFICIENTS>(control, nu, nv, s, t)
-    }
+    with_buffers!(nu, nv, patch_h_sized(control, nu, nv, s, t))
 }
 
 fn patch_h_sized<const U: usize, const V: usize>(
@@ -170,17 +177,7 @@ fn patch_grid_h(
     [us, vs]: [&[f64]; 2],
     put: &mut impl FnMut(usize, usize, [H4; 3]),
 ) {
-    if nu < 4 && nv < 6 {
-        patch_grid_sized::<4, 4>(control, [nu, nv], [us, vs], put);
-    } else if nu < 4 && nv < 18 {
-        patch_grid_sized::<4, 16>(control, [nu, nv], [us, vs], put);
-    } else if nu < 8 && nv < 10 {
-        patch_grid_sized::<8, 8>(control, [nu, nv], [us, vs], put);
-    } else if nu < 16 && nv < 18 {
-        patch_grid_sized::<16, 16>(control, [nu, nv], [us, vs], put);
-    } else {
-        patch_grid_sized::<MAX_COEFFICIENTS, MAX_COEFFICIENTS>(control, [nu, nv], [us, vs], put);
-    }
+    with_buffers!(nu, nv, patch_grid_sized(control, [nu, nv], [us, vs], put));
 }
 
 fn patch_grid_sized<const U: usize, const V: usize>(
@@ -344,6 +341,7 @@ impl BezierSurface {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::Rng;
 
     /// Compares with the complete de Casteljau algorithm, inside and slightly outside; the ends are
     /// exact.
@@ -378,6 +376,29 @@ mod tests {
             for (s, end) in [(0.0, control[0]), (1.0, control[n])] {
                 assert_eq!(curve_h(&control, s)[0], end, "ends are control points");
             }
+        }
+    }
+
+    /// Values on grids of parameters equal those of single points to the last bit, for all sizes of buffers.
+    #[test]
+    fn grids_agree_with_points() {
+        let mut r = crate::testing::rng(41);
+        for k in 0..60 {
+            let (nu, nv) = (r.random_range(1..20), r.random_range(1..20));
+            let of = |_| {
+                let mut x = || r.random_range(-1.0..1.0);
+                H4::new(x(), x(), x(), 1.0 + 0.5 * x())
+            };
+            let control: Vec<H4> = (0..(nu + 1) * (nv + 1)).map(of).collect();
+            let us: Vec<f64> = (0..5).map(|_| r.random_range(-0.1..1.1)).collect();
+            let vs: Vec<f64> = (0..7).map(|_| r.random_range(-0.1..1.1)).collect();
+            let mut count = 0;
+            patch_grid_h(&control, [nu, nv], [&us, &vs], &mut |i, j, found| {
+                let [h, hu, hv, ..] = patch_h(&control, nu, nv, us[i], vs[j]);
+                assert_eq!(found, [h, hu, hv], "{k}: {i} {j}");
+                count += 1;
+            });
+            assert_eq!(count, 35);
         }
     }
 

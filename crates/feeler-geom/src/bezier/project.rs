@@ -543,3 +543,51 @@ fn gradient_step([a, _, c]: [f64; 3], g: V2, fixed_u: bool, fixed_v: bool) -> Op
     let step = V2::new(one(fixed_u, g.x, a), one(fixed_v, g.y, c));
     (step != V2::zeros()).then_some(step)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::rng;
+    use rand::Rng;
+    use std::f64::consts::{FRAC_PI_2, TAU};
+
+    /// Balls as surfaces of revolution with two poles: the distance of a point is that from the centre minus
+    /// the radius, also 1e-9 of the radius beside a pole, on the surface, outside and inside.
+    #[test]
+    fn nearest_points_beside_poles() {
+        let mut r = rng(42);
+        // Two quarters of a circle as rational quadratic arcs.
+        let w = std::f64::consts::FRAC_1_SQRT_2;
+        let at = |x: f64, z: f64, w: f64| H4::new(x * w, 0.0, z * w, w);
+        let control = [
+            at(0.0, -1.0, 1.0),
+            at(1.0, -1.0, w),
+            at(1.0, 0.0, 1.0),
+            at(1.0, 0.0, 1.0),
+            at(1.0, 1.0, w),
+            at(0.0, 1.0, 1.0),
+        ];
+        let profile = BezierSpline {
+            degree: 2,
+            breaks: vec![0.0, 1.0, 2.0],
+            control: control.to_vec(),
+            periodic: false,
+        };
+        let ball = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);
+        for k in 0..300 {
+            let polar = FRAC_PI_2 * math::powf(10.0, r.random_range(-9.0..0.0));
+            let (s, c) = math::sin_cos(polar);
+            let (su, cu) = math::sin_cos(r.random_range(0.0..TAU));
+            let side = if k % 2 == 0 { 1.0 } else { -1.0 };
+            let radius = match k % 3 {
+                0 => 1.0,
+                1 => 1.0 + math::powf(10.0, r.random_range(-9.0..1.0)),
+                _ => 1.0 - math::powf(10.0, r.random_range(-9.0..-0.3)),
+            };
+            let p = P3::new(radius * s * cu, radius * s * su, radius * side * c);
+            let foot = ball.derivs(ball.invert(&p, None, None)).p;
+            let distance = (foot - p).norm();
+            assert!((distance - (radius - 1.0).abs()).abs() < 1e-14, "{k}: {polar:e} {radius} {distance:e}");
+        }
+    }
+}
