@@ -119,7 +119,8 @@ pub(crate) fn solve(
         free::report(ctx, of_a, of_b, false, out);
     };
     let mut evaluations = 0;
-    search.halves((-border, None), (1.0 + border, None), DEPTH, &mut evaluations, &mut found);
+    let (mut l, mut r) = (End::new(-border), End::new(1.0 + border));
+    search.halves(&mut l, &mut r, DEPTH, &mut evaluations, &mut found);
     stats.exact_solves += 1;
     stats.effort.evaluations += evaluations;
 }
@@ -204,8 +205,32 @@ struct Sample {
     foot: Option<FootJet>,
 }
 
-/// End of an interval: its unit-box parameter, and the sample there if it has been computed.
-type End = (f64, Option<Sample>);
+/// End of an interval.
+struct End {
+    /// Unit-box parameter.
+    x: f64,
+    /// Start of Newton's method for the footpoint; `None` to start from the grid of the patch.
+    start: Option<Vector2<f64>>,
+    /// Sample at the end, if it has been computed.
+    sample: Option<Sample>,
+}
+
+impl End {
+    fn new(x: f64) -> Self {
+        Self { x, start: None, sample: None }
+    }
+
+    /// End between two others, whose footpoints determine the start of the search for its footpoint.
+    fn between(l: &Self, r: &Self) -> Self {
+        let width = r.x - l.x;
+        let foot = |end: &Self| end.sample.and_then(|sample| sample.foot);
+        // The cubic through the footpoints and their derivatives at both ends.
+        let start = foot(l)
+            .zip(foot(r))
+            .map(|((p, _, of_p), (q, _, of_q))| 0.5 * (p.at + q.at) + 0.125 * width * (of_p - of_q));
+        Self { x: l.x + 0.5 * width, start, sample: None }
+    }
+}
 
 /// Result of the tests of an interval.
 enum IntervalResult {
@@ -247,14 +272,14 @@ impl Search<'_> {
     /// the face. The number of computed footpoints is added to `evaluations`.
     fn halves(
         &self,
-        mut l: End,
-        mut r: End,
+        l: &mut End,
+        r: &mut End,
         depth: u32,
         evaluations: &mut u64,
         found: &mut dyn FnMut(f64, [f64; 2]),
     ) {
-        let half = 0.5 * (r.0 - l.0);
-        let middle = l.0 + half;
+        let half = 0.5 * (r.x - l.x);
+        let middle = l.x + half;
         let radius = self.speed * half;
         let p = self.edge.point(&[middle]);
         if self.slab.misses(&p, radius) {
@@ -263,13 +288,12 @@ impl Search<'_> {
         let size = self.grid.radius;
         if radius <= MAX_RADIUS * size || depth == 0 {
             let mut known = |end: &mut End| {
-                let x = end.0;
-                *end.1.get_or_insert_with(|| {
+                *end.sample.get_or_insert_with(|| {
                     *evaluations += 1;
-                    self.sample(x, None)
+                    self.sample(end.x, end.start)
                 })
             };
-            let (a, b) = (known(&mut l), known(&mut r));
+            let (a, b) = (known(l), known(r));
             let pole = self.pole_within(&p, MAX_POLE_DISTANCE * radius);
             let smallest = match pole {
                 Some(_) => self.ctx.tol.trim,
@@ -281,17 +305,17 @@ impl Search<'_> {
                 self.at_pole(middle, pole, found);
                 return;
             }
-            match self.classify((l.0, &a), (r.0, &b), pole.is_some(), is_smallest) {
+            match self.classify((l.x, &a), (r.x, &b), pole.is_some(), is_smallest) {
                 IntervalResult::Nothing => return,
                 IntervalResult::One => {
                     if let (Some(a), Some(b)) = (a.foot, b.foot) {
-                        self.root((l.0, &a), (r.0, &b), evaluations, found);
+                        self.root((l.x, &a), (r.x, &b), evaluations, found);
                     }
                     return;
                 }
                 IntervalResult::Flat => {
                     *evaluations += 1;
-                    if let Some((foot, ..)) = self.sample(middle, a.foot.as_ref()).foot {
+                    if let Some((foot, ..)) = self.sample(middle, a.foot.map(|near| near.0.at)).foot {
                         self.accept(middle, &foot, found);
                     }
                     return;
@@ -300,9 +324,9 @@ impl Search<'_> {
                 IntervalResult::Unknown => {}
             }
         }
-        let m = (middle, None);
-        self.halves(l, m, depth - 1, evaluations, found);
-        self.halves(m, r, depth - 1, evaluations, found);
+        let mut m = End::between(l, r);
+        self.halves(l, &mut m, depth - 1, evaluations, found);
+        self.halves(&mut m, r, depth - 1, evaluations, found);
     }
 
     /// Returns a pole of the patch around which the footpoints of the points in a ball may turn; `None`
@@ -326,25 +350,26 @@ impl Search<'_> {
         }
     }
 
-    /// Footpoint of the point `p` on the face. Newton's method starts from the footpoint `near`, then
+    /// Footpoint of the point `p` on the face. Newton's method starts from `start`, if given, then
     /// from the nearest grid point, then on the meridian of a pole in the direction of `p`, until one
     /// start converges. `None` if none converges to a point of the surface.
-    fn foot(&self, p: &P3, near: Option<&FootJet>) -> Option<Foot> {
+    fn foot(&self, p: &P3, start: Option<Vector2<f64>>) -> Option<Foot> {
         let poles = &self.grid.poles;
         let of = |start: Vector2<f64>| {
             let foot = Foot::of(&self.face, start, p, self.ctx.tol.eps);
             foot.filter(|foot| !poles.iter().any(|pole| pole.is_behind(&foot.at.into())))
         };
-        near.and_then(|near| of(near.0.at))
+        start
+            .and_then(of)
             .or_else(|| of(self.grid.foot(p).params.into()))
             .or_else(|| poles.iter().find_map(|pole| of(pole.start(p).into())))
     }
 
-    /// Footpoint of the edge's point at the unit-box parameter `x`; the search starts from the footpoint
-    /// `near`, if given.
-    fn sample(&self, x: f64, near: Option<&FootJet>) -> Sample {
+    /// Footpoint of the edge's point at the unit-box parameter `x`; the search starts from the
+    /// unit-box parameters `start` of the face, if given.
+    fn sample(&self, x: f64, start: Option<Vector2<f64>>) -> Sample {
         let jet = self.edge.jet(&[x]);
-        let foot = self.foot(&jet.p, near);
+        let foot = self.foot(&jet.p, start);
         let derivatives = |foot: Foot| {
             let d1 = foot.slope(&jet.first[0]);
             let d2 = foot.bend(&jet.first[0], &jet.first[0]) + foot.normal.dot(&jet.second[0]);
@@ -448,14 +473,16 @@ impl Search<'_> {
         found: &mut dyn FnMut(f64, [f64; 2]),
     ) {
         let count = std::cell::Cell::new(0);
+        let (near, _, travel) = l.1;
+        let start = |x: f64| near.at + travel * (x - l.0);
         let jet = |x: f64| {
             count.set(count.get() + 1);
-            Some(self.sample(x, Some(l.1)).foot?.1)
+            Some(self.sample(x, Some(start(x))).foot?.1)
         };
         let x = curve::root(&jet, (l.0, l.1.1), (r.0, r.1.1));
         *evaluations += count.get() + 1;
         // Around a pole, Newton's method from the footpoint of an end may lead outside the area.
-        let mut foot = self.sample(x, Some(l.1)).foot;
+        let mut foot = self.sample(x, Some(start(x))).foot;
         if !self.grid.poles.is_empty() && !foot.is_some_and(|(foot, ..)| self.contains(&foot)) {
             *evaluations += 1;
             foot = self.sample(x, None).foot;
