@@ -13,7 +13,11 @@
 //! two derivatives at the ends, and that change, allow at most one root, or until [`MAX_HALVINGS`] is
 //! reached: two roots within a 512th of an area can be missed. Roots are bisected with Newton steps to
 //! round-off.
+//!
+//! If the objective is constant to rounding at all samples of an area, as along an edge that is parallel to
+//! a plane, the middle of the area is reported instead of roots.
 
+use super::patch::ACCEPT_SINE;
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
 use crate::body::Body;
@@ -241,6 +245,12 @@ impl Jet {
         self.pull * of_curve + self.own_third
     }
 
+    /// Whether the objective is constant to rounding at the point and, to first order, over a step of the
+    /// length `step` (in the parameter), as along an edge that is parallel to a plane.
+    fn is_flat(&self, step: f64) -> bool {
+        self.d1.abs().max(self.d2.abs() * step) <= ACCEPT_SINE * self.pull * self.speed
+    }
+
     /// Computes the derivatives of the objective at a point of a curve; `None` on the focal set of the
     /// primitive, where the objective has no derivatives.
     pub(crate) fn of(objective: &Reduced, c: &CurveDerivs) -> Option<Self> {
@@ -286,6 +296,12 @@ fn minima(
         _ => margin > 0.0,
     };
     let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(sample);
+    let is_flat = |s: &Sample| s.1.is_some_and(|jet| jet.is_flat(h));
+    if is_flat(&first) && is_flat(&middle) && is_flat(&last) && (1..CURVE_STEPS).all(|i| is_flat(&sample(i)))
+    {
+        report(middle.0);
+        return;
+    }
     if reaches(&first, &middle) {
         between(beyond_ends, outside(t0 - margin), first, report);
     }
@@ -519,6 +535,28 @@ mod tests {
             let mut found = Vec::new();
             minima(&f, (0.0, 1.0), &known, (1e-6, NONE), &mut |t| found.push(t));
             assert_eq!(found.len(), expected, "{x}: {found:?}");
+        }
+    }
+
+    /// An area over which the objective is constant to rounding yields its middle after a few evaluations, and
+    /// a slope above rounding no minimum.
+    #[test]
+    fn constant_objectives_yield_the_middle() {
+        for (slope, expected) in [(0.0, 1), (1e-16, 1), (-3e-17, 1), (1e-6, 0)] {
+            let calls = Cell::new(0);
+            let f = |t: f64| {
+                calls.set(calls.get() + 1);
+                // Rounding has any sign.
+                let d1 = slope * if slope < 1e-9 { math::sin(1e3 * t) } else { 1.0 };
+                Some(Jet { d1, d2: 0.0, sharpness: 0.0, speed: 1.0, pull: 1.0, own_third: 0.0 })
+            };
+            let known = |i: usize| f(i as f64 / CURVE_STEPS as f64);
+            let mut found = Vec::new();
+            // The third derivative of a curve in a plane does not change its distance from the plane.
+            minima(&f, (0.0, 1.0), &known, (1e-6, Third { spread: 1.0, bend: 1.0 }), &mut |t| found.push(t));
+            assert_eq!(found.len(), expected, "{slope}: {found:?}");
+            assert!(found.iter().all(|t| (t - 0.5).abs() < 1e-12), "{found:?}");
+            assert!(expected == 0 || calls.get() <= 12, "{}", calls.get());
         }
     }
 
