@@ -22,7 +22,7 @@ use crate::body::Body;
 use crate::body::coordinates::{CoordinateRange, check_coordinates, coordinate_range, relative_pose};
 use crate::body::ids::AreaPair;
 use crate::certify::{BandScratch, Separation, certify, missed_contacts};
-use crate::conformal::{self, Continuing};
+use crate::conformal::{self, Continuing, Sampling};
 use crate::cull::front::brute::all_pairs;
 use crate::cull::front::{self, Front};
 use crate::cull::motion::{Motion, MotionTracker};
@@ -81,6 +81,9 @@ struct QueryState {
     is_beyond_reach: bool,
     /// Step of a simulator that the current query is for; `None` unless [`ContactPair::query_step`] runs.
     step: Option<Widening>,
+    /// Whether the current query needs the smallest distance only, so that minima with larger distances
+    /// and other members of conformal sets may be missing.
+    only_nearest: bool,
     /// Context of the culling tests of the last [`ContactPair::query_step`].
     step_cull: Option<CullContext>,
     samples: Vec<Sample>,
@@ -104,6 +107,7 @@ struct LastQuery {
     /// Options with `parallel` set to `false`, because it does not affect results.
     options: QueryOptions,
     step: Option<Widening>,
+    only_nearest: bool,
     finding: Finding,
     /// World poses of A and B for which the results are reported.
     poses: [Pose; 2],
@@ -239,6 +243,21 @@ impl ContactPair {
         Ok(StepResults { bodies, contacts, kept, samples })
     }
 
+    /// Computes the smallest distance and the verdict like [`ContactPair::query`]. Minima with larger
+    /// distances, and members of conformal sets other than one at the smallest distance, may be missing.
+    pub(crate) fn query_nearest(
+        &mut self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+    ) -> Result<&[Contact], QueryError> {
+        self.state.only_nearest = true;
+        let found = self.query(pose_a, pose_b, options).map(|_| ());
+        self.state.only_nearest = false;
+        found?;
+        Ok(&self.state.contacts)
+    }
+
     /// Pair of the same bodies without results, which reuses the data of this pair's verdicts.
     pub(crate) fn with_data_of_verdicts(&self) -> Self {
         let mut pair = Self::new(Arc::clone(&self.a), Arc::clone(&self.b));
@@ -265,6 +284,7 @@ impl ContactPair {
             pose_ab,
             options: *options,
             step: None,
+            only_nearest: false,
             finding: Finding::Apart,
             poses: [*pose_a, *pose_b],
         };
@@ -468,6 +488,7 @@ impl QueryState {
             is_beyond_reach: false,
             step: None,
             samples: Vec::new(),
+            only_nearest: false,
             step_cull: None,
             sampling: SampleScratch::default(),
         }
@@ -518,6 +539,7 @@ impl QueryState {
         let sequential = QueryOptions { parallel: false, ..*options };
         if let Some(last) = self.last_query.take_if(|last| last.options == sequential)
             && last.step == self.step
+            && last.only_nearest == self.only_nearest
             && self.is_same_pose(bodies, &last, pose_ab, poses)
         {
             self.report_again(bodies, last, poses);
@@ -607,7 +629,9 @@ impl QueryState {
         if diagnostics.savings.front && !diagnostics.brute_force {
             let options = QueryOptions { parallel: false, ..*options };
             let poses = [*pose_a, *pose_b];
-            self.last_query = Some(LastQuery { pose_ab: *pose_ab, options, step: self.step, finding, poses });
+            let Self { step, only_nearest, .. } = *self;
+            self.last_query =
+                Some(LastQuery { pose_ab: *pose_ab, options, step, only_nearest, finding, poses });
         }
     }
 
@@ -708,13 +732,22 @@ impl QueryState {
         displacement: f64,
     ) {
         self.accepted.clear();
-        self.accepted.extend(self.solved.candidates.iter().filter_map(|c| match &self.step {
-            Some(step) => widened(ctx, step, c),
-            None => filter(ctx, c),
-        }));
-        let continuing = self.step.as_ref().map(|step| Continuing::in_step(step.gap_error, displacement));
-        let (solved, sets) = (&self.solved, &mut self.conformal);
-        conformal::sample(by_step, solved, options, continuing.as_ref(), sets, &mut self.accepted);
+        // Contacts that continue at negative distances may be farther than the nearest one before.
+        let only_nearest = self.only_nearest && !ctx.presses();
+        if only_nearest {
+            self.accept_nearest(ctx);
+        } else {
+            self.accepted.extend(self.solved.candidates.iter().filter_map(|c| match &self.step {
+                Some(step) => widened(ctx, step, c),
+                None => filter(ctx, c),
+            }));
+        }
+        let sampling = match &self.step {
+            Some(step) => Sampling::Continuing(Continuing::in_step(step.gap_error, displacement)),
+            None if only_nearest => Sampling::Nearest,
+            None => Sampling::All,
+        };
+        conformal::sample(by_step, &self.solved, options, &sampling, &mut self.conformal, &mut self.accepted);
         self.accepted.extend_from_slice(&self.solved.orbits);
         pressed::retain(
             ctx,
@@ -723,6 +756,20 @@ impl QueryState {
             &mut self.pressed,
             &mut self.accepted,
         );
+    }
+
+    /// Stores the critical pairs that are minima in `accepted`, in the order of their distances, up to the
+    /// first one that is neither in contact nor a quasi-minimum.
+    fn accept_nearest(&mut self, ctx: &Context<'_>) {
+        let Self { solved, accepted, .. } = self;
+        solved.candidates.sort_unstable_by(|c, d| c.distance.total_cmp(&d.distance));
+        for candidate in &solved.candidates {
+            let Some(minimum) = filter(ctx, candidate) else { continue };
+            accepted.push(minimum);
+            if minimum.kind != ContactKind::Quasi && minimum.distance > ctx.tol.tol {
+                break;
+            }
+        }
     }
 
     /// Checks the finding of the verdict against the minima. Touching solids interfere if a witness is found

@@ -55,6 +55,8 @@ use feeler_hierarchy::{AreaId, FaceId, Feature};
 pub(crate) struct Scratch {
     /// Features of A and B of the sets found in this query.
     sets: Vec<(Feature, Feature)>,
+    /// Features of A and B of the sets that are not sampled because no member is nearer than a minimum.
+    beyond: Vec<(Feature, Feature)>,
     seeds: Seeds,
     /// Samples of one set.
     samples: Vec<Sample>,
@@ -95,20 +97,34 @@ const COVER_ANGLE: f64 = 1e-5;
 /// With a larger value, isolated minima near a set vanish; with a smaller one, contacts are reported twice.
 const COVER_LENGTH: f64 = 10.0;
 
-/// Adds samples of all families in `solved` to `accepted`, and removes minima of features of lower
-/// dimension (edges and vertices of the faces) that are members of the sets. Sets of the last query of a step
-/// continue within the motion `continuing`; without it, all sets are searched.
+/// Which conformal sets a query samples.
+pub(crate) enum Sampling {
+    /// All sets.
+    All,
+    /// Sets that may have a member nearer than all accepted minima.
+    Nearest,
+    /// All sets; those of the last query of a step continue within a motion.
+    Continuing(Continuing),
+}
+
+/// Adds samples of families in `solved`, selected by `sampling`, to `accepted`, and removes minima of features
+/// of lower dimension (edges and vertices of the faces) that are members of the sampled sets.
 pub(crate) fn sample(
     ctx: &Context<'_>,
     solved: &Solved,
     options: &QueryOptions,
-    continuing: Option<&Continuing>,
+    sampling: &Sampling,
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
     scratch.loss = 0.0;
+    let continuing = match sampling {
+        Sampling::Continuing(continuing) => Some(continuing),
+        Sampling::All | Sampling::Nearest => None,
+    };
     thin_out_solved(ctx, options, scratch, accepted);
     scratch.sets.clear();
+    scratch.beyond.clear();
     if continuing.is_some() {
         scratch.known.start(ctx);
     }
@@ -118,10 +134,17 @@ pub(crate) fn sample(
     };
     for family in of_dimension(Family::Two).chain(of_dimension(Family::One)) {
         let Some(set) = FamilySet::new(ctx, family) else { continue };
+        // A family of dimension one takes no longer to search than to exclude.
+        let is_wide = family.family == Family::Two;
+        if matches!(sampling, Sampling::Nearest) && is_wide && set.is_beyond_nearest(accepted) {
+            scratch.beyond.push((family.feature_a, family.feature_b));
+            continue;
+        }
         scratch.samples.clear();
         if family.family == Family::One {
             scratch.seeds.collect(ctx, family, options.conformal_spacing);
-            if is_on_border(&set, &scratch.sets, &scratch.seeds) {
+            let Scratch { sets, beyond, seeds, .. } = &*scratch;
+            if is_on_border(&set, sets, seeds) || is_on_border(&set, beyond, seeds) {
                 continue;
             }
         }
@@ -297,6 +320,38 @@ impl<'a> FamilySet<'a> {
             b: ctx.primitive(Which::B, fb)?,
             extent: ctx.extent(fa, fb),
         })
+    }
+
+    /// Whether no member is nearer than the nearest minimum in `accepted`, up to rounding.
+    ///
+    /// The distances of a family are those of two planes, whose extremes over a box are at its corners, or
+    /// constant up to twice the tolerance.
+    fn is_beyond_nearest(&self, accepted: &[Accepted]) -> bool {
+        let ctx = self.ctx;
+        let strict = accepted.iter().filter(|x| x.kind != ContactKind::Quasi);
+        let Some(nearest) = strict.map(|x| x.distance).reduce(f64::min) else { return false };
+        // The verdict of solids in contact needs all contacts.
+        if nearest <= ctx.tol.tol {
+            return false;
+        }
+        let bounds = |which: Which, feature: Feature| ctx.body(which).data(feature).bounds;
+        let (of_a, of_b) = (bounds(Which::A, self.feature_a), bounds(Which::B, self.feature_b));
+        let (own, bounds) = if (of_a.max - of_a.min).norm() < (of_b.max - of_b.min).norm() {
+            (Which::A, of_a)
+        } else {
+            (Which::B, of_b)
+        };
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let corners = Obb::from_aabb(&bounds).corners().map(|corner| ctx.in_a(own, &corner));
+        for point in &corners {
+            let Some(pair) = self.pair(point) else { return false };
+            low = low.min(pair.distance);
+            high = high.max(pair.distance);
+        }
+        let is_plane = |p: &Primitive| matches!(p, Primitive::Plane { .. });
+        let is_exact = high - low <= ctx.tol.eps || is_plane(&self.a) && is_plane(&self.b);
+        let spread = if is_exact { -ctx.tol.eps } else { MAX_DISTANCE_SPREAD * ctx.tol.tol };
+        nearest <= low - spread
     }
 
     /// Whether both features are cylinders, cones or straight edges. The members of a family of dimension

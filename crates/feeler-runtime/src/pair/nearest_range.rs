@@ -35,7 +35,8 @@ impl NearestRange {
 
     /// Queries the pair within a range that follows from the last distance, and if it finds no minimum except
     /// quasi-minima, within larger ranges up to `options.d_max` (mm). The smallest distance and the verdict
-    /// of the pair are those of a query with `options`; minima with larger distances can be missing.
+    /// of the pair are those of a query with `options`; minima with larger distances, and other members of
+    /// conformal sets, can be missing.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
@@ -53,7 +54,7 @@ impl NearestRange {
         }
         let mut range = self.next.clamp(FIRST * full, full);
         loop {
-            pair.query(pose_a, pose_b, &QueryOptions { d_max: range, ..*options })?;
+            pair.query_nearest(pose_a, pose_b, &QueryOptions { d_max: range, ..*options })?;
             let strict = pair.contacts().iter().filter(|c| c.kind != ContactKind::Quasi);
             let nearest = strict.map(|c| c.distance).reduce(f64::min);
             if nearest.is_none() && range < full {
