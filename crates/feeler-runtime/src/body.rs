@@ -261,6 +261,10 @@ fn feature_data(
         rect: around_areas(own.iter().map(|&a| &hierarchy.areas[a.index()].rect)),
         deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
         areas: range,
+        is_disc: match feature {
+            Feature::Face(f) => hierarchy.faces[f.index()].trim.is_disc(),
+            _ => false,
+        },
         quasi_only,
         helix: None,
         band: None,

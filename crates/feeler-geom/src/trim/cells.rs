@@ -133,6 +133,22 @@ pub(super) struct Beyond {
 }
 
 impl TrimCells {
+    /// Whether the domain is a disc by its boundary: the pieces, in their order, form one closed loop in the
+    /// parameter plane, with the domain inside. `true` is certain.
+    #[must_use]
+    pub fn is_disc(&self) -> bool {
+        let Some((first, last)) = self.pieces.first().zip(self.pieces.last()) else { return false };
+        let is_chain = self.pieces.windows(2).all(|w| {
+            // A boundary that returns to its start has several loops.
+            w[0].end() == w[1].start() && w[1].start() != first.start()
+        });
+        let thirds = [0.0, 1.0 / 3.0, 2.0 / 3.0];
+        let corners = self.pieces.iter().flat_map(|piece| thirds.map(|t| piece.eval(t) - first.start()));
+        let next = corners.clone().cycle().skip(1);
+        let doubled_area: f64 = corners.zip(next).map(|(p, q)| p.perp(&q)).sum();
+        is_chain && last.end() == first.start() && doubled_area > 0.0
+    }
+
     /// Builds the structure for a domain. If orientations of pieces contradict each other, the majority
     /// by length decides whether a region is inside. The second value lists the contradictions, for the
     /// caller to report.

@@ -51,6 +51,8 @@ pub(crate) struct FeatureData {
     /// Range of the feature's areas in the body's list of areas, which is sorted by feature;
     /// [`Body::areas_of`](crate::Body) returns them.
     pub areas: Range<usize>,
+    /// Whether the feature is a face whose trimmed domain is known to be a disc.
+    pub is_disc: bool,
     /// Whether the feature can carry quasi-minima only, no strict minima.
     pub quasi_only: bool,
     /// Screw motion that maps a free-form feature to itself; `None` if no such motion is known.

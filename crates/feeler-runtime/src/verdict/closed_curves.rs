@@ -6,11 +6,12 @@ use super::{Decision, Evidence, LEVEL_SLACK, MAX_BESIDE_TRIM, closed_form, patch
 use crate::body::Body;
 use crate::body::ids::{AreaPair, FacePair};
 use crate::body::side::Which;
+use crate::footpoint::bands::faces_away;
 use crate::query::Context;
 use feeler_geom::crossing::{
     Level, Patch, Search, Shifted, patch_through_level, patch_through_patch, third_of_closed_form,
 };
-use feeler_geom::skeleton::Primitive;
+use feeler_geom::skeleton::{Primitive, gradient_over_ball};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{FaceId, Feature};
 use std::cmp::Ordering;
@@ -27,6 +28,8 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
         match (form_a, form_b) {
             // Two planes cross in a line.
             _ if is_plane(form_a) && is_plane(form_b) => false,
+            (Some(a), _) if has_no_closed_curve(ctx, Which::B, fb, a) => false,
+            (_, Some(b)) if has_no_closed_curve(ctx, Which::A, fa, b) => false,
             // Heights above a plane have the tightest bounds; otherwise the smaller face takes fewer
             // cells.
             (Some(a), Some(b)) => {
@@ -46,6 +49,28 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
             (None, Some(b)) => of_areas(decision, Which::A, group, Target { face: fb, primitive: b }),
             (None, None) => group.iter().any(|pair| of_pair(decision, *pair)),
         }
+    })
+}
+
+/// Whether the face `mine` of `own` has no closed curve in common with any level of the signed distance from
+/// `primitive` (frame of the other solid), which also excludes points in which it touches a level. `true` is
+/// certain.
+///
+/// A closed curve on a disc surrounds a point in which the signed distance is critical, so that its gradient
+/// is parallel to the normal of the face. No area of the face contains both directions if it has none.
+fn has_no_closed_curve(ctx: &Context<'_>, own: Which, mine: FaceId, primitive: &Primitive) -> bool {
+    let body = ctx.body(own);
+    let data = body.data(Feature::Face(mine));
+    if !data.is_disc {
+        return false;
+    }
+    let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
+    body.areas_of(data).iter().all(|&area| {
+        let node = &body.tree()[body.leaf_of_area(area).index()];
+        let radius = node.obb.radius() + f64::from(node.allowance.length);
+        gradient_over_ball(&primitive, &node.obb.center, radius).is_some_and(|(_, gradient, turn)| {
+            [gradient, -gradient].iter().all(|direction| faces_away(ctx, (body, area), direction, turn))
+        })
     })
 }
 
