@@ -3,6 +3,7 @@
 use crate::deformable::DeformableBody;
 use crate::error::DeformableError;
 use crate::rigid::RigidBody;
+use crate::smooth::{SmoothContact, SmoothShape};
 use crate::state::{NodalForces, NodeState};
 use feeler_geom::{P3, V3};
 
@@ -97,6 +98,30 @@ impl Body {
         }
     }
 
+    /// Removes the smooth shapes of a rigid body, which the contact search takes.
+    pub(crate) fn take_shapes(&mut self) -> Vec<Box<dyn SmoothShape>> {
+        match self {
+            Self::Deformable(_) => Vec::new(),
+            Self::Rigid(b) => b.take_shapes(),
+        }
+    }
+
+    /// Transforms a point of the common frame into the frame of the smooth shape of a rigid body.
+    pub(crate) fn to_shape(&self, p: &P3) -> P3 {
+        match self {
+            Self::Deformable(_) => *p,
+            Self::Rigid(b) => b.to_shape(p),
+        }
+    }
+
+    /// Rotates a vector in the frame of the smooth shape of a rigid body into the common frame.
+    pub(crate) fn rotate_from_shape(&self, v: &V3) -> V3 {
+        match self {
+            Self::Deformable(_) => *v,
+            Self::Rigid(b) => b.rotation() * v,
+        }
+    }
+
     pub(crate) fn is_fixed(&self) -> bool {
         match self {
             Self::Deformable(_) => false,
@@ -164,6 +189,13 @@ impl Body {
         match self {
             Self::Deformable(b) => b.add_contact(contact),
             Self::Rigid(b) => b.add_contact(contact),
+        }
+    }
+
+    pub(crate) fn add_smooth_contact(&mut self, contact: &SmoothContact) {
+        match self {
+            Self::Deformable(_) => {}
+            Self::Rigid(b) => b.add_smooth_contact(contact),
         }
     }
 

@@ -120,6 +120,37 @@ pub enum DeformableError {
         /// Indices of the two bodies.
         pair: [usize; 2],
     },
+    /// The distance of a node from a body with a smooth shape cannot be computed.
+    #[error(
+        "the distance of node {node} of body {} from the exact shape of body {} cannot be computed; \
+         check the position of the node and the size of the shape",
+        .pair[0], .pair[1]
+    )]
+    NodeDistance {
+        /// Indices of the body with the node and of the body with the shape.
+        pair: [usize; 2],
+        /// Index of the node in its body.
+        node: usize,
+    },
+    /// The distance of an edge or a facet from a body with a smooth shape cannot be computed.
+    #[error(
+        "the distance of body {} from the exact shape of body {} cannot be computed; \
+         check the positions of the nodes and the size of the shape",
+        .pair[0], .pair[1]
+    )]
+    SmoothDistance {
+        /// Indices of the body with the facets and of the body with the shape.
+        pair: [usize; 2],
+    },
+    /// The mass, centre of mass or inertia of a free body is not valid.
+    #[error(
+        "the mass and the inertia of a free body must be finite and positive; \
+         a body of exact shape needs them (set_free_with_inertia)"
+    )]
+    Inertia,
+    /// A position or rotation of a rigid body is not finite.
+    #[error("the position or rotation of a rigid body is not finite")]
+    Pose,
     /// A line of a mesh file is not valid.
     #[error("line {line}: {reason}")]
     MeshFile {

@@ -38,6 +38,8 @@ pub struct SearchCounts {
     pub collections: u64,
     /// Number of pairs of features that were tested.
     pub feature_tests: u64,
+    /// Number of signed distances from smooth shapes that were computed.
+    pub signed_distances: u64,
 }
 
 /// Pair of pieces with the bound of its distance.

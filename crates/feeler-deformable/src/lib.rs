@@ -87,6 +87,7 @@ mod mesh;
 mod msh;
 mod rigid;
 mod simulation;
+mod smooth;
 mod state;
 mod surface;
 mod tree;
@@ -100,6 +101,7 @@ pub use material::Material;
 pub use mesh::Mesh;
 pub use rigid::RigidBody;
 pub use simulation::{BodyId, Energies, Simulation};
+pub use smooth::{Ball, HalfSpace, SmoothShape, SurfacePoint};
 
 /// The chapter on deformable bodies, whose program is compiled and run as a test.
 #[cfg(doctest)]

@@ -1,8 +1,9 @@
 //! Rigid bodies with facets or a spherical surface: fixed, prescribed or free.
 
 use crate::error::DeformableError;
+use crate::smooth::{SmoothContact, SmoothShape};
 use crate::state::{NodalForces, NodeState};
-use feeler_geom::{P3, V3, math};
+use feeler_geom::{P3, Pose, V3, math};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 
 /// Mass and inertia of a body that moves freely.
@@ -26,15 +27,29 @@ enum RigidMotion {
         inertia: Inertia,
         angular_momentum: V3,
     },
+    /// Pose at the end of the next step, with the velocities there.
+    Path {
+        center: P3,
+        rotation: UnitQuaternion<f64>,
+        velocity: V3,
+        angular_velocity: V3,
+    },
 }
 
-/// Rigid body with a surface of triangles, or a sphere. It is fixed until [`RigidBody::prescribe`] or
-/// [`RigidBody::set_free`] is called.
+/// Rigid body with a surface of triangles, a sphere, or a body of exact shape ([`RigidBody::smooth`]). It is
+/// fixed until [`RigidBody::prescribe`], [`RigidBody::move_to`] or [`RigidBody::set_free`] is called.
 #[derive(Clone, Debug)]
 pub struct RigidBody {
     /// Positions of the nodes relative to the centre in the body frame (mm).
     local: Vec<V3>,
     facets: Vec<[u32; 3]>,
+    /// Smooth shapes, until the body is added to a simulation.
+    shapes: Vec<Box<dyn SmoothShape>>,
+    is_smooth: bool,
+    /// Point in the frame of the shapes that is at `center`.
+    shape_center: V3,
+    /// Radius of a ball around the origin of the shapes' frame that contains them (mm).
+    shape_radius: f64,
     skin: f64,
     center: P3,
     rotation: UnitQuaternion<f64>,
@@ -78,6 +93,38 @@ impl RigidBody {
         Self::with_nodes(vec![center], Vec::new(), radius)
     }
 
+    /// Creates a fixed body of exact shape, without triangles, in a pose that maps the frame of its shapes to
+    /// the common frame. It has contacts with the surfaces of deformable bodies, of rigid bodies with triangles
+    /// and with spheres, whose skins carry them, but not with other bodies of exact shape. Several shapes are
+    /// the parts of one body: each has contacts of its own, as the spheres of a clump.
+    ///
+    /// # Errors
+    /// The list of shapes is empty, or the pose is not finite.
+    pub fn smooth(shapes: Vec<Box<dyn SmoothShape>>, pose: &Pose) -> Result<Self, DeformableError> {
+        if shapes.is_empty() {
+            return Err(DeformableError::Empty);
+        }
+        check_pose(&pose.translation.vector.into(), &pose.rotation)?;
+        let shape_radius = shapes.iter().map(|s| s.radius()).fold(0.0, f64::max);
+        Ok(Self {
+            local: Vec::new(),
+            facets: Vec::new(),
+            shapes,
+            is_smooth: true,
+            shape_center: V3::zeros(),
+            shape_radius,
+            skin: 0.0,
+            center: pose.translation.vector.into(),
+            rotation: pose.rotation,
+            velocity: V3::zeros(),
+            motion: RigidMotion::Prescribed { angular_velocity: V3::zeros() },
+            force: V3::zeros(),
+            torque: V3::zeros(),
+            contact_rate: 0.0,
+            nodes: NodeState::at_rest(Vec::new()),
+        })
+    }
+
     fn with_nodes(nodes: Vec<P3>, facets: Vec<[u32; 3]>, skin: f64) -> Result<Self, DeformableError> {
         if !(skin.is_finite() && skin > 0.0) {
             return Err(DeformableError::Skin(skin));
@@ -90,6 +137,10 @@ impl RigidBody {
         Ok(Self {
             local: nodes.iter().map(|p| p - center).collect(),
             facets,
+            shapes: Vec::new(),
+            is_smooth: false,
+            shape_center: V3::zeros(),
+            shape_radius: 0.0,
             skin,
             center,
             rotation: UnitQuaternion::identity(),
@@ -106,10 +157,14 @@ impl RigidBody {
     /// triangles or the sphere; skins of facetted bodies have no mass.
     ///
     /// # Errors
-    /// The density is not finite and positive, or the triangles do not enclose a positive volume.
+    /// The density is not finite and positive, the triangles do not enclose a positive volume, or the body has
+    /// an exact shape, whose mass [`RigidBody::set_free_with_inertia`] takes.
     pub fn set_free(&mut self, density: f64) -> Result<(), DeformableError> {
         if !(density.is_finite() && density > 0.0) {
             return Err(DeformableError::Density(density));
+        }
+        if self.is_smooth {
+            return Err(DeformableError::Inertia);
         }
         let (volume, center, second) = if self.facets.is_empty() {
             let volume = 4.0 / 3.0 * std::f64::consts::PI * self.skin * self.skin * self.skin;
@@ -127,6 +182,34 @@ impl RigidBody {
         }
         self.center += self.rotation * center;
         let inertia = Inertia { mass: density * volume, inverse, max_inverse: inverse.norm() };
+        self.motion = RigidMotion::Free { inertia, angular_momentum: V3::zeros() };
+        self.set_velocity(self.velocity, angular_velocity)
+    }
+
+    /// Lets the body move freely with a mass (t), a centre of mass (mm) and an inertia tensor (t·mm²) about
+    /// it. The centre and the tensor are in the frame of an exact shape; for other bodies, they are in the
+    /// frame whose origin is [`RigidBody::center`] and whose axes turn with the body.
+    ///
+    /// # Errors
+    /// The mass is not finite and positive, the centre is not finite, or the tensor is not symmetric and
+    /// positive definite.
+    pub fn set_free_with_inertia(
+        &mut self,
+        mass: f64,
+        center: P3,
+        tensor: Matrix3<f64>,
+    ) -> Result<(), DeformableError> {
+        let is_finite = mass.is_finite() && center.iter().chain(tensor.iter()).all(|c| c.is_finite());
+        let is_symmetric = (tensor - tensor.transpose()).amax() <= 1e-9 * tensor.amax();
+        let inverse = tensor.cholesky().map(|c| c.inverse());
+        let inverse = inverse.filter(|i| mass > 0.0 && is_finite && is_symmetric && i.norm().is_finite());
+        let inverse = inverse.ok_or(DeformableError::Inertia)?;
+        let angular_velocity = self.angular_velocity();
+        let shift = center.coords - self.shape_center;
+        self.local.iter_mut().for_each(|p| *p -= shift);
+        self.shape_center += if self.is_smooth { shift } else { V3::zeros() };
+        self.center += self.rotation * shift;
+        let inertia = Inertia { mass, inverse, max_inverse: inverse.norm() };
         self.motion = RigidMotion::Free { inertia, angular_momentum: V3::zeros() };
         self.set_velocity(self.velocity, angular_velocity)
     }
@@ -159,6 +242,26 @@ impl RigidBody {
         Ok(())
     }
 
+    /// Prescribes the pose at the end of the next step: the position of the centre (mm) and the rotation, with
+    /// the velocity of the centre (mm/s) and the angular velocity (rad/s) there. The body stays there until the
+    /// next call. A path is prescribed by a call before every step, best by
+    /// [`Simulation::move_rigid`](crate::Simulation::move_rigid).
+    ///
+    /// # Errors
+    /// A number is not finite.
+    pub fn move_to(
+        &mut self,
+        center: P3,
+        rotation: UnitQuaternion<f64>,
+        velocity: V3,
+        angular_velocity: V3,
+    ) -> Result<(), DeformableError> {
+        check_pose(&center, &rotation)?;
+        check_finite(&velocity, &angular_velocity)?;
+        self.motion = RigidMotion::Path { center, rotation, velocity, angular_velocity };
+        Ok(())
+    }
+
     /// Sets the velocity of the centre (mm/s) and the angular velocity (rad/s); later velocities follow from
     /// the forces if the body moves freely.
     ///
@@ -168,7 +271,8 @@ impl RigidBody {
         check_finite(&velocity, &angular_velocity)?;
         self.velocity = velocity;
         match &mut self.motion {
-            RigidMotion::Prescribed { angular_velocity: old } => *old = angular_velocity,
+            RigidMotion::Prescribed { angular_velocity: old }
+            | RigidMotion::Path { angular_velocity: old, .. } => *old = angular_velocity,
             RigidMotion::Free { inertia, angular_momentum } => {
                 let inertia = inertia.inverse.try_inverse().ok_or(DeformableError::OpenSurface)?;
                 let local = self.rotation.inverse() * angular_velocity;
@@ -179,13 +283,14 @@ impl RigidBody {
         Ok(())
     }
 
-    /// Position of the centre (mm): the centre of mass of a free body, otherwise the mean of the nodes.
+    /// Position of the centre (mm): the centre of mass of a free body, otherwise the mean of the nodes, or the
+    /// origin of the frame of an exact shape.
     #[must_use]
     pub fn center(&self) -> P3 {
         self.center
     }
 
-    /// Rotation from the orientation at creation.
+    /// Rotation from the orientation at creation; of an exact shape, from its frame.
     #[must_use]
     pub fn rotation(&self) -> UnitQuaternion<f64> {
         self.rotation
@@ -205,7 +310,9 @@ impl RigidBody {
 
     fn angular_velocity_at(&self, rotation: &UnitQuaternion<f64>) -> V3 {
         match &self.motion {
-            RigidMotion::Prescribed { angular_velocity } => *angular_velocity,
+            RigidMotion::Prescribed { angular_velocity } | RigidMotion::Path { angular_velocity, .. } => {
+                *angular_velocity
+            }
             RigidMotion::Free { inertia, angular_momentum } => {
                 rotation * (inertia.inverse * (rotation.inverse() * angular_momentum))
             }
@@ -224,7 +331,7 @@ impl RigidBody {
         &self.facets
     }
 
-    /// Distance of the contact surface from the triangles, or the radius of a sphere (mm).
+    /// Distance of the contact surface from the triangles, or the radius of a sphere (mm); 0 for an exact shape.
     #[must_use]
     pub fn skin(&self) -> f64 {
         self.skin
@@ -234,7 +341,7 @@ impl RigidBody {
     #[must_use]
     pub fn mass(&self) -> Option<f64> {
         match &self.motion {
-            RigidMotion::Prescribed { .. } => None,
+            RigidMotion::Prescribed { .. } | RigidMotion::Path { .. } => None,
             RigidMotion::Free { inertia, .. } => Some(inertia.mass),
         }
     }
@@ -246,11 +353,17 @@ impl RigidBody {
         self.force
     }
 
+    /// Resultant torque of contact forces about [`RigidBody::center`] after the last step (N·mm).
+    #[must_use]
+    pub fn torque(&self) -> V3 {
+        self.torque
+    }
+
     /// Kinetic energy (mJ); 0 if the motion is prescribed.
     #[must_use]
     pub fn kinetic_energy(&self) -> f64 {
         match &self.motion {
-            RigidMotion::Prescribed { .. } => 0.0,
+            RigidMotion::Prescribed { .. } | RigidMotion::Path { .. } => 0.0,
             RigidMotion::Free { inertia, angular_momentum } => {
                 let translation = inertia.mass * self.velocity.norm_squared();
                 0.5 * (translation + angular_momentum.dot(&self.angular_velocity()))
@@ -268,7 +381,7 @@ impl RigidBody {
     #[must_use]
     pub fn angular_momentum(&self) -> V3 {
         match &self.motion {
-            RigidMotion::Prescribed { .. } => V3::zeros(),
+            RigidMotion::Prescribed { .. } | RigidMotion::Path { .. } => V3::zeros(),
             RigidMotion::Free { angular_momentum, .. } => {
                 angular_momentum + self.center.coords.cross(&self.momentum())
             }
@@ -293,6 +406,11 @@ impl RigidBody {
     }
 
     pub(crate) fn kick_and_drift(&mut self, step: f64) {
+        if let RigidMotion::Path { center, rotation, velocity, .. } = self.motion {
+            (self.center, self.rotation, self.velocity) = (center, rotation, velocity);
+            self.update_nodes(Some(step));
+            return;
+        }
         self.kick(step);
         // The angular velocity at the middle of the step makes the rotation second-order accurate.
         let middle = rotation_by(self.angular_velocity() * (0.5 * step)) * self.rotation;
@@ -338,9 +456,31 @@ impl RigidBody {
         let arm = contact.at - self.center;
         self.force += contact.friction;
         self.torque += arm.cross(&contact.friction);
+        self.add_contact_rate(&arm, contact.stiffness);
+    }
+
+    pub(crate) fn take_shapes(&mut self) -> Vec<Box<dyn SmoothShape>> {
+        std::mem::take(&mut self.shapes)
+    }
+
+    /// Transforms a point of the common frame into the frame of the shapes.
+    pub(crate) fn to_shape(&self, p: &P3) -> P3 {
+        P3::from(self.rotation.inverse_transform_vector(&(p - self.center)) + self.shape_center)
+    }
+
+    pub(crate) fn add_smooth_contact(&mut self, contact: &SmoothContact) {
+        let [force, friction] = contact.on_shape();
+        for (force, at) in [force, friction] {
+            self.force += force;
+            self.torque += (at - self.center).cross(&force);
+        }
+        self.add_contact_rate(&(force.1 - self.center), contact.stiffness());
+    }
+
+    fn add_contact_rate(&mut self, arm: &V3, stiffness: f64) {
         if let RigidMotion::Free { inertia, .. } = &self.motion {
             let mobility = 1.0 / inertia.mass + arm.norm_squared() * inertia.max_inverse;
-            self.contact_rate += 2.0 * contact.stiffness * mobility;
+            self.contact_rate += 2.0 * stiffness * mobility;
         }
     }
 
@@ -352,9 +492,12 @@ impl RigidBody {
     /// Estimated squared frequency (1/s²) of one contact of stiffness 1 N/mm at the farthest node.
     pub(crate) fn unit_contact_rate(&self) -> f64 {
         match &self.motion {
-            RigidMotion::Prescribed { .. } => 0.0,
+            RigidMotion::Prescribed { .. } | RigidMotion::Path { .. } => 0.0,
             RigidMotion::Free { inertia, .. } => {
-                let farthest = self.local.iter().map(|p| p.norm()).fold(0.0, f64::max) + self.skin;
+                let of_nodes = self.local.iter().map(|p| p.norm()).fold(0.0, f64::max) + self.skin;
+                let of_shapes =
+                    if self.is_smooth { self.shape_radius + self.shape_center.norm() } else { 0.0 };
+                let farthest = of_nodes.max(of_shapes);
                 2.0 * (1.0 / inertia.mass + farthest * farthest * inertia.max_inverse)
             }
         }
@@ -364,6 +507,11 @@ impl RigidBody {
 fn check_finite(velocity: &V3, angular_velocity: &V3) -> Result<(), DeformableError> {
     let finite = velocity.iter().chain(angular_velocity.iter()).all(|c| c.is_finite());
     if finite { Ok(()) } else { Err(DeformableError::VelocityNotFinite) }
+}
+
+fn check_pose(center: &P3, rotation: &UnitQuaternion<f64>) -> Result<(), DeformableError> {
+    let finite = center.iter().chain(rotation.coords.iter()).all(|c| c.is_finite());
+    if finite { Ok(()) } else { Err(DeformableError::Pose) }
 }
 
 /// Rotation by a vector (rad).

@@ -6,8 +6,10 @@ use crate::deformable::DeformableBody;
 use crate::error::DeformableError;
 use crate::hierarchy::{Hierarchy, PairStatus, SearchCounts};
 use crate::rigid::RigidBody;
+use crate::smooth::{SmoothContact, SmoothSearch};
 use crate::surface;
-use feeler_geom::V3;
+use feeler_geom::{P3, V3};
+use nalgebra::UnitQuaternion;
 
 /// Index of a body in a [`Simulation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +57,8 @@ pub struct Simulation {
     bodies: Vec<Body>,
     hierarchy: Hierarchy,
     contacts: Vec<Contact>,
+    smooth: SmoothSearch,
+    smooth_contacts: Vec<SmoothContact>,
     time: f64,
     /// Whether the forces belong to the current positions.
     has_forces: bool,
@@ -73,6 +77,8 @@ impl Simulation {
             bodies: Vec::new(),
             hierarchy: Hierarchy::default(),
             contacts: Vec::new(),
+            smooth: SmoothSearch::default(),
+            smooth_contacts: Vec::new(),
             time: 0.0,
             has_forces: false,
         })
@@ -112,7 +118,7 @@ impl Simulation {
         body: impl Into<Body>,
         pieces: &[u32],
     ) -> Result<BodyId, DeformableError> {
-        let body = body.into();
+        let mut body = body.into();
         let count = body.facets().len();
         if pieces.len() != count || pieces.iter().any(|&p| p as usize >= count) {
             return Err(DeformableError::Pieces { given: pieces.len(), count });
@@ -125,11 +131,14 @@ impl Simulation {
             Body::Deformable(b) => b.reference(),
             Body::Rigid(b) => b.positions(),
         };
-        let features = if body.facets().is_empty() {
+        let features = if body.nodes().positions.is_empty() {
+            Vec::new()
+        } else if body.facets().is_empty() {
             vec![sphere_feature()]
         } else {
             surface::features(nodes, body.facets(), pieces)
         };
+        self.smooth.add(id, &mut body);
         self.bodies.push(body);
         self.hierarchy.add(&self.bodies, features)?;
         self.has_forces = false;
@@ -175,6 +184,7 @@ impl Simulation {
                 // Bounds of distances do not follow positions that are set from outside.
                 if b.take_relocated() {
                     self.hierarchy.invalidate(id.0);
+                    self.smooth.invalidate(id.0);
                 }
                 self.has_forces = false;
                 changed
@@ -202,6 +212,27 @@ impl Simulation {
         }
     }
 
+    /// Moves a rigid body along a path that is given step by step: the body reaches the position of its centre
+    /// (mm) and the rotation at the end of the next step, with the given velocity (mm/s) and angular velocity
+    /// (rad/s) there, and stays there. The forces at the present positions remain valid, so this call costs
+    /// less than [`Simulation::change_rigid`] in every step.
+    ///
+    /// # Errors
+    /// The body does not exist or is deformable, or a number is not finite.
+    pub fn move_rigid(
+        &mut self,
+        id: BodyId,
+        center: P3,
+        rotation: UnitQuaternion<f64>,
+        velocity: V3,
+        angular_velocity: V3,
+    ) -> Result<(), DeformableError> {
+        match self.bodies.get_mut(id.0) {
+            Some(Body::Rigid(b)) => b.move_to(center, rotation, velocity, angular_velocity),
+            _ => Err(DeformableError::UnknownBody(id.0)),
+        }
+    }
+
     /// Time since the start (s).
     #[must_use]
     pub fn time(&self) -> f64 {
@@ -218,19 +249,22 @@ impl Simulation {
             out.gravity += body.gravity_energy(&self.gravity);
         }
         out.contact = self.contacts.iter().fold(0.0, |sum, c| sum + c.energy);
+        out.contact += self.smooth_contacts.iter().fold(0.0, |sum, c| sum + c.energy);
         out
     }
 
-    /// Largest overlap of the skins of two bodies after the last step (mm); 0 without contact.
+    /// Largest overlap of the skins of two bodies, or of a skin and an exact shape, after the last step (mm); 0
+    /// without contact.
     #[must_use]
     pub fn max_overlap(&self) -> f64 {
-        self.contacts.iter().map(|c| c.overlap).fold(0.0, f64::max)
+        let overlaps = self.contacts.iter().map(|c| c.overlap);
+        overlaps.chain(self.smooth_contacts.iter().map(|c| c.overlap)).fold(0.0, f64::max)
     }
 
     /// Counts of the contact search.
     #[must_use]
     pub fn search_counts(&self) -> SearchCounts {
-        self.hierarchy.counts
+        SearchCounts { signed_distances: self.smooth.evaluations, ..self.hierarchy.counts }
     }
 
     /// Status of all pairs of pieces of different bodies, after the last step.
@@ -295,7 +329,7 @@ impl Simulation {
 
     /// Computes all forces; `is_start` if the nodes have not moved since the last search.
     fn compute_forces(&mut self, is_start: bool) -> Result<(), DeformableError> {
-        let Self { settings, bodies, hierarchy, contacts, gravity, .. } = self;
+        let Self { settings, bodies, hierarchy, contacts, smooth, smooth_contacts, gravity, .. } = self;
         for (k, body) in bodies.iter_mut().enumerate() {
             body.compute_forces(gravity, k)?;
         }
@@ -309,6 +343,12 @@ impl Simulation {
             let [a, b, ..] = contact.key;
             bodies[a as usize].add_contact(&contact.on_side(0));
             bodies[b as usize].add_contact(&contact.on_side(1));
+        }
+        smooth.contacts(bodies, settings, smooth_contacts)?;
+        for contact in smooth_contacts.iter() {
+            let [a, b] = contact.bodies;
+            bodies[a].add_contact(&contact.on_surface());
+            bodies[b].add_smooth_contact(contact);
         }
         if let Some(node) = bodies.iter().find_map(Body::node_with_infinite_force) {
             return Err(DeformableError::NotFinite { node });

@@ -8,3 +8,4 @@ mod contact;
 mod elements;
 mod hierarchy;
 mod msh;
+mod smooth;

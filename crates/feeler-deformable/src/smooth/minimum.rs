@@ -1,0 +1,177 @@
+//! Minima of a signed distance on segments and triangles.
+//!
+//! Signs of the slope bracket minima: the distance from a convex shape has at most one interior minimum on a
+//! segment, between two ends at which it decreases inwards. Probes divide segments and triangles near
+//! concave shapes. A triangle is searched along chords parallel to one of its edges, in the direction in which
+//! the minima of the chords decrease.
+
+use super::shape::SurfacePoint;
+use feeler_geom::{P3, V3};
+
+/// Slope of the distance along a unit direction below which a point counts as stationary. With a larger value,
+/// forces deviate from the gradient of the potential by about this ratio; a smaller value takes more
+/// evaluations and is limited by the rounding of normals.
+const STATIONARY_SLOPE: f64 = 1e-10;
+/// Maximum number of evaluations for a bracketed minimum. With a smaller value, minima at sharp bends of the
+/// distance are inaccurate; a larger one has no effect, because brackets are halved every fourth evaluation.
+const MAX_EVALUATIONS: usize = 100;
+
+/// Signed distance of points, and the parameters of the search for minima.
+pub(super) struct Field<F> {
+    /// Nearest surface point of a point (frame of the shape); `None` if the computation fails.
+    pub(super) nearest: F,
+    /// Distance (mm) beyond which minima need not be found.
+    pub(super) reach: f64,
+    /// Largest distance of probes (mm).
+    pub(super) spacing: f64,
+}
+
+/// Minimum on a segment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SegmentMinimum {
+    /// Parameter of the minimum in [0, 1].
+    pub(super) t: f64,
+    pub(super) at: SurfacePoint,
+}
+
+/// Bracket of a stationary point: parameters with their slopes, of which the first is negative and the second
+/// positive.
+struct Bracket {
+    low: (f64, f64),
+    high: (f64, f64),
+    /// Slope below which a parameter counts as stationary.
+    tolerance: f64,
+}
+
+impl Bracket {
+    /// Calls `slope` for parameters in the bracket until one of them is stationary.
+    fn solve(mut self, mut slope: impl FnMut(f64) -> Option<f64>) -> Option<()> {
+        for k in 0..MAX_EVALUATIONS {
+            let (a, b) = (self.low, self.high);
+            let secant = (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
+            let is_inside = k % 4 != 3 && secant > a.0 && secant < b.0;
+            let t = if is_inside { secant } else { 0.5 * (a.0 + b.0) };
+            if t <= a.0 || t >= b.0 {
+                return Some(());
+            }
+            let s = slope(t)?;
+            if s.abs() <= self.tolerance {
+                return Some(());
+            }
+            // The other slope is halved, so that the next secant lies beyond the root.
+            if s < 0.0 {
+                self.low = (t, s);
+                self.high.1 *= 0.5;
+            } else {
+                self.high = (t, s);
+                self.low.1 *= 0.5;
+            }
+        }
+        Some(())
+    }
+}
+
+impl<F: FnMut(&P3) -> Option<SurfacePoint>> Field<F> {
+    /// Step (mm) from a probe to the next one: the surface is not within reach of points that are nearer to
+    /// the probe than its distance exceeds the reach.
+    fn advance(&self, distance: f64) -> f64 {
+        self.spacing.max(distance - self.reach)
+    }
+
+    /// Smallest distance on the segment `ab`, at whose ends the surface points are `ends`.
+    pub(super) fn on_segment(&mut self, [a, b]: [&P3; 2], ends: [SurfacePoint; 2]) -> Option<SegmentMinimum> {
+        let along = b - a;
+        let length = along.norm();
+        let tolerance = STATIONARY_SLOPE * length;
+        let mut best = SegmentMinimum { t: 0.0, at: ends[0] };
+        let mut from = best;
+        while from.t < 1.0 {
+            let step = self.advance(from.at.distance);
+            let rest = (1.0 - from.t) * length;
+            let to = if step < rest {
+                // Probes are evenly distributed.
+                let t = from.t + (rest / (rest / step).ceil()) / length;
+                SegmentMinimum { t, at: (self.nearest)(&(a + along * t))? }
+            } else {
+                SegmentMinimum { t: 1.0, at: ends[1] }
+            };
+            if to.at.distance < best.at.distance {
+                best = to;
+            }
+            let slopes = [from, to].map(|m| m.at.normal.dot(&along));
+            if slopes[0] < -tolerance && slopes[1] > tolerance {
+                let bracket = Bracket { low: (from.t, slopes[0]), high: (to.t, slopes[1]), tolerance };
+                bracket.solve(|t| {
+                    let at = (self.nearest)(&(a + along * t))?;
+                    // Values that differ by rounding only must not replace a stationary point.
+                    if at.distance <= best.at.distance {
+                        best = SegmentMinimum { t, at };
+                    }
+                    Some(at.normal.dot(&along))
+                })?;
+            }
+            from = to;
+        }
+        Some(best)
+    }
+
+    /// Smallest distance on a triangle: the weights of its corners, and the surface point there. `edges` are
+    /// the minima of the edges from corner k to corner k + 1.
+    pub(super) fn on_triangle(
+        &mut self,
+        corners: [&P3; 3],
+        edges: &[SegmentMinimum; 3],
+    ) -> Option<([f64; 3], SurfacePoint)> {
+        let mut base = 0;
+        for k in 1..3 {
+            if edges[k].at.distance < edges[base].at.distance {
+                base = k;
+            }
+        }
+        let [a, b, c] = [0, 1, 2].map(|k| corners[(base + k) % 3]);
+        let rising = |t: f64, at: &SurfacePoint| {
+            let direction: V3 = c.coords - (a.coords * (1.0 - t) + b.coords * t);
+            (at.normal.dot(&direction), STATIONARY_SLOPE * direction.norm())
+        };
+        let size = (c - a).norm().max((c - b).norm());
+        let mut best = (0.0, edges[base]);
+        let mut from = best;
+        while from.0 < 1.0 {
+            let step = self.advance(from.1.at.distance);
+            let rest = (1.0 - from.0) * size;
+            let is_last = step >= rest;
+            let s = from.0 + (rest / (rest / step).ceil()) / size;
+            let to =
+                if is_last { (1.0, SegmentMinimum::default()) } else { (s, self.on_chord([a, b, c], s)?) };
+            let (slope, tolerance) = rising(from.1.t, &from.1.at);
+            // The end of the last interval is a corner, which is not below the best point of the edges.
+            let end = if is_last { -slope } else { rising(to.1.t, &to.1.at).0 };
+            if !is_last && to.1.at.distance < best.1.at.distance {
+                best = to;
+            }
+            if slope < -tolerance && end > 0.0 {
+                let bracket = Bracket { low: (from.0, slope), high: (to.0, end), tolerance };
+                bracket.solve(|s| {
+                    let on_chord = self.on_chord([a, b, c], s)?;
+                    if on_chord.at.distance <= best.1.at.distance {
+                        best = (s, on_chord);
+                    }
+                    Some(rising(on_chord.t, &on_chord.at).0)
+                })?;
+            }
+            from = to;
+        }
+        let (s, SegmentMinimum { t, at }) = best;
+        let mut weights = [0.0; 3];
+        let found = [(1.0 - s) * (1.0 - t), (1.0 - s) * t, s];
+        (0..3).for_each(|k| weights[(base + k) % 3] = found[k]);
+        Some((weights, at))
+    }
+
+    /// Minimum on the chord of a triangle `abc` that is parallel to `ab`, at the share `s` of the way to `c`.
+    fn on_chord(&mut self, [a, b, c]: [&P3; 3], s: f64) -> Option<SegmentMinimum> {
+        let ends = [a + (c - a) * s, b + (c - b) * s];
+        let at = [(self.nearest)(&ends[0])?, (self.nearest)(&ends[1])?];
+        self.on_segment([&ends[0], &ends[1]], at)
+    }
+}

@@ -1,0 +1,517 @@
+//! Contacts with smooth shapes, compared with triangles, closed forms and conservation laws.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use feeler_deformable::{
+    Ball, Body, BodyId, ContactSettings, DeformableBody, DeformableError, HalfSpace, Material, Mesh,
+    RigidBody, Simulation, SmoothShape, SurfacePoint,
+};
+use feeler_geom::{P3, Pose, V3, math};
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use std::f64::consts::PI;
+
+fn ball(radius: f64, center: P3) -> RigidBody {
+    let shape = Ball { center: P3::origin(), radius };
+    RigidBody::smooth(vec![Box::new(shape)], &Pose::translation(center.x, center.y, center.z)).unwrap()
+}
+
+fn half_space(pose: &Pose) -> RigidBody {
+    RigidBody::smooth(vec![Box::new(HalfSpace)], pose).unwrap()
+}
+
+/// Box with rounded edges and corners of the radius `round`, centred at the origin: convex, with flat faces.
+#[derive(Clone, Copy, Debug)]
+struct RoundedBox {
+    half: V3,
+    round: f64,
+}
+
+impl SmoothShape for RoundedBox {
+    fn nearest(&mut self, p: &P3) -> Option<SurfacePoint> {
+        let q = V3::from_fn(|i, _| p[i].abs() - self.half[i]);
+        let sign = p.coords.map(f64::signum);
+        let outside = q.map(|c| c.max(0.0));
+        let length = outside.norm();
+        let (distance, normal) = if length > 0.0 {
+            (length, outside / length)
+        } else {
+            let k = q.imax();
+            (q[k], V3::from_fn(|i, _| if i == k { 1.0 } else { 0.0 }))
+        };
+        Some(SurfacePoint { distance: distance - self.round, normal: normal.component_mul(&sign) })
+    }
+
+    fn radius(&self) -> f64 {
+        self.half.norm() + self.round
+    }
+
+    fn clone_box(&self) -> Box<dyn SmoothShape> {
+        Box::new(*self)
+    }
+}
+
+/// Concave shape: everything outside of a bore of the radius `radius` around z.
+#[derive(Clone, Copy, Debug)]
+struct Bore {
+    radius: f64,
+}
+
+impl SmoothShape for Bore {
+    fn nearest(&mut self, p: &P3) -> Option<SurfacePoint> {
+        let across = V3::new(p.x, p.y, 0.0);
+        let length = across.norm();
+        let normal = if length > 0.0 { -across / length } else { V3::x() };
+        Some(SurfacePoint { distance: self.radius - length, normal })
+    }
+
+    fn radius(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn clone_box(&self) -> Box<dyn SmoothShape> {
+        Box::new(*self)
+    }
+}
+
+fn cube(rng: &mut SmallRng, divisions: u32, shake: f64) -> Mesh {
+    let mut mesh = Mesh::box_of_hexahedra(P3::origin(), V3::repeat(1.0), [divisions; 3]).unwrap();
+    mesh.nodes.iter_mut().for_each(|n| *n += V3::from_fn(|_, _| rng.random_range(-shake..=shake)));
+    mesh
+}
+
+#[test]
+fn forces_are_equal_and_opposite_and_the_gradient_of_the_potential() {
+    let mut rng = SmallRng::seed_from_u64(11);
+    let material = Material::new(1.0, 0.3, 1e-9).unwrap();
+    let (mut touching, mut largest) = (0, 0.0_f64);
+    for k in 0..300 {
+        let mesh = cube(&mut rng, 2, 0.03);
+        let turn = UnitQuaternion::from_scaled_axis(V3::from_fn(|_, _| rng.random_range(-2.0..2.0)));
+        let radius = [0.05, 0.3, 1.0, 5.0][k % 4];
+        let shape: Box<dyn SmoothShape> = match k % 3 {
+            0 => Box::new(Ball { center: P3::origin(), radius }),
+            1 => Box::new(RoundedBox { half: V3::new(0.3, 0.2, 0.4), round: 0.02 }),
+            _ => Box::new(HalfSpace),
+        };
+        let reach = [radius, 0.42, 0.0][k % 3];
+        let at = P3::new(rng.random_range(0.0..1.0), rng.random_range(0.0..1.0), 1.09 + reach);
+        let turn = if k % 3 == 2 { Rotation3::new(V3::x() * (PI + 0.02)).into() } else { turn };
+        let pose = Pose::from_parts(at.coords.into(), turn);
+        let potential = |moved: Option<(usize, V3)>, by: Option<&Pose>| {
+            let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+            let mut body = DeformableBody::new(&mesh, material, 0.15).unwrap();
+            if let Some((node, by)) = moved {
+                body.set_position(node, mesh.nodes[node] + by).unwrap();
+            }
+            let body = simulation.add(body).unwrap();
+            let pose = by.map_or(pose, |by| by * pose);
+            let wall = simulation.add(RigidBody::smooth(vec![shape.clone()], &pose).unwrap()).unwrap();
+            simulation.step(1e-30).map(|()| (simulation, body, wall))
+        };
+        let Ok((simulation, body, wall)) = potential(None, None) else { continue };
+        if simulation.energies().contact <= 0.0 {
+            continue;
+        }
+        touching += 1;
+        let forces = simulation.deformable(body).unwrap().forces().to_vec();
+        let on_wall = simulation.rigid(wall).unwrap();
+        let sum = forces.iter().sum::<V3>() + on_wall.force();
+        assert!(sum.norm() < 1e-13, "{k}: equal and opposite: {sum}");
+        let nodes = forces.iter().zip(&mesh.nodes);
+        let torque = nodes.fold(V3::zeros(), |t, (f, x)| t + x.coords.cross(f));
+        let torque = torque + on_wall.torque() + on_wall.center().coords.cross(&on_wall.force());
+        assert!(torque.norm() < 1e-12, "{k}: no resultant torque: {torque}");
+        let h = 1e-5;
+        let mut check = |slope: f64, force: f64, what: &str| {
+            largest = largest.max((slope - force).abs());
+            assert!((slope - force).abs() < 2e-5, "{k} {what}: {slope} {force}");
+        };
+        for (node, force) in forces.iter().enumerate().filter(|f| f.1.norm() > 0.0) {
+            for axis in 0..3 {
+                let total = |h: f64| {
+                    let by = V3::from_fn(|i, _| if i == axis { h } else { 0.0 });
+                    let energies = potential(Some((node, by)), None).unwrap().0.energies();
+                    energies.contact + energies.strain
+                };
+                check(-(total(h) - total(-h)) / (2.0 * h), force[axis], &format!("node {node}"));
+            }
+        }
+        for axis in 0..3 {
+            let unit = |h: f64| V3::from_fn(|i, _| if i == axis { h } else { 0.0 });
+            let moved = |h: f64| {
+                let by = Pose::from_parts(unit(h).into(), UnitQuaternion::identity());
+                potential(None, Some(&by)).unwrap().0.energies().contact
+            };
+            check(-(moved(h) - moved(-h)) / (2.0 * h), on_wall.force()[axis], "force on the shape");
+            let turned = |h: f64| {
+                let turn = UnitQuaternion::from_scaled_axis(unit(h));
+                let by = Pose::rotation_wrt_point(turn, on_wall.center());
+                potential(None, Some(&by)).unwrap().0.energies().contact
+            };
+            check(-(turned(h) - turned(-h)) / (2.0 * h), on_wall.torque()[axis], "torque on the shape");
+        }
+    }
+    println!("{touching} of 300 touch; largest deviation from differences {largest:.1e} N");
+    assert!(touching > 100, "{touching} of 300 pairs touch");
+}
+
+/// Potential of a ball of the radius `radius` at `(x, y)`, with the overlap `overlap` with a flat top of
+/// squares of 1 mm, for a penalty of 1.
+fn ball_potential(radius: f64, overlap: f64, x: f64, y: f64) -> f64 {
+    let mesh = Mesh::box_of_hexahedra(P3::new(-3.0, -3.0, -1.0), V3::new(6.0, 6.0, 1.0), [6, 6, 1]).unwrap();
+    let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+    let skin = 0.1;
+    simulation
+        .add(DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), skin).unwrap())
+        .unwrap();
+    simulation.add(ball(radius, P3::new(x, y, radius + skin - overlap))).unwrap();
+    simulation.step(1e-30).unwrap();
+    simulation.energies().contact
+}
+
+#[test]
+fn balls_press_on_nodes_edges_and_the_inside_of_facets_with_nearly_the_same_stiffness() {
+    let overlap = 0.04;
+    for (radius, low, high) in [(0.05, 0.84, 1.55), (0.5, 0.84, 2.0), (2.0, 0.8, 3.0)] {
+        let mut range = [f64::INFINITY, 0.0_f64];
+        let n = 24;
+        for i in 0..=n {
+            for j in 0..=n {
+                let (x, y) = (f64::from(i) / f64::from(n), f64::from(j) / f64::from(n));
+                let ratio = ball_potential(radius, overlap, x, y) / (0.5 * overlap * overlap);
+                range = [range[0].min(ratio), range[1].max(ratio)];
+            }
+        }
+        println!("radius {radius}: potential relative to one contact {range:.3?}");
+        assert!(range[0] > low && range[1] < high, "{radius}: {range:?}");
+    }
+    // A small ball on the inside of a facet and on an edge is one contact exactly.
+    for (x, y) in [(0.3, 0.6), (0.6, 0.3), (0.5, 0.5), (0.5, 0.0)] {
+        let one = ball_potential(0.05, overlap, x, y) / (0.5 * overlap * overlap);
+        assert!((one - 1.0).abs() < 1e-9, "{x} {y}: {one}");
+    }
+}
+
+#[test]
+fn forces_vary_continuously_as_a_ball_rolls_over_nodes_edges_and_facets() {
+    let overlap = 0.04;
+    for radius in [0.05, 0.5, 2.0] {
+        let n = 4000;
+        let mut jumps = 0.0_f64;
+        let mut before = None;
+        for k in 0..=n {
+            let s = f64::from(k) / f64::from(n);
+            // A line through facets, over edges and past a node.
+            let (x, y) = (-0.7 + 1.9 * s, -0.33 + 0.61 * s);
+            let h = 1e-6;
+            let force = (ball_potential(radius, overlap, x + h, y)
+                - ball_potential(radius, overlap, x - h, y))
+                / (2.0 * h);
+            jumps = before.map_or(jumps, |b: f64| jumps.max((force - b).abs()));
+            before = Some(force);
+        }
+        println!(
+            "radius {radius}: largest change of the force {:.2} % of the normal force",
+            jumps / overlap * 100.0
+        );
+        assert!(jumps < 0.05 * overlap, "{radius}: {jumps}");
+    }
+}
+
+/// Block on an inclined plane through the origin, with the angle `angle` about y; the plane is a half-space or
+/// a plate of triangles whose skin has no thickness beyond that of the half-space.
+fn slide(is_exact: bool, is_first: bool, angle: f64) -> Vec<[f64; 2]> {
+    let skin = 0.1;
+    let settings = ContactSettings { friction: 0.3, slip_speed: 2.0, ..ContactSettings::new(50.0, 0.5) };
+    let mut simulation = Simulation::new(settings).unwrap();
+    let turn = Rotation3::new(V3::y() * angle);
+    let plate_skin = if is_exact { 0.0 } else { skin };
+    let mut mesh =
+        Mesh::box_of_hexahedra(P3::new(0.0, 0.0, skin + plate_skin), V3::new(20.0, 20.0, 10.0), [2, 2, 1])
+            .unwrap();
+    mesh.nodes.iter_mut().for_each(|p| *p = turn * *p);
+    let mut block = DeformableBody::new(&mesh, Material::new(5.0, 0.4, 1.1e-9).unwrap(), skin).unwrap();
+    block.set_damping(0.0).unwrap();
+    let wall = if is_exact {
+        half_space(&Pose::from_parts(V3::zeros().into(), turn.into()))
+    } else {
+        let corners = [[-20.0, -20.0], [80.0, -20.0], [80.0, 40.0], [-20.0, 40.0]];
+        let plate = corners.map(|[x, y]| turn * P3::new(x, y, 0.0)).to_vec();
+        RigidBody::new(plate, vec![[0, 1, 2], [0, 2, 3]], skin).unwrap()
+    };
+    let (block, wall): (Body, Body) = (block.into(), wall.into());
+    let block = if is_first {
+        let id = simulation.add(block).unwrap();
+        simulation.add(wall).unwrap();
+        id
+    } else {
+        simulation.add(wall).unwrap();
+        simulation.add(block).unwrap()
+    };
+    simulation.set_gravity(V3::new(0.0, 0.0, -9810.0)).unwrap();
+    let step = 0.9 * simulation.stable_step(2);
+    let mut out = Vec::new();
+    while simulation.time() < 0.05 {
+        simulation.step(step).unwrap();
+        let body = simulation.deformable(block).unwrap();
+        let velocity = turn.inverse() * (body.momentum() / body.mass());
+        out.push([velocity.x, velocity.z]);
+    }
+    out
+}
+
+#[test]
+fn blocks_slide_down_half_spaces_and_plates_of_triangles_alike() {
+    let angle = 0.5;
+    let exact = slide(true, true, angle);
+    let swapped = slide(true, false, angle);
+    assert_eq!(exact.len(), swapped.len());
+    let bits = |v: &[[f64; 2]]| v.iter().flatten().map(|x| x.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&exact), bits(&swapped), "the order of the bodies does not matter");
+    assert_eq!(bits(&exact), bits(&slide(true, true, angle)), "the same bits every time");
+    let plate = slide(false, true, angle);
+    let difference = exact.iter().zip(&plate).fold(0.0_f64, |m, (a, b)| m.max((a[0] - b[0]).abs()));
+    let (speed, time) = (exact[exact.len() - 1][0], 0.05);
+    // Gravity along the plane minus friction; rotation about y by a positive angle lowers the side of +x.
+    let expected = 9810.0 * (math::sin(angle) - 0.3 * math::cos(angle)) * time;
+    println!(
+        "speed {speed:.2} mm/s, closed form {expected:.2} mm/s, plate of triangles ±{difference:.1e} mm/s"
+    );
+    assert!((speed / expected - 1.0).abs() < 0.02, "{speed} {expected}");
+    assert!(difference < 1e-3 * speed, "{difference}");
+}
+
+fn sums(s: &Simulation) -> (V3, V3, f64) {
+    let momentum: V3 = s.bodies().iter().map(Body::momentum).sum();
+    let angular: V3 = s.bodies().iter().map(Body::angular_momentum).sum();
+    (momentum, angular, s.energies().total())
+}
+
+#[test]
+fn free_balls_and_clumps_keep_momentum_angular_momentum_and_energy() {
+    let mut rng = SmallRng::seed_from_u64(3);
+    let material = Material::new(500.0, 0.3, 1e-9).unwrap();
+    let mut simulation = Simulation::new(ContactSettings::new(100.0, 0.05)).unwrap();
+    let mut body = DeformableBody::new(&cube(&mut rng, 3, 0.02), material, 0.08).unwrap();
+    body.set_uniform_velocity(V3::new(0.0, 0.0, 5000.0)).unwrap();
+    simulation.add(body).unwrap();
+    let parts: Vec<Box<dyn SmoothShape>> = vec![
+        Box::new(Ball { center: P3::new(-0.25, 0.0, 0.0), radius: 0.2 }),
+        Box::new(Ball { center: P3::new(0.25, 0.1, 0.0), radius: 0.3 }),
+    ];
+    let turn = UnitQuaternion::from_scaled_axis(V3::new(0.3, 0.5, 1.0));
+    let mut clump = RigidBody::smooth(parts, &Pose::from_parts(V3::new(0.4, 0.6, 1.6).into(), turn)).unwrap();
+    let tensor = Matrix3::new(1.0, 0.1, 0.0, 0.1, 2.0, 0.0, 0.0, 0.0, 1.5) * 5e-11;
+    clump.set_free_with_inertia(5e-10, P3::new(0.1, 0.05, 0.0), tensor).unwrap();
+    let clump = simulation.add(clump).unwrap();
+    let start = sums(&simulation);
+    let step = 0.2 * simulation.stable_step(4);
+    let mut overlap = 0.0_f64;
+    while simulation.time() < 6e-4 {
+        simulation.step(step).unwrap();
+        overlap = overlap.max(simulation.max_overlap());
+    }
+    let end = sums(&simulation);
+    assert!(overlap > 0.01 && simulation.max_overlap() <= 0.0, "the bodies collide and part: {overlap}");
+    assert!(simulation.rigid(clump).unwrap().angular_velocity().norm() > 100.0, "the clump turns");
+    println!(
+        "momentum {:.1e}, angular momentum {:.1e}, energy {:.1e} (relative changes)",
+        (end.0 - start.0).norm() / start.0.norm(),
+        (end.1 - start.1).norm() / start.1.norm(),
+        end.2 / start.2 - 1.0
+    );
+    assert!((end.0 - start.0).norm() < 1e-12 * start.0.norm(), "momentum {} {}", start.0, end.0);
+    assert!((end.1 - start.1).norm() < 1e-11 * start.1.norm(), "angular momentum {} {}", start.1, end.1);
+    assert!((end.2 / start.2 - 1.0).abs() < 1e-3, "energy {} {}", start.2, end.2);
+}
+
+/// Net force and torque about the axis on a ring of `count` nodes, pressed into a bore by widening, which is
+/// turned by an angle.
+fn ring_in_bore(count: u32, angle: f64) -> (Vec<f64>, f64) {
+    let (outer, inner, height, skin) = (10.0, 7.0, 2.0, 0.1);
+    let mut mesh = Mesh::default();
+    for radius in [inner, outer] {
+        for z in [0.0, height] {
+            for k in 0..count {
+                let phi = 2.0 * PI * f64::from(k) / f64::from(count);
+                mesh.nodes.push(P3::new(radius * math::cos(phi), radius * math::sin(phi), z));
+            }
+        }
+    }
+    for k in 0..count {
+        let (a, b) = (k, (k + 1) % count);
+        let [i0, i1, o0, o1] = [0, count, 2 * count, 3 * count];
+        mesh.hexahedra.push([i0 + a, o0 + a, o0 + b, i0 + b, i1 + a, o1 + a, o1 + b, i1 + b]);
+    }
+    let mut simulation = Simulation::new(ContactSettings::new(100.0, 0.5)).unwrap();
+    simulation
+        .add(DeformableBody::new(&mesh, Material::new(5.0, 0.3, 1e-9).unwrap(), skin).unwrap())
+        .unwrap();
+    let turn = UnitQuaternion::from_scaled_axis(V3::z() * angle);
+    let pose = Pose::from_parts(V3::zeros().into(), turn);
+    let bore = RigidBody::smooth(vec![Box::new(Bore { radius: outer + skin - 0.03 })], &pose).unwrap();
+    let bore = simulation.add(bore).unwrap();
+    simulation.step(1e-30).unwrap();
+    let Body::Deformable(ring) = &simulation.bodies()[0] else { unreachable!() };
+    let radial = ring.forces().iter().map(V3::norm).filter(|f| *f > 1e-9).collect();
+    (radial, simulation.rigid(bore).unwrap().torque().norm())
+}
+
+#[test]
+fn forces_in_a_bore_do_not_depend_on_the_angle() {
+    for angle in [0.0, 0.01, 0.1, 0.123, 1.0] {
+        let (forces, torque) = ring_in_bore(24, angle);
+        assert_eq!(forces.len(), 48, "all outer nodes are in contact");
+        assert!(forces.iter().all(|f| (f - 100.0 * 0.03).abs() < 1e-10), "{angle}: {forces:?}");
+        assert!(torque < 1e-10, "{angle}: {torque}");
+    }
+}
+
+/// Ball pressed into a block by a prescribed depth: the force on the ball.
+fn indent(radius: f64, depth: f64, divisions: u32, penalty: f64) -> f64 {
+    let (size, skin) = (8.0, 0.05);
+    let n = divisions;
+    let mut mesh =
+        Mesh::box_of_hexahedra(P3::new(-1.0, -1.0, -1.0), V3::new(2.0, 2.0, 1.0), [2 * n, 2 * n, n]).unwrap();
+    // Elements are small at the contact.
+    let grade = |x: f64| size * x * (0.12 + 0.88 * x * x);
+    mesh.nodes.iter_mut().for_each(|p| *p = P3::new(grade(p.x), grade(p.y), grade(p.z)));
+    let mut body = DeformableBody::new(&mesh, Material::new(10.0, 0.3, 1e-6).unwrap(), skin).unwrap();
+    for (k, p) in mesh.nodes.iter().enumerate() {
+        if p.z < -size + 1e-9 {
+            (0..3).for_each(|axis| body.prescribe_velocity(k, axis, 0.0).unwrap());
+        }
+    }
+    body.set_damping(1500.0).unwrap();
+    let mut simulation = Simulation::new(ContactSettings::new(penalty, 0.1)).unwrap();
+    simulation.add(body).unwrap();
+    let ball = simulation.add(ball(radius, P3::new(0.0, 0.0, radius + skin))).unwrap();
+    let step = 0.6 * simulation.stable_step(1);
+    let time = 0.02;
+    let center = P3::new(0.0, 0.0, radius + skin);
+    while simulation.time() < 1.5 * time {
+        let share = ((simulation.time() + step) / time).min(1.0);
+        let speed = if share < 1.0 { depth / time } else { 0.0 };
+        let (down, turn) = (V3::z(), UnitQuaternion::identity());
+        simulation
+            .move_rigid(ball, center - down * (depth * share), turn, -down * speed, V3::zeros())
+            .unwrap();
+        simulation.step(step).unwrap();
+    }
+    simulation.rigid(ball).unwrap().force().z
+}
+
+#[test]
+fn indentation_by_a_ball_agrees_with_hertz() {
+    let (radius, depth) = (6.0_f64, 0.25_f64);
+    let hertz = 4.0 / 3.0 * (10.0 / (1.0 - 0.09)) * (radius * depth * depth * depth).sqrt();
+    // The half-space is a block of 16 x 16 x 8 mm, and the skins are compressed by the penalty.
+    let force = indent(radius, depth, 8, 400.0);
+    println!("force {force:.3} N, Hertz {hertz:.3} N, ratio {:.3}", force / hertz);
+    assert!((force / hertz - 1.0).abs() < 0.1, "{force} {hertz}");
+}
+
+#[test]
+fn moving_half_spaces_drag_blocks_to_their_velocity() {
+    let skin = 0.1;
+    let settings = ContactSettings { friction: 0.5, slip_speed: 2.0, ..ContactSettings::new(50.0, 0.5) };
+    let mut simulation = Simulation::new(settings).unwrap();
+    let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, skin), V3::new(10.0, 10.0, 5.0), [2, 2, 1]).unwrap();
+    let block = simulation
+        .add(DeformableBody::new(&mesh, Material::new(5.0, 0.4, 1.1e-9).unwrap(), skin).unwrap())
+        .unwrap();
+    let mut belt = half_space(&Pose::identity());
+    belt.prescribe(V3::x() * 100.0, V3::zeros()).unwrap();
+    simulation.add(belt).unwrap();
+    simulation.set_gravity(V3::z() * -9810.0).unwrap();
+    let step = 0.9 * simulation.stable_step(2);
+    let speed = |s: &Simulation, id: BodyId| {
+        s.deformable(id).unwrap().momentum().x / s.deformable(id).unwrap().mass()
+    };
+    while simulation.time() < 0.01 {
+        simulation.step(step).unwrap();
+    }
+    let early = speed(&simulation, block);
+    assert!((early / (0.5 * 9810.0 * 0.01) - 1.0).abs() < 0.05, "accelerated by friction: {early}");
+    while simulation.time() < 0.06 {
+        simulation.step(step).unwrap();
+    }
+    let late = speed(&simulation, block);
+    assert!((late - 100.0).abs() < 2.0, "the block moves with the belt: {late}");
+}
+
+#[test]
+fn far_bodies_are_not_evaluated() {
+    let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+    let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 5.0), V3::repeat(1.0), [4; 3]).unwrap();
+    let mut body = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.05).unwrap();
+    body.set_uniform_velocity(V3::z() * -100.0).unwrap();
+    simulation.add(body).unwrap();
+    simulation.add(half_space(&Pose::identity())).unwrap();
+    let step = 0.5 * simulation.stable_step(1);
+    let mut steps = 0;
+    while simulation.time() < 0.03 {
+        simulation.step(step).unwrap();
+        steps += 1;
+    }
+    let count = simulation.search_counts().signed_distances;
+    println!("{count} distances in {steps} steps of 98 nodes");
+    assert!(count < 98 * 20 && steps > 1000, "{count} distances in {steps} steps");
+}
+
+/// Shape whose distance cannot be computed beyond 2 mm.
+#[derive(Clone, Copy, Debug)]
+struct Failing;
+
+impl SmoothShape for Failing {
+    fn nearest(&mut self, p: &P3) -> Option<SurfacePoint> {
+        (p.z < 2.0).then_some(SurfacePoint { distance: p.z, normal: V3::z() })
+    }
+
+    fn radius(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn clone_box(&self) -> Box<dyn SmoothShape> {
+        Box::new(*self)
+    }
+}
+
+#[test]
+fn invalid_bodies_and_steps_are_errors() {
+    let nan = Pose::translation(f64::NAN, 0.0, 0.0);
+    assert_eq!(RigidBody::smooth(vec![Box::new(HalfSpace)], &nan).unwrap_err(), DeformableError::Pose);
+    assert_eq!(RigidBody::smooth(Vec::new(), &Pose::identity()).unwrap_err(), DeformableError::Empty);
+    let mut body = half_space(&Pose::identity());
+    assert_eq!(body.set_free(1e-9), Err(DeformableError::Inertia));
+    for (mass, center, tensor) in [
+        (0.0, P3::origin(), Matrix3::identity()),
+        (f64::NAN, P3::origin(), Matrix3::identity()),
+        (1.0, P3::new(f64::INFINITY, 0.0, 0.0), Matrix3::identity()),
+        (1.0, P3::origin(), -Matrix3::identity()),
+        (1.0, P3::origin(), Matrix3::new(1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)),
+    ] {
+        assert_eq!(body.set_free_with_inertia(mass, center, tensor), Err(DeformableError::Inertia));
+    }
+    let turn = UnitQuaternion::identity();
+    let far = P3::new(f64::NAN, 0.0, 0.0);
+    assert_eq!(body.move_to(far, turn, V3::zeros(), V3::zeros()), Err(DeformableError::Pose));
+    let run = |shape: Box<dyn SmoothShape>, height: f64, speed: f64, step: f64| {
+        let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+        let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, height), V3::repeat(1.0), [1; 3]).unwrap();
+        let mut body = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
+        body.set_uniform_velocity(V3::z() * -speed).unwrap();
+        simulation.add(body).unwrap();
+        simulation.add(RigidBody::smooth(vec![shape], &Pose::identity()).unwrap()).unwrap();
+        (0..10).try_for_each(|_| simulation.step(step)).unwrap_err()
+    };
+    let crushed = run(Box::new(HalfSpace), 0.005, 0.0, 1e-7);
+    assert_eq!(crushed, DeformableError::Crushed { pair: [0, 1] });
+    assert_eq!(run(Box::new(HalfSpace), 0.12, 1e5, 2e-7), DeformableError::TooFast { pair: [0, 1] });
+    let failing = run(Box::new(Failing), 1.5, 0.0, 1e-7);
+    assert_eq!(failing, DeformableError::NodeDistance { pair: [0, 1], node: 4 });
+    let message = "the distance of node 4 of body 0 from the exact shape of body 1 cannot be computed; \
+                   check the position of the node and the size of the shape";
+    assert_eq!(failing.to_string(), message);
+}
