@@ -9,6 +9,7 @@
 
 mod contact;
 mod contact_time;
+mod deformable;
 mod exact;
 mod facets;
 mod fill;
@@ -18,6 +19,7 @@ mod sphere;
 mod step;
 
 pub use contact::WallContact;
+pub use deformable::{CouplingError, DeformableCoupling, ExactShape};
 pub use exact::{ExactWall, ProximityCache, SuperellipsoidParticle, WallContacts, WallError};
 pub use facets::{
     ActiveSides, FacetContact, FacetError, FacetHistory, FacetRegion, FacetRole, FacetWall, OverlappedFacet,

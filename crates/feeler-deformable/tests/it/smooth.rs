@@ -313,7 +313,7 @@ fn free_balls_and_clumps_keep_momentum_angular_momentum_and_energy() {
         overlap = overlap.max(simulation.max_overlap());
     }
     let end = sums(&simulation);
-    assert!(overlap > 0.01 && simulation.max_overlap() <= 0.0, "the bodies collide and part: {overlap}");
+    assert!(overlap > 0.003 && simulation.max_overlap() <= 0.0, "the bodies collide and part: {overlap}");
     assert!(simulation.rigid(clump).unwrap().angular_velocity().norm() > 100.0, "the clump turns");
     println!(
         "momentum {:.1e}, angular momentum {:.1e}, energy {:.1e} (relative changes)",
@@ -387,7 +387,7 @@ fn indent(radius: f64, depth: f64, divisions: u32, penalty: f64) -> f64 {
     let mut simulation = Simulation::new(ContactSettings::new(penalty, 0.1)).unwrap();
     simulation.add(body).unwrap();
     let ball = simulation.add(ball(radius, P3::new(0.0, 0.0, radius + skin))).unwrap();
-    let step = 0.6 * simulation.stable_step(1);
+    let step = 0.35 * simulation.stable_step(1);
     let time = 0.02;
     let center = P3::new(0.0, 0.0, radius + skin);
     while simulation.time() < 1.5 * time {

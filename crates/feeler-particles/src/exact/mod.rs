@@ -160,6 +160,11 @@ impl ExactWall {
         })
     }
 
+    /// Returns the boundary of the solid, which walls in different poses share.
+    pub(crate) fn boundary(&self) -> Arc<Boundary> {
+        Arc::clone(&self.boundary)
+    }
+
     /// Returns a wall of the same solid in another pose.
     pub(crate) fn with_pose(&self, pose: &Pose) -> Self {
         Self { boundary: Arc::clone(&self.boundary), pose: *pose }

@@ -48,6 +48,11 @@ impl GrainShape {
         Some(Self { grain: *grain, rotation: *rotation, equal_radius })
     }
 
+    /// The grain, and the rotation from the coordinates of its semi-axes to the axes of inertia.
+    pub(super) fn parts(&self) -> (&Grain, UnitQuaternion<f64>) {
+        (&self.grain, self.rotation)
+    }
+
     /// Places the grain so that its bounding sphere is centred at `center` (world) and its axes of
     /// inertia have the rotation of the particle's `motion`. `None` if that pose is not finite.
     pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> Option<PosedGrain<'_>> {

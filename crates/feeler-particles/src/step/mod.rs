@@ -59,6 +59,7 @@ use nalgebra::{Translation3, UnitQuaternion};
 use pair_queries::PairQueries;
 use pairs::ConvexPair;
 use serde::{Deserialize, Serialize};
+pub(crate) use shape::LocalShape;
 use shape::PosedShape;
 use solid_pair::SolidPair;
 use walls::Walls;

@@ -69,6 +69,13 @@ impl SolidShape {
         Some(Self { exact, center: bounding.center.coords, rotation: *rotation, equal_radius, plane_patch })
     }
 
+    /// The solid as a wall, and the pose that maps its own coordinates to those along the axes of inertia, in
+    /// which its bounding sphere has the centre `bounding`.
+    pub(super) fn parts(&self, bounding: &P3) -> (&ExactWall, Pose) {
+        let origin = bounding.coords - self.rotation * self.center;
+        (&self.exact, Pose::from_parts(Translation3::from(origin), self.rotation))
+    }
+
     /// Places the solid so that its bounding sphere is centred at `center` (world) and its axes of inertia
     /// have the rotation of the particle's `motion`.
     pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> PosedSolid<'_> {

@@ -1,5 +1,6 @@
 //! Tests of contacts and motions of particles, as one program.
 
+mod deformable;
 mod display_mesh;
 mod exact;
 mod external;
