@@ -1,7 +1,9 @@
 //! Steps allocate no memory once the lists of contacts have their size.
 
-use feeler_deformable::{ContactSettings, DeformableBody, Material, Mesh, RigidBody, Simulation};
-use feeler_geom::{P3, V3};
+use feeler_deformable::{
+    Ball, ContactSettings, DeformableBody, HalfSpace, Material, Mesh, RigidBody, Simulation,
+};
+use feeler_geom::{P3, Pose, V3};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -9,14 +11,24 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 #[test]
 fn steady_steps_do_not_allocate() {
+    let corners = [[-9.0, -9.0], [19.0, -9.0], [19.0, 19.0], [-9.0, 19.0]];
+    let plate = corners.map(|[x, y]| P3::new(x, y, 0.0)).to_vec();
+    check(RigidBody::new(plate, vec![[0, 1, 2], [0, 2, 3]], 0.1).unwrap());
+    let pose = Pose::translation(0.0, 0.0, 0.1);
+    check(RigidBody::smooth(vec![Box::new(HalfSpace)], &pose).unwrap());
+    // A ball presses on the inside of facets, too.
+    let center = P3::new(5.5, 4.7, 0.1 - 20.0);
+    check(RigidBody::smooth(vec![Box::new(Ball { center, radius: 20.0 })], &Pose::identity()).unwrap());
+}
+
+/// Lets a cube rest on a fixed body and counts the allocations.
+fn check(support: RigidBody) {
     let mut simulation = Simulation::new(ContactSettings::new(20.0, 0.05)).unwrap();
     let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 0.21), V3::repeat(10.0), [3, 3, 3]).unwrap();
     let mut cube = DeformableBody::new(&mesh, Material::new(5.0, 0.4, 1.1e-9).unwrap(), 0.1).unwrap();
     cube.set_damping(200.0).unwrap();
     simulation.add(cube).unwrap();
-    let corners = [[-9.0, -9.0], [19.0, -9.0], [19.0, 19.0], [-9.0, 19.0]];
-    let plate = corners.map(|[x, y]| P3::new(x, y, 0.0)).to_vec();
-    simulation.add(RigidBody::new(plate, vec![[0, 1, 2], [0, 2, 3]], 0.1).unwrap()).unwrap();
+    simulation.add(support).unwrap();
     let far = Mesh::box_of_tetrahedra(P3::new(0.0, 0.0, 13.0), V3::repeat(2.0), [1; 3]).unwrap();
     simulation
         .add(DeformableBody::new(&far, Material::new(5.0, 0.4, 1.1e-9).unwrap(), 0.1).unwrap())
@@ -34,5 +46,6 @@ fn steady_steps_do_not_allocate() {
     }
     assert_eq!(ALLOCATOR.peak_usage(), before, "bytes at the peak and before 1000 steps");
     let after = simulation.search_counts();
-    assert!(overlap > 0.0 && after.feature_tests > counts.feature_tests, "in contact");
+    let tests = after.feature_tests + after.signed_distances;
+    assert!(overlap > 0.0 && tests > counts.feature_tests + counts.signed_distances, "in contact");
 }

@@ -4,6 +4,9 @@
 //! A wall is an exact CAD solid, without triangles, a surface of triangles, whose contacts are those of one
 //! surface, or a plane.
 //!
+//! Exact walls and particles also touch deformable bodies of the crate `feeler-deformable` ([`ExactShape`],
+//! [`DeformableCoupling`]).
+//!
 //! Lengths are in mm, masses in kg, times in s. Forces are then in kg·mm/s² (mN), and stiffnesses of
 //! materials in kg/(mm·s²) (kPa).
 
@@ -17,6 +20,12 @@ mod law;
 mod rotation;
 mod sphere;
 mod step;
+
+/// The chapter on deformable bodies, whose programs are compiled and run as tests. One of them needs the shapes
+/// of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/DEFORMABLE.md")]
+struct DeformableChapter;
 
 pub use contact::WallContact;
 pub use deformable::{CouplingError, DeformableCoupling, ExactShape};

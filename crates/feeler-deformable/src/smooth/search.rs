@@ -383,7 +383,7 @@ impl PairStep<'_> {
             let [a, b] = self.surface.edges[e].map(|k| k as usize);
             let bound = skin - self.edge_bound(a, b);
             let border = self.scratch.nodes[a][0] + self.scratch.nodes[b][0];
-            if bound <= 0.0 || border >= bound * bound {
+            if bound <= 0.0 || border >= bound * bound || self.is_excluded(&[a, b]) {
                 continue;
             }
             let overlap = skin - self.edge_minimum(e)?.at.distance;
@@ -393,6 +393,32 @@ impl PairStep<'_> {
             }
         }
         Ok(())
+    }
+
+    fn is_convex(&self) -> bool {
+        self.part.shape.probe_spacing() == f64::INFINITY
+    }
+
+    /// Whether the tangent plane of the distance at one of the nodes excludes contact between the nodes. The
+    /// distance from a convex shape is not below such a plane.
+    fn is_excluded(&self, nodes: &[usize]) -> bool {
+        let local = &self.pair.local;
+        self.is_convex()
+            && nodes.iter().any(|&k| {
+                self.scratch.nearest[k].is_some_and(|at| {
+                    let heights = nodes.iter().map(|&j| at.normal.dot(&(local[j] - local[k])));
+                    at.distance + heights.fold(0.0, f64::min) > self.skin()
+                })
+            })
+    }
+
+    /// Whether the distance of the centroid of a facet excludes contact inside it.
+    fn is_far(&mut self, points: &[P3; 3]) -> Result<bool, DeformableError> {
+        let centroid = P3::from(points.iter().fold(V3::zeros(), |sum, p| sum + p.coords) / 3.0);
+        let radius = points.iter().map(|p| (p - centroid).norm()).fold(0.0, f64::max);
+        *self.evaluations += 1;
+        let at = self.part.shape.nearest(&centroid).ok_or(self.failure())?;
+        Ok(at.distance - radius > self.skin())
     }
 
     fn check_crushed(&self, overlap: f64) -> Result<(), DeformableError> {
@@ -408,7 +434,12 @@ impl PairStep<'_> {
             let Scratch { nodes, edges, .. } = &*self.scratch;
             let border = facet.corners.iter().fold(0.0, |sum, &k| sum + nodes[k as usize][0])
                 + facet.edges.iter().fold(0.0, |sum, &e| sum + edges[e as usize].share.value);
-            if bound <= 0.0 || border >= bound * bound {
+            let corners = facet.corners.map(|k| k as usize);
+            if bound <= 0.0 || border >= bound * bound || self.is_excluded(&corners) {
+                continue;
+            }
+            let points = corners.map(|k| self.pair.local[k]);
+            if !self.is_convex() && self.is_far(&points)? {
                 continue;
             }
             let mut minima = [SegmentMinimum::default(); 3];
@@ -418,8 +449,7 @@ impl PairStep<'_> {
                     minimum.t = 1.0 - minimum.t;
                 }
             }
-            let corners = facet.corners.map(|k| &self.pair.local[k as usize]);
-            let longest = [0, 1, 2].map(|k| (corners[(k + 1) % 3] - corners[k]).norm());
+            let longest = [0, 1, 2].map(|k| (points[(k + 1) % 3] - points[k]).norm());
             let spacing = self.spacing(longest.iter().copied().fold(0.0, f64::max));
             let failure = self.failure();
             let (shape, evaluations) = (&mut self.part.shape, &mut *self.evaluations);
@@ -428,7 +458,8 @@ impl PairStep<'_> {
                 shape.nearest(p)
             };
             let mut field = Field { nearest, reach: skin, spacing };
-            let (weights, at) = field.on_triangle(corners, &minima).ok_or(failure)?;
+            let (weights, at) =
+                field.on_triangle([&points[0], &points[1], &points[2]], &minima).ok_or(failure)?;
             let overlap = skin - at.distance;
             if overlap > 0.0 && border < overlap * overlap {
                 self.check_crushed(overlap)?;
