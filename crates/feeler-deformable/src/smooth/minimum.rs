@@ -12,9 +12,15 @@ use feeler_geom::{P3, V3};
 /// forces deviate from the gradient of the potential by about this ratio; a smaller value takes more
 /// evaluations and is limited by the rounding of normals.
 const STATIONARY_SLOPE: f64 = 1e-10;
+/// Slope below which a chord of a facet counts as stationary, relative to that of a point on the chord. A larger
+/// value makes forces less exact; with a value near 1, the rounding of points on chords prevents convergence.
+const CHORD_SLOPES: f64 = 10.0;
 /// Maximum number of evaluations for a bracketed minimum. With a smaller value, minima at sharp bends of the
-/// distance are inaccurate; a larger one has no effect, because brackets are halved every fourth evaluation.
-const MAX_EVALUATIONS: usize = 100;
+/// distance are inaccurate; a larger one has no effect, because brackets are halved regularly.
+const MAX_EVALUATIONS: usize = 200;
+/// Number of evaluations of which the last one bisects the bracket. With a larger value, minima at sharp bends
+/// take more evaluations; a smaller value delays the convergence elsewhere.
+const BISECTION_PERIOD: usize = 8;
 
 /// Signed distance of points, and the parameters of the search for minima.
 pub(super) struct Field<F> {
@@ -46,10 +52,11 @@ struct Bracket {
 impl Bracket {
     /// Calls `slope` for parameters in the bracket until one of them is stationary.
     fn solve(mut self, mut slope: impl FnMut(f64) -> Option<f64>) -> Option<()> {
-        for k in 0..MAX_EVALUATIONS {
+        let mut last = 0.0;
+        for k in 1..=MAX_EVALUATIONS {
             let (a, b) = (self.low, self.high);
             let secant = (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
-            let is_inside = k % 4 != 3 && secant > a.0 && secant < b.0;
+            let is_inside = k % BISECTION_PERIOD != 0 && secant > a.0 && secant < b.0;
             let t = if is_inside { secant } else { 0.5 * (a.0 + b.0) };
             if t <= a.0 || t >= b.0 {
                 return Some(());
@@ -58,14 +65,17 @@ impl Bracket {
             if s.abs() <= self.tolerance {
                 return Some(());
             }
-            // The other slope is halved, so that the next secant lies beyond the root.
+            // If the same end moves twice, the other slope is halved, so that the next secant lies beyond the
+            // root (Illinois).
+            let factor = if s * last > 0.0 { 0.5 } else { 1.0 };
             if s < 0.0 {
                 self.low = (t, s);
-                self.high.1 *= 0.5;
+                self.high.1 *= factor;
             } else {
                 self.high = (t, s);
-                self.low.1 *= 0.5;
+                self.low.1 *= factor;
             }
+            last = s;
         }
         Some(())
     }
@@ -131,7 +141,7 @@ impl<F: FnMut(&P3) -> Option<SurfacePoint>> Field<F> {
         let [a, b, c] = [0, 1, 2].map(|k| corners[(base + k) % 3]);
         let rising = |t: f64, at: &SurfacePoint| {
             let direction: V3 = c.coords - (a.coords * (1.0 - t) + b.coords * t);
-            (at.normal.dot(&direction), STATIONARY_SLOPE * direction.norm())
+            (at.normal.dot(&direction), CHORD_SLOPES * STATIONARY_SLOPE * direction.norm())
         };
         let size = (c - a).norm().max((c - b).norm());
         let mut best = (0.0, edges[base]);
@@ -173,5 +183,85 @@ impl<F: FnMut(&P3) -> Option<SurfacePoint>> Field<F> {
         let ends = [a + (c - a) * s, b + (c - b) * s];
         let at = [(self.nearest)(&ends[0])?, (self.nearest)(&ends[1])?];
         self.on_segment([&ends[0], &ends[1]], at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closest;
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+    fn ball(center: P3, radius: f64) -> impl Fn(&P3) -> SurfacePoint {
+        move |p| {
+            let arm = p - center;
+            SurfacePoint { distance: arm.norm() - radius, normal: arm.normalize() }
+        }
+    }
+
+    /// Minimum on a triangle, and the number of evaluations.
+    fn minimum(
+        corners: &[P3; 3],
+        spacing: f64,
+        nearest: impl Fn(&P3) -> SurfacePoint,
+    ) -> (P3, SurfacePoint, u32) {
+        let mut count = 0;
+        let counted = |p: &P3| {
+            count += 1;
+            Some(nearest(p))
+        };
+        let mut field = Field { nearest: counted, reach: 0.1, spacing };
+        let edges = [0, 1, 2].map(|k| {
+            let (a, b) = (&corners[k], &corners[(k + 1) % 3]);
+            field.on_segment([a, b], [nearest(a), nearest(b)]).unwrap()
+        });
+        let (w, at) = field.on_triangle([&corners[0], &corners[1], &corners[2]], &edges).unwrap();
+        let x = (0..3).fold(V3::zeros(), |sum, k| sum + corners[k].coords * w[k]);
+        (P3::from(x), at, count)
+    }
+
+    #[test]
+    fn minima_of_balls_are_closest_points_of_triangles() {
+        let mut rng = SmallRng::seed_from_u64(5);
+        let mut random = || P3::from(V3::from_fn(|_, _| rng.random_range(-1.0..1.0)));
+        let (mut total, mut inside, mut most) = (0_u32, 0_u32, 0);
+        for _ in 0..2000 {
+            let corners = [random(), random(), random()];
+            let center = random();
+            let (x, at, count) = minimum(&corners, f64::INFINITY, ball(center, 0.01));
+            let w = closest::point_triangle(&center, [&corners[0], &corners[1], &corners[2]]);
+            let exact = (0..3).fold(V3::zeros(), |sum, k| sum + corners[k].coords * w[k]);
+            assert!((x - P3::from(exact)).norm() < 1e-7, "{x} {exact}");
+            assert!((at.distance - ((x - center).norm() - 0.01)).abs() < 1e-14, "{at:?}");
+            if w.iter().all(|w| *w > 0.0) {
+                (total, inside, most) = (total + count, inside + 1, most.max(count));
+            }
+        }
+        let mean = f64::from(total) / f64::from(inside);
+        println!("{mean:.1} evaluations for minima inside, at most {most}");
+        assert!(inside > 200 && mean < 80.0, "{inside} {mean}");
+    }
+
+    #[test]
+    fn probes_find_bumps_of_concave_shapes() {
+        let mut rng = SmallRng::seed_from_u64(6);
+        let corners = [P3::new(0.0, 0.0, 0.12), P3::new(4.0, 0.0, 0.12), P3::new(1.0, 4.0, 0.12)];
+        for _ in 0..200 {
+            let (s, t) = (rng.random_range(0.1..0.6), rng.random_range(0.1..0.3));
+            let at = corners[0] + (corners[1] - corners[0]) * s + (corners[2] - corners[0]) * t;
+            // A pin of the radius 0.2 with a round end stands on the plane z = -1.
+            let bump = ball(P3::new(at.x, at.y, -0.15), 0.2);
+            let shape = |p: &P3| {
+                let near = bump(p);
+                if near.distance < p.z + 1.0 {
+                    near
+                } else {
+                    SurfacePoint { distance: p.z + 1.0, normal: V3::z() }
+                }
+            };
+            let (x, found, count) = minimum(&corners, 0.2, shape);
+            assert!((x - at).norm() < 1e-6 && (found.distance - 0.07).abs() < 1e-9, "{x} {at}");
+            assert!(count < 5000, "{count}");
+        }
     }
 }
