@@ -3,8 +3,8 @@
 use crate::deformable::DeformableBody;
 use crate::error::DeformableError;
 use crate::rigid::RigidBody;
-use crate::smooth::{SmoothContact, SmoothShape};
-use crate::state::{NodalForces, NodeState};
+use crate::shape::SmoothShape;
+use crate::state::{NodalForces, NodeState, ShapeForces};
 use feeler_geom::{P3, V3};
 
 /// Deformable or rigid body.
@@ -192,7 +192,7 @@ impl Body {
         }
     }
 
-    pub(crate) fn add_smooth_contact(&mut self, contact: &SmoothContact) {
+    pub(crate) fn add_smooth_contact(&mut self, contact: &ShapeForces) {
         match self {
             Self::Deformable(_) => {}
             Self::Rigid(b) => b.add_smooth_contact(contact),

@@ -1,12 +1,12 @@
 //! Deformable bodies of finite elements with explicit dynamics, penalty contact and an intrinsic contact
 //! search.
 //!
-//! A [`DeformableBody`] consists of tetrahedra with four nodes and hexahedra with eight nodes
-//! ([`Mesh`]), with lumped masses and a St Venant–Kirchhoff [`Material`]. A [`RigidBody`] has a surface of
-//! triangles, is a sphere, or has an exact shape without triangles ([`SmoothShape`]: balls, half-spaces; CAD
-//! solids and grains are in the crate `feeler-particles`); it is fixed, moves with prescribed velocities or along
-//! a path, or moves freely. A [`Simulation`] advances all bodies by central differences. Their surfaces are in penalty contact with Coulomb friction;
-//! contact of a body with itself is not computed.
+//! A [`DeformableBody`] consists of tetrahedra with four nodes and hexahedra with eight nodes ([`Mesh`]),
+//! with lumped masses and a St Venant–Kirchhoff [`Material`]. A [`RigidBody`] has a surface of triangles, is
+//! a sphere, or has an exact shape without triangles ([`SmoothShape`]: balls, half-spaces; CAD solids and
+//! grains are in the crate `feeler-particles`); it is fixed, moves with prescribed velocities or along a
+//! path, or moves freely. A [`Simulation`] advances all bodies by central differences. Their surfaces are in
+//! penalty contact with Coulomb friction; contact of a body with itself is not computed.
 //!
 //! The contact search stores a lower bound of the distance for every pair of pieces. A step decreases the
 //! bound by the largest displacements of both pieces. Distances are computed, and trees of facets are built,
@@ -72,25 +72,26 @@
 //! thickness r of the skin. The potential of a surface and a shape is half of the penalty times the sum of
 //! - `h = Σ o²` for every node, over all local minima of its distance: one near a convex shape, one for each
 //!   wall in a concave corner;
-//! - `C = m (1 − s)² (1 + s)` for every edge and every facet, where m is the largest o² on it, b the sum of the
-//!   terms of its border (nodes; for facets also edges), and s = b / m, at most 1.
+//! - `C = m (1 − s)² (1 + s)` for every edge and every facet, where m is the largest o² on it, b the sum of
+//!   the terms of its border (nodes; for facets also edges), and s = b / m, at most 1.
 //!
-//! Overlaps that are not positive count as 0. An edge or facet thus counts for what its border misses: as much
-//! as a node for a ball, a corner or an edge of the shape that presses between the nodes, nothing for a plane or
-//! a bore, where the nodes have the largest overlaps. The properties of this potential:
+//! Overlaps that are not positive count as 0. An edge or facet thus counts for what its border misses: as
+//! much as a node for a ball, a corner or an edge of the shape that presses between the nodes, nothing for a
+//! plane or a bore, where the nodes have the largest overlaps. The properties of this potential:
 //! - Forces are minus its gradient; they act along the gradient of the distance and are equal and opposite.
 //!   Linear and angular momentum are conserved, and without friction the energy up to the error of the time
 //!   steps.
 //! - Forces are continuous where the points of the largest overlaps move continuously: for balls and other
-//!   strictly convex shapes everywhere. A flat face or a straight edge of a shape that presses on the inside of a
-//!   facet or edge, without a node or crossing edge in contact, acts at its deepest point, which jumps as it
-//!   tilts; the potential is continuous. The same holds for edges and facets that are equally near to two walls.
-//! - The potential of a ball of any radius at a given overlap with a flat surface, over nodes, edges or facets, is
-//!   0.85 to 1.65 of `k o² / 2` if it is small against the facets. The stiffness of a flat contact is proportional
-//!   to the number of nodes in contact.
-//! - Minima on edges and facets are computed to a slope of 1e-10. For convex shapes, none is missed. For other
-//!   shapes, edges and facets are probed with [`SmoothShape::probe_spacing`]: a part of the shape that is
-//!   narrower than the spacing and touches no node or probe may be missed.
+//!   strictly convex shapes everywhere. A flat face or a straight edge of a shape that presses on the inside
+//!   of a facet or edge, without a node or crossing edge in contact, acts at its deepest point, which jumps
+//!   as it tilts; the potential is continuous. The same holds for edges and facets that are equally near to
+//!   two walls.
+//! - The potential of a ball of any radius at a given overlap with a flat surface, over nodes, edges or
+//!   facets, is 0.85 to 1.65 of `k o² / 2` if it is small against the facets. The stiffness of a flat contact
+//!   is proportional to the number of nodes in contact.
+//! - Minima on edges and facets are computed to a slope of 1e-10. For convex shapes, none is missed. For
+//!   other shapes, edges and facets are probed with [`SmoothShape::probe_spacing`]: a part of the shape that
+//!   is narrower than the spacing and touches no node or probe may be missed.
 //!
 //! The search stores for every node a point with its distance, and evaluates the distance again only if the
 //! motion relative to the shape could have brought the node or an edge or facet at it into contact.
@@ -117,6 +118,7 @@ mod material;
 mod mesh;
 mod msh;
 mod rigid;
+mod shape;
 mod simulation;
 mod smooth;
 mod state;
@@ -131,5 +133,5 @@ pub use hierarchy::{PairStatus, SearchCounts};
 pub use material::Material;
 pub use mesh::Mesh;
 pub use rigid::RigidBody;
+pub use shape::{Ball, HalfSpace, SmoothShape, SurfacePoint};
 pub use simulation::{BodyId, Energies, Simulation};
-pub use smooth::{Ball, HalfSpace, SmoothShape, SurfacePoint};

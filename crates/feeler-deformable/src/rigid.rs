@@ -1,8 +1,8 @@
 //! Rigid bodies with facets or a spherical surface: fixed, prescribed or free.
 
 use crate::error::DeformableError;
-use crate::smooth::{SmoothContact, SmoothShape};
-use crate::state::{NodalForces, NodeState};
+use crate::shape::SmoothShape;
+use crate::state::{NodalForces, NodeState, ShapeForces};
 use feeler_geom::{P3, Pose, V3, math};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 
@@ -94,9 +94,9 @@ impl RigidBody {
     }
 
     /// Creates a fixed body of exact shape, without triangles, in a pose that maps the frame of its shapes to
-    /// the common frame. It has contacts with the surfaces of deformable bodies, of rigid bodies with triangles
-    /// and with spheres, whose skins carry them, but not with other bodies of exact shape. Several shapes are
-    /// the parts of one body: each has contacts of its own, as the spheres of a clump.
+    /// the common frame. It has contacts with the surfaces of deformable bodies, of rigid bodies with
+    /// triangles and with spheres, whose skins carry them, but not with other bodies of exact shape. Several
+    /// shapes are the parts of one body: each has contacts of its own, as the spheres of a clump.
     ///
     /// # Errors
     /// The list of shapes is empty, or the pose is not finite.
@@ -157,8 +157,8 @@ impl RigidBody {
     /// triangles or the sphere; skins of facetted bodies have no mass.
     ///
     /// # Errors
-    /// The density is not finite and positive, the triangles do not enclose a positive volume, or the body has
-    /// an exact shape, whose mass [`RigidBody::set_free_with_inertia`] takes.
+    /// The density is not finite and positive, the triangles do not enclose a positive volume, or the body
+    /// has an exact shape, whose mass [`RigidBody::set_free_with_inertia`] takes.
     pub fn set_free(&mut self, density: f64) -> Result<(), DeformableError> {
         if !(density.is_finite() && density > 0.0) {
             return Err(DeformableError::Density(density));
@@ -242,9 +242,9 @@ impl RigidBody {
         Ok(())
     }
 
-    /// Prescribes the pose at the end of the next step: the position of the centre (mm) and the rotation, with
-    /// the velocity of the centre (mm/s) and the angular velocity (rad/s) there. The body stays there until the
-    /// next call. A path is prescribed by a call before every step, best by
+    /// Prescribes the pose at the end of the next step: the position of the centre (mm) and the rotation,
+    /// with the velocity of the centre (mm/s) and the angular velocity (rad/s) there. The body stays there
+    /// until the next call. A path is prescribed by a call before every step, best by
     /// [`Simulation::move_rigid`](crate::Simulation::move_rigid).
     ///
     /// # Errors
@@ -283,8 +283,8 @@ impl RigidBody {
         Ok(())
     }
 
-    /// Position of the centre (mm): the centre of mass of a free body, otherwise the mean of the nodes, or the
-    /// origin of the frame of an exact shape.
+    /// Position of the centre (mm): the centre of mass of a free body, otherwise the mean of the nodes, or
+    /// the origin of the frame of an exact shape.
     #[must_use]
     pub fn center(&self) -> P3 {
         self.center
@@ -331,7 +331,8 @@ impl RigidBody {
         &self.facets
     }
 
-    /// Distance of the contact surface from the triangles, or the radius of a sphere (mm); 0 for an exact shape.
+    /// Distance of the contact surface from the triangles, or the radius of a sphere (mm); 0 for an exact
+    /// shape.
     #[must_use]
     pub fn skin(&self) -> f64 {
         self.skin
@@ -468,13 +469,11 @@ impl RigidBody {
         P3::from(self.rotation.inverse_transform_vector(&(p - self.center)) + self.shape_center)
     }
 
-    pub(crate) fn add_smooth_contact(&mut self, contact: &SmoothContact) {
-        let [force, friction] = contact.on_shape();
-        for (force, at) in [force, friction] {
-            self.force += force;
-            self.torque += (at - self.center).cross(&force);
-        }
-        self.add_contact_rate(&(force.1 - self.center), contact.stiffness());
+    pub(crate) fn add_smooth_contact(&mut self, contact: &ShapeForces) {
+        let arm = contact.at - self.center;
+        self.force += contact.force + contact.friction;
+        self.torque += arm.cross(&contact.force) + (contact.foot - self.center).cross(&contact.friction);
+        self.add_contact_rate(&arm, contact.stiffness);
     }
 
     fn add_contact_rate(&mut self, arm: &V3, stiffness: f64) {

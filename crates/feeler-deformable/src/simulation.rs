@@ -212,10 +212,10 @@ impl Simulation {
         }
     }
 
-    /// Moves a rigid body along a path that is given step by step: the body reaches the position of its centre
-    /// (mm) and the rotation at the end of the next step, with the given velocity (mm/s) and angular velocity
-    /// (rad/s) there, and stays there. The forces at the present positions remain valid, so this call costs
-    /// less than [`Simulation::change_rigid`] in every step.
+    /// Moves a rigid body along a path that is given step by step: the body reaches the position of its
+    /// centre (mm) and the rotation at the end of the next step, with the given velocity (mm/s) and angular
+    /// velocity (rad/s) there, and stays there. The forces at the present positions remain valid, so this
+    /// call costs less than [`Simulation::change_rigid`] in every step.
     ///
     /// # Errors
     /// The body does not exist or is deformable, or a number is not finite.
@@ -253,8 +253,8 @@ impl Simulation {
         out
     }
 
-    /// Largest overlap of the skins of two bodies, or of a skin and an exact shape, after the last step (mm); 0
-    /// without contact.
+    /// Largest overlap of the skins of two bodies, or of a skin and an exact shape, after the last step (mm);
+    /// 0 without contact.
     #[must_use]
     pub fn max_overlap(&self) -> f64 {
         let overlaps = self.contacts.iter().map(|c| c.overlap);
@@ -348,7 +348,7 @@ impl Simulation {
         for contact in smooth_contacts.iter() {
             let [a, b] = contact.bodies;
             bodies[a].add_contact(&contact.on_surface());
-            bodies[b].add_smooth_contact(contact);
+            bodies[b].add_smooth_contact(&contact.on_shape());
         }
         if let Some(node) = bodies.iter().find_map(Body::node_with_infinite_force) {
             return Err(DeformableError::NotFinite { node });

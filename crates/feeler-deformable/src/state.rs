@@ -44,3 +44,18 @@ pub(crate) struct NodalForces<'a> {
     /// Stiffness of the contact (N/mm).
     pub(crate) stiffness: f64,
 }
+
+/// Forces of one contact on a body of exact shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShapeForces {
+    /// Frictionless force (N), which acts at `at`.
+    pub(crate) force: V3,
+    /// Point of the other surface (mm).
+    pub(crate) at: P3,
+    /// Friction (N), which acts at `foot`.
+    pub(crate) friction: V3,
+    /// Point of the shape (mm).
+    pub(crate) foot: P3,
+    /// Stiffness of the contact (N/mm).
+    pub(crate) stiffness: f64,
+}

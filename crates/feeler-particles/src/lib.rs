@@ -21,8 +21,8 @@ mod rotation;
 mod sphere;
 mod step;
 
-/// The chapter on deformable bodies, whose programs are compiled and run as tests. One of them needs the shapes
-/// of this crate.
+/// The chapter on deformable bodies, whose programs are compiled and run as tests. One of them needs the
+/// shapes of this crate.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/DEFORMABLE.md")]
 struct DeformableChapter;

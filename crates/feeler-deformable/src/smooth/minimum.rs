@@ -1,25 +1,26 @@
 //! Minima of a signed distance on segments and triangles.
 //!
 //! Signs of the slope bracket minima: the distance from a convex shape has at most one interior minimum on a
-//! segment, between two ends at which it decreases inwards. Probes divide segments and triangles near
-//! concave shapes. A triangle is searched along chords parallel to one of its edges, in the direction in which
-//! the minima of the chords decrease.
+//! segment, between two ends at which it decreases inwards. Probes divide segments and triangles near concave
+//! shapes. A triangle is searched along chords parallel to one of its edges, in the direction in which the
+//! minima of the chords decrease.
 
-use super::shape::SurfacePoint;
+use crate::shape::SurfacePoint;
 use feeler_geom::{P3, V3};
 
-/// Slope of the distance along a unit direction below which a point counts as stationary. With a larger value,
-/// forces deviate from the gradient of the potential by about this ratio; a smaller value takes more
+/// Slope of the distance along a unit direction below which a point counts as stationary. With a larger
+/// value, forces deviate from the gradient of the potential by about this ratio; a smaller value takes more
 /// evaluations and is limited by the rounding of normals.
 const STATIONARY_SLOPE: f64 = 1e-10;
-/// Slope below which a chord of a facet counts as stationary, relative to that of a point on the chord. A larger
-/// value makes forces less exact; with a value near 1, the rounding of points on chords prevents convergence.
+/// Slope below which a chord of a facet counts as stationary, relative to that of a point on the chord. A
+/// larger value makes forces less exact; with a value near 1, the rounding of points on chords prevents
+/// convergence.
 const CHORD_SLOPES: f64 = 10.0;
 /// Maximum number of evaluations for a bracketed minimum. With a smaller value, minima at sharp bends of the
 /// distance are inaccurate; a larger one has no effect, because brackets are halved regularly.
 const MAX_EVALUATIONS: usize = 200;
-/// Number of evaluations of which the last one bisects the bracket. With a larger value, minima at sharp bends
-/// take more evaluations; a smaller value delays the convergence elsewhere.
+/// Number of evaluations of which the last one bisects the bracket. With a larger value, minima at sharp
+/// bends take more evaluations; a smaller value delays the convergence elsewhere.
 const BISECTION_PERIOD: usize = 8;
 
 /// Signed distance of points, and the parameters of the search for minima.
@@ -238,8 +239,7 @@ mod tests {
             }
         }
         let mean = f64::from(total) / f64::from(inside);
-        println!("{mean:.1} evaluations for minima inside, at most {most}");
-        assert!(inside > 200 && mean < 80.0, "{inside} {mean}");
+        assert!(inside > 200 && mean < 80.0 && most < 1000, "{inside} minima inside: {mean}, at most {most}");
     }
 
     #[test]

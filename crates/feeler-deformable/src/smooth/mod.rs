@@ -2,15 +2,12 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `shape` | the trait of smooth shapes, balls and half-spaces |
 //! | `minimum` | minima of the signed distance on edges and facets |
 //! | `share` | potential of an edge or facet beyond that of its border |
 //! | `search` | bounds of distances, contacts and their forces |
 
 mod minimum;
 mod search;
-mod shape;
 mod share;
 
 pub(crate) use search::{SmoothContact, SmoothSearch};
-pub use shape::{Ball, HalfSpace, SmoothShape, SurfacePoint};

@@ -3,12 +3,12 @@
 //! The crate documentation describes the potential.
 
 use super::minimum::{Field, SegmentMinimum};
-use super::shape::{SmoothShape, SurfacePoint};
 use super::share::{Share, share};
 use crate::body::Body;
 use crate::contact::{ContactSettings, MIN_SKIN_FRACTION};
 use crate::error::DeformableError;
-use crate::state::NodalForces;
+use crate::shape::{SmoothShape, SurfacePoint};
+use crate::state::{NodalForces, ShapeForces};
 use feeler_geom::{P3, V3};
 use std::collections::BTreeMap;
 
@@ -55,7 +55,8 @@ struct Pair {
     bound: f64,
     /// Positions of the nodes in the frame of the shape (mm) in the last step.
     local: Vec<P3>,
-    /// Positions in the frame of the shape with their signed distances, from the last evaluation of each node.
+    /// Positions in the frame of the shape with their signed distances, from the last evaluation of each
+    /// node.
     known: Vec<(P3, f64)>,
 }
 
@@ -261,9 +262,9 @@ impl PairStep<'_> {
     /// bound of the pair.
     ///
     /// The distance d is a function with the slope 1 at most. On an edge of the length l, whose ends have the
-    /// distances d₁ and d₂, it is at least (d₁ + d₂ − l)/2; on a facet it is at least the distance of a corner
-    /// minus the length of the longer edge there. The bounds of edges and facets decrease by three times the
-    /// displacement of their nodes at most.
+    /// distances d₁ and d₂, it is at least (d₁ + d₂ − l)/2; on a facet it is at least the distance of a
+    /// corner minus the length of the longer edge there. The bounds of edges and facets decrease by three
+    /// times the displacement of their nodes at most.
     fn evaluate_near_nodes(&mut self) -> Result<(), DeformableError> {
         let skin = self.skin();
         let Scratch { nearest, lower, .. } = &mut *self.scratch;
@@ -571,14 +572,14 @@ impl SmoothContact {
         }
     }
 
-    /// Forces (N) on the body with the shape and the points (mm) where they act: the force along the normal,
-    /// then friction.
-    pub(crate) fn on_shape(&self) -> [(V3, P3); 2] {
-        [(-self.force, self.point), (-self.friction, self.foot)]
-    }
-
-    /// Stiffness (N/mm) of the contact, for the estimate of the stable step.
-    pub(crate) fn stiffness(&self) -> f64 {
-        self.stiffness
+    /// Forces on the body with the shape.
+    pub(crate) fn on_shape(&self) -> ShapeForces {
+        ShapeForces {
+            force: -self.force,
+            at: self.point,
+            friction: -self.friction,
+            foot: self.foot,
+            stiffness: self.stiffness,
+        }
     }
 }

@@ -12,8 +12,8 @@ pub(super) struct Share {
     pub(super) by_border: f64,
 }
 
-/// Computes the share C = m (1 − s)² (1 + s) of a feature with the squared largest overlap `largest` (m), whose
-/// border has the squared overlaps or shares with the sum `border`; s is border / m, at most 1.
+/// Computes the share C = m (1 − s)² (1 + s) of a feature with the squared largest overlap `largest` (m),
+/// whose border has the squared overlaps or shares with the sum `border`; s is border / m, at most 1.
 ///
 /// C is m without a border in contact, decreases by the border's share if that is small, and vanishes with a
 /// continuous derivative if the border has as much as the whole feature.

@@ -1,6 +1,7 @@
 //! Contacts with smooth shapes, compared with triangles, closed forms and conservation laws.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "figures of the checks, shown with --nocapture")]
 
 use feeler_deformable::{
     Ball, Body, BodyId, ContactSettings, DeformableBody, DeformableError, HalfSpace, Material, Mesh,
@@ -98,9 +99,10 @@ fn forces_are_equal_and_opposite_and_the_gradient_of_the_potential() {
         let at = P3::new(rng.random_range(0.0..1.0), rng.random_range(0.0..1.0), 1.09 + reach);
         let turn = if k % 3 == 2 { Rotation3::new(V3::x() * (PI + 0.02)).into() } else { turn };
         let pose = Pose::from_parts(at.coords.into(), turn);
+        let undeformed = DeformableBody::new(&mesh, material, 0.15).unwrap();
         let potential = |moved: Option<(usize, V3)>, by: Option<&Pose>| {
             let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
-            let mut body = DeformableBody::new(&mesh, material, 0.15).unwrap();
+            let mut body = undeformed.clone();
             if let Some((node, by)) = moved {
                 body.set_position(node, mesh.nodes[node] + by).unwrap();
             }
@@ -156,30 +158,34 @@ fn forces_are_equal_and_opposite_and_the_gradient_of_the_potential() {
     assert!(touching > 100, "{touching} of 300 pairs touch");
 }
 
-/// Potential of a ball of the radius `radius` at `(x, y)`, with the overlap `overlap` with a flat top of
-/// squares of 1 mm, for a penalty of 1.
-fn ball_potential(radius: f64, overlap: f64, x: f64, y: f64) -> f64 {
+const SKIN: f64 = 0.1;
+
+/// Block with a flat top at z = 0 of squares of 1 mm.
+fn flat() -> DeformableBody {
     let mesh = Mesh::box_of_hexahedra(P3::new(-3.0, -3.0, -1.0), V3::new(6.0, 6.0, 1.0), [6, 6, 1]).unwrap();
+    DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), SKIN).unwrap()
+}
+
+/// Potential of a ball of the radius `radius` at `(x, y)`, with the overlap `overlap` with the flat top, for
+/// a penalty of 1.
+fn ball_potential(flat: &DeformableBody, radius: f64, overlap: f64, x: f64, y: f64) -> f64 {
     let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
-    let skin = 0.1;
-    simulation
-        .add(DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), skin).unwrap())
-        .unwrap();
-    simulation.add(ball(radius, P3::new(x, y, radius + skin - overlap))).unwrap();
+    simulation.add(flat.clone()).unwrap();
+    simulation.add(ball(radius, P3::new(x, y, radius + SKIN - overlap))).unwrap();
     simulation.step(1e-30).unwrap();
     simulation.energies().contact
 }
 
 #[test]
 fn balls_press_on_nodes_edges_and_the_inside_of_facets_with_nearly_the_same_stiffness() {
-    let overlap = 0.04;
+    let (flat, overlap) = (flat(), 0.04);
     for (radius, low, high) in [(0.05, 0.84, 1.55), (0.5, 0.84, 2.0), (2.0, 0.8, 3.0)] {
         let mut range = [f64::INFINITY, 0.0_f64];
         let n = 24;
         for i in 0..=n {
             for j in 0..=n {
                 let (x, y) = (f64::from(i) / f64::from(n), f64::from(j) / f64::from(n));
-                let ratio = ball_potential(radius, overlap, x, y) / (0.5 * overlap * overlap);
+                let ratio = ball_potential(&flat, radius, overlap, x, y) / (0.5 * overlap * overlap);
                 range = [range[0].min(ratio), range[1].max(ratio)];
             }
         }
@@ -188,14 +194,14 @@ fn balls_press_on_nodes_edges_and_the_inside_of_facets_with_nearly_the_same_stif
     }
     // A small ball on the inside of a facet and on an edge is one contact exactly.
     for (x, y) in [(0.3, 0.6), (0.6, 0.3), (0.5, 0.5), (0.5, 0.0)] {
-        let one = ball_potential(0.05, overlap, x, y) / (0.5 * overlap * overlap);
+        let one = ball_potential(&flat, 0.05, overlap, x, y) / (0.5 * overlap * overlap);
         assert!((one - 1.0).abs() < 1e-9, "{x} {y}: {one}");
     }
 }
 
 #[test]
 fn forces_vary_continuously_as_a_ball_rolls_over_nodes_edges_and_facets() {
-    let overlap = 0.04;
+    let (flat, overlap) = (flat(), 0.04);
     for radius in [0.05, 0.5, 2.0] {
         let n = 800;
         let mut jumps = 0.0_f64;
@@ -205,8 +211,8 @@ fn forces_vary_continuously_as_a_ball_rolls_over_nodes_edges_and_facets() {
             // A line through facets, over edges and past a node.
             let (x, y) = (-0.7 + 1.9 * s, -0.33 + 0.61 * s);
             let h = 1e-6;
-            let force = (ball_potential(radius, overlap, x + h, y)
-                - ball_potential(radius, overlap, x - h, y))
+            let force = (ball_potential(&flat, radius, overlap, x + h, y)
+                - ball_potential(&flat, radius, overlap, x - h, y))
                 / (2.0 * h);
             jumps = before.map_or(jumps, |b: f64| jumps.max((force - b).abs()));
             before = Some(force);
@@ -219,8 +225,8 @@ fn forces_vary_continuously_as_a_ball_rolls_over_nodes_edges_and_facets() {
     }
 }
 
-/// Block on an inclined plane through the origin, with the angle `angle` about y; the plane is a half-space or
-/// a plate of triangles whose skin has no thickness beyond that of the half-space.
+/// Block on an inclined plane through the origin, with the angle `angle` about y; the plane is a half-space
+/// or a plate of triangles whose skin has no thickness beyond that of the half-space.
 fn slide(is_exact: bool, is_first: bool, angle: f64) -> Vec<[f64; 2]> {
     let skin = 0.1;
     let settings = ContactSettings { friction: 0.3, slip_speed: 2.0, ..ContactSettings::new(50.0, 0.5) };
@@ -405,8 +411,8 @@ fn indent(radius: f64, depth: f64, divisions: u32, penalty: f64) -> f64 {
 #[test]
 fn indentation_by_a_ball_agrees_with_hertz() {
     let (radius, depth) = (6.0_f64, 0.25_f64);
-    // The block is a layer of the thickness h with a bonded base: Dimitriadis et al., Biophys. J. 82 (2002), with
-    // χ = √(R δ) / h.
+    // The block is a layer of the thickness h with a bonded base: Dimitriadis et al., Biophys. J. 82 (2002),
+    // with χ = √(R δ) / h.
     let chi = (radius * depth).sqrt() / 8.0;
     let (alpha, beta) = (-1.3833, 0.6670);
     let cubic = alpha * alpha * alpha + 4.0 * PI * PI / 15.0 * beta;
@@ -471,7 +477,8 @@ fn bounds_of_the_search_lose_no_contact() {
     let settings = ContactSettings::new(20.0, 0.1);
     let mesh = Mesh::box_of_hexahedra(P3::new(-0.5, -0.5, 0.4), V3::repeat(1.0), [2; 3]).unwrap();
     let material = Material::new(100.0, 0.3, 1e-9).unwrap();
-    let mut body = DeformableBody::new(&mesh, material, 0.08).unwrap();
+    let undeformed = DeformableBody::new(&mesh, material, 0.08).unwrap();
+    let mut body = undeformed.clone();
     for (k, p) in mesh.nodes.iter().enumerate() {
         let spin = V3::new(3000.0, 1000.0, 500.0).cross(&(p - P3::new(0.0, 0.0, 0.9)));
         body.set_velocity(k, spin + V3::new(20.0, 0.0, -700.0)).unwrap();
@@ -491,7 +498,7 @@ fn bounds_of_the_search_lose_no_contact() {
         simulation.step(step).unwrap();
         if k % 20 == 0 {
             let mut fresh = Simulation::new(settings).unwrap();
-            let mut body = DeformableBody::new(&mesh, material, 0.08).unwrap();
+            let mut body = undeformed.clone();
             for (k, p) in simulation.deformable(id).unwrap().positions().iter().enumerate() {
                 body.set_position(k, *p).unwrap();
             }

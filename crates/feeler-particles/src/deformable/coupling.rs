@@ -131,13 +131,13 @@ impl DeformableCoupling {
 
     /// Advances both simulations by a step of `time` (s).
     ///
-    /// Particles move by half of the step, then the deformable bodies move by a step, and the contacts between
-    /// both are computed; then the particles complete their step. The time of the deformable bodies is thus
-    /// half a step behind: both schemes are leapfrogs, whose forces belong to the same times.
+    /// Particles move by half of the step, then the deformable bodies move by a step, and the contacts
+    /// between both are computed; then the particles complete their step. The time of the deformable bodies
+    /// is thus half a step behind: both schemes are leapfrogs, whose forces belong to the same times.
     ///
     /// # Errors
-    /// A step of one of the simulations fails, or a coupled particle was removed. The positions are not usable
-    /// for further steps.
+    /// A step of one of the simulations fails, or a coupled particle was removed. The positions are not
+    /// usable for further steps.
     pub fn step(
         &mut self,
         particles: &mut Simulation,

@@ -9,8 +9,8 @@ use feeler_runtime::{Body, Boundary, PointMinima, PointQuery};
 use std::sync::Arc;
 
 /// Smallest default spacing of probes relative to the size of the solid. With a larger value, narrower parts
-/// of concave solids can press between the nodes of a facet undetected; a smaller value takes more evaluations
-/// near thin solids.
+/// of concave solids can press between the nodes of a facet undetected; a smaller value takes more
+/// evaluations near thin solids.
 const MIN_PROBE_SPACING: f64 = 0.02;
 /// Radius of the ball whose contact with a grain gives the distance of its centre, relative to the radius of
 /// the grain. With a larger value, less deep points have contacts by the fallback of grains; with a smaller
@@ -60,8 +60,8 @@ impl ExactShape {
         Self { boundary, pose, spacing, query: PointQuery::new(), minima: PointMinima::default() }
     }
 
-    /// Sets the largest distance of probes (mm, above 0), as [`SmoothShape::probe_spacing`] describes; infinite
-    /// for convex solids.
+    /// Sets the largest distance of probes (mm, above 0), as [`SmoothShape::probe_spacing`] describes;
+    /// infinite for convex solids.
     #[must_use]
     pub fn with_probe_spacing(mut self, spacing: f64) -> Self {
         self.spacing = spacing;
@@ -89,7 +89,7 @@ impl ExactShape {
         Ok(body)
     }
 
-    fn into_frame(&self, distance: f64, normal: &V3) -> SurfacePoint {
+    fn surface_point(&self, distance: f64, normal: &V3) -> SurfacePoint {
         SurfacePoint { distance, normal: self.pose.rotation * normal }
     }
 }
@@ -98,7 +98,7 @@ impl SmoothShape for ExactShape {
     fn nearest(&mut self, point: &P3) -> Option<SurfacePoint> {
         let p = self.pose.inverse_transform_point(point);
         let found = self.query.signed(self.boundary.body(), &p).ok()??;
-        Some(self.into_frame(found.signed_distance, &found.normal))
+        Some(self.surface_point(found.signed_distance, &found.normal))
     }
 
     fn minima(
@@ -112,7 +112,7 @@ impl SmoothShape for ExactShape {
         self.minima.query(&self.boundary, &p, reach);
         let first = out.len();
         let minima = self.minima.minima().iter();
-        out.extend(minima.map(|m| self.into_frame(m.distance, &m.normal)));
+        out.extend(minima.map(|m| self.surface_point(m.distance, &m.normal)));
         // The nearest point is a minimum whatever the search for all of them has found.
         if out.len() == first {
             out.push(nearest);

@@ -39,8 +39,8 @@ impl ParticleShape {
     }
 }
 
-/// Shape of a particle in the frame along its axes of inertia, whose origin is the centre of mass. The pose of
-/// a grain or a solid maps its own coordinates to that frame.
+/// Shape of a particle in the frame along its axes of inertia, whose origin is the centre of mass. The pose
+/// of a grain or a solid maps its own coordinates to that frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LocalShape<'p> {
     Spheres(&'p [Sphere]),

@@ -2,6 +2,7 @@
 //! conservation laws.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "figures of the checks, shown with --nocapture")]
 
 use feeler_deformable::{
     Ball, Body as Member, BodyId, ContactSettings, DeformableBody, DeformableError, Material, Mesh,
@@ -100,7 +101,8 @@ fn blocks_slide_down_exact_planes_and_triangles_alike() {
     let expected = G * (math::sin(angle) - 0.3 * math::cos(angle)) * 0.05;
     let speed = fixed[fixed.len() - 1].x;
     println!(
-        "speed {speed:.3} mm/s, closed form {expected:.3}; triangles differ by {:.1e}, moving wall by {:.1e} mm/s",
+        "speed {speed:.3} mm/s, closed form {expected:.3}; \
+         triangles differ by {:.1e}, moving wall by {:.1e} mm/s",
         off(&triangles),
         off(&moving)
     );
@@ -150,7 +152,8 @@ fn cylinders_and_spheres_press_without_facet_noise() {
     };
     let (coarse, coarse_noise) = with_triangles(48);
     println!(
-        "cylinder: {first:.4} N with noise {exact_noise:.1e}; 48 facets around: {coarse:.4} N, noise {coarse_noise:.2}"
+        "cylinder: {first:.4} N with noise {exact_noise:.1e}; \
+         48 facets around: {coarse:.4} N, noise {coarse_noise:.2}"
     );
     assert!(first > 0.0 && exact_noise < 1e-9, "{first} {exact_noise}");
     assert!(coarse_noise > 0.1, "triangles are noisy: {coarse_noise}");
@@ -261,7 +264,8 @@ fn kinetic(simulation: &Deformables, id: BodyId) -> (f64, V3, f64) {
     (body.mass() * 1e3, body.momentum() / body.mass(), 1e3 * (body.kinetic_energy() + body.strain_energy()))
 }
 
-/// Impact of a particle on a free block, 1000 mm/s: relative changes of momentum, angular momentum and energy.
+/// Impact of a particle on a free block, 1000 mm/s: relative changes of momentum, angular momentum and
+/// energy.
 fn impact(particle: Particle, pose: &Pose) -> [f64; 3] {
     let mut deformables = Deformables::new(ContactSettings::new(200.0, 0.5)).unwrap();
     let mesh = Mesh::box_of_hexahedra(P3::new(-3.0, -3.0, -4.0), V3::new(6.0, 6.0, 4.0), [4, 4, 3]).unwrap();
@@ -319,7 +323,8 @@ fn bouncing_particles_keep_momentum_angular_momentum_and_energy() {
     }
 }
 
-/// Membrane of 20 x 20 x 0.5 mm whose rim is fixed, with its top at z = 0: the simulation and the fixed nodes.
+/// Membrane of 20 x 20 x 0.5 mm whose rim is fixed, with its top at z = 0: the simulation and the fixed
+/// nodes.
 fn membrane() -> (Deformables, BodyId, Vec<usize>) {
     let settings = ContactSettings { friction: 0.4, slip_speed: 5.0, ..ContactSettings::new(5.0, 0.3) };
     let mut deformables = Deformables::new(settings).unwrap();
@@ -375,7 +380,8 @@ fn heaps_and_clumps_rest_on_membranes_with_their_weights_as_reaction() {
         let sag =
             -deformables.deformable(id).unwrap().positions().iter().map(|p| p.z).fold(0.0, f64::min) - 0.5;
         println!(
-            "{name}: weight {weight:.6} N, reaction {reaction:.6} N, load {load:.6} N, speed {speed:.3} mm/s, sag {sag:.2} mm; {} distances in {} steps",
+            "{name}: weight {weight:.6} N, reaction {reaction:.6} N, load {load:.6} N, \
+             speed {speed:.3} mm/s, sag {sag:.2} mm; {} distances in {} steps",
             deformables.search_counts().signed_distances,
             particles.step_count()
         );
