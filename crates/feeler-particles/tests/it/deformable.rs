@@ -253,6 +253,69 @@ fn pegs_in_exact_bores_have_the_same_force_at_every_angle() {
     assert!(largest < 1e-9, "{largest}");
 }
 
+#[test]
+fn pegs_in_blind_bores_touch_the_wall_and_the_bottom() {
+    let (skin, overlap, penalty) = (0.1, 0.03, 100.0);
+    // The blind bore of 20 mm has its bottom at z = -10.
+    let mut mesh = ring(24, 7.0, 10.0 - skin + overlap, 2.0);
+    mesh.nodes.iter_mut().for_each(|p| p.z += -10.0 + skin - overlap);
+    let mut simulation = Deformables::new(ContactSettings::new(penalty, 0.5)).unwrap();
+    let material = Material::new(5.0, 0.3, 1e-9).unwrap();
+    let id = simulation.add(DeformableBody::new(&mesh, material, skin).unwrap()).unwrap();
+    let pose = Pose::from_parts(V3::zeros().into(), turned(V3::z(), 0.1));
+    simulation.add(wall("blind-bore.step", &pose)).unwrap();
+    simulation.step(1e-30).unwrap();
+    let body = simulation.deformable(id).unwrap();
+    for (p, force) in mesh.nodes.iter().zip(body.forces()) {
+        let (is_outer, is_low) = (math::hypot(p.x, p.y) > 9.0, p.z < -9.0);
+        let across = V3::new(p.x, p.y, 0.0).normalize() * if is_outer { -penalty * overlap } else { 0.0 };
+        let expected = across + V3::z() * if is_low { penalty * overlap } else { 0.0 };
+        assert!((force - expected).norm() < 1e-9, "{p}: {force} {expected}");
+    }
+}
+
+#[test]
+fn forces_of_free_form_walls_are_the_gradient_of_the_potential() {
+    for (name, turn) in
+        [("wave.step", V3::x() * PI), ("torus.step", V3::new(1.2, 0.3, 0.0)), ("loft.step", V3::zeros())]
+    {
+        let body = file(name);
+        let turn = UnitQuaternion::from_scaled_axis(turn);
+        let bounds = body.posed_bounds(&Pose::from_parts(V3::zeros().into(), turn));
+        let skin = 0.2;
+        let at = |by: V3| {
+            let mut simulation = Deformables::new(ContactSettings::new(1.0, 0.1)).unwrap();
+            simulation.add(flat(skin)).unwrap();
+            let middle = bounds.center();
+            let origin = V3::new(0.23 - middle.x, 0.41 - middle.y, skin - bounds.min.z) + by;
+            let pose = Pose::from_parts(origin.into(), turn);
+            let id = simulation.add(ExactShape::new(Arc::clone(&body)).rigid_body(&pose).unwrap()).unwrap();
+            let result = simulation.step(1e-30);
+            result.map(|()| {
+                let count = simulation.search_counts().signed_distances;
+                (simulation.energies().contact, simulation.rigid(id).unwrap().force(), count)
+            })
+        };
+        // The bounds may be larger than the solid: lower it until it touches.
+        let mut low = 0.0;
+        while at(-V3::z() * low).unwrap().0 <= 0.0 {
+            low += 0.02;
+            assert!(low < 5.0, "{name} touches the plate");
+        }
+        let down = -V3::z() * (low + 0.02);
+        let (energy, force, count) = at(down).unwrap();
+        let h = 1e-5;
+        let slope = V3::from_fn(|i, _| {
+            let unit = V3::from_fn(|k, _| if i == k { h } else { 0.0 });
+            -(at(down + unit).unwrap().0 - at(down - unit).unwrap().0) / (2.0 * h)
+        });
+        println!(
+            "{name}: energy {energy:.2e} mJ, force {force:.6?} N, differences {slope:.6?}, {count} distances"
+        );
+        assert!((force - slope).norm() < 1e-5 * force.norm(), "{name}: {force} {slope}");
+    }
+}
+
 fn particles(gravity: f64) -> Simulation {
     let between = Some(Law::Linear { normal: 2e3, shear: 1e3, restitution: 0.3, friction: 0.4 });
     Simulation::new(SimulationSettings { gravity: V3::z() * -gravity, between }).unwrap()
