@@ -267,8 +267,8 @@ impl Simulation {
         SearchCounts { signed_distances: self.smooth.evaluations, ..self.hierarchy.counts }
     }
 
-    /// Status of all pairs of pieces of different bodies, after the last step. Pairs with exact shapes are not
-    /// among them.
+    /// Status of all pairs of pieces of different bodies, after the last step. Pairs with exact shapes are
+    /// not among them.
     pub fn pairs(&self) -> impl Iterator<Item = PairStatus> {
         self.hierarchy.pairs()
     }

@@ -57,7 +57,7 @@ struct Pair {
     local: Vec<P3>,
     /// Positions in the frame of the shape with their signed distances, from the last evaluation of each
     /// node.
-    known: Vec<(P3, f64)>,
+    evaluated: Vec<(P3, f64)>,
 }
 
 /// State of an edge in one step.
@@ -81,6 +81,8 @@ struct FacetState {
 /// Memory of one pair in one step.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
+    /// Displacements of the nodes in the last step in the frame of the shape (mm).
+    moved: Vec<f64>,
     /// Nearest surface point of each node, if it was evaluated.
     nearest: Vec<Option<SurfacePoint>>,
     /// Lower bounds of the signed distances of the nodes (mm).
@@ -168,16 +170,17 @@ impl SmoothSearch {
     }
 
     fn add_pair(&mut self, surface: usize, part: usize) {
-        let known = vec![(P3::origin(), f64::NEG_INFINITY); self.surfaces[surface].nodes.len()];
-        self.pairs.push(Pair { surface, part, bound: f64::NEG_INFINITY, local: Vec::new(), known });
+        let evaluated = vec![(P3::origin(), f64::NEG_INFINITY); self.surfaces[surface].nodes.len()];
+        self.pairs.push(Pair { surface, part, bound: f64::NEG_INFINITY, local: Vec::new(), evaluated });
     }
 
-    /// Forgets the last positions of a body whose nodes were moved from outside, so that the displacement
-    /// does not count as fast.
+    /// Discards the bounds and the last positions of a body whose nodes were moved from outside, so that the
+    /// displacement does not count as fast.
     pub(crate) fn invalidate(&mut self, body: usize) {
         for pair in &mut self.pairs {
             if self.surfaces[pair.surface].body == body {
                 pair.local.clear();
+                pair.bound = f64::NEG_INFINITY;
             }
         }
     }
@@ -194,7 +197,7 @@ impl SmoothSearch {
         for pair in pairs {
             let (surface, part) = (&surfaces[pair.surface], &mut parts[pair.part]);
             let ids = [surface.body, part.body];
-            if ids.iter().any(|&b| !bodies[b].is_fixed()) || pair.local.is_empty() {
+            if ids.iter().any(|&b| !bodies[b].is_fixed()) {
                 let mut step = PairStep { ids, bodies, settings, surface, pair, part, scratch, evaluations };
                 step.contacts(out)?;
             }
@@ -226,7 +229,8 @@ impl PairStep<'_> {
         let skin = self.skin();
         let near = skin + self.settings.margin;
         let is_near = self.scratch.nearest.iter().flatten().any(|s| s.distance < near);
-        if is_near && moved > MIN_SKIN_FRACTION * skin {
+        let mut near_moved = self.scratch.moved.iter().zip(&self.scratch.nearest);
+        if is_near && near_moved.any(|(m, at)| at.is_some() && *m > MIN_SKIN_FRACTION * skin) {
             return Err(DeformableError::TooFast { pair: self.ids });
         }
         self.find_nodes()?;
@@ -249,13 +253,14 @@ impl PairStep<'_> {
         let (Pair { local, .. }, positions) = (&mut *self.pair, &a.nodes().positions);
         let is_new = local.is_empty();
         local.resize(self.surface.nodes.len(), P3::origin());
-        let mut moved = 0.0_f64;
+        let moved = &mut self.scratch.moved;
+        moved.clear();
         for (local, &n) in local.iter_mut().zip(&self.surface.nodes) {
             let new = b.to_shape(&positions[n as usize]);
-            moved = moved.max((new - *local).norm());
+            moved.push(if is_new { 0.0 } else { (new - *local).norm() });
             *local = new;
         }
-        if is_new { 0.0 } else { moved }
+        moved.iter().copied().fold(0.0, f64::max)
     }
 
     /// Evaluates the nodes that are in contact or belong to edges or facets that may be, and computes the
@@ -271,8 +276,8 @@ impl PairStep<'_> {
         nearest.clear();
         nearest.resize(self.surface.nodes.len(), None);
         lower.clear();
-        let known = self.pair.local.iter().zip(&self.pair.known);
-        lower.extend(known.map(|(p, (at, d))| d - (p - at).norm() * (1.0 + DISPLACEMENT_MARGIN)));
+        let evaluated = self.pair.local.iter().zip(&self.pair.evaluated);
+        lower.extend(evaluated.map(|(p, (at, d))| d - (p - at).norm() * (1.0 + DISPLACEMENT_MARGIN)));
         for k in 0..self.surface.nodes.len() {
             if self.scratch.lower[k] <= skin {
                 self.evaluate(k)?;
@@ -307,7 +312,7 @@ impl PairStep<'_> {
             let node = self.surface.nodes[k] as usize;
             let found = self.part.shape.nearest(&p).filter(|s| s.distance.is_finite());
             let found = found.ok_or(DeformableError::NodeDistance { pair: self.ids, node })?;
-            self.pair.known[k] = (p, found.distance);
+            self.pair.evaluated[k] = (p, found.distance);
             self.scratch.lower[k] = found.distance;
             self.scratch.nearest[k] = Some(found);
         }

@@ -1,7 +1,6 @@
 //! Share of an edge or a facet in the potential of a smooth shape, beyond the share of its border.
 
-/// Half of the squared overlap (in units of the penalty) that a feature adds to that of its border, with
-/// derivatives.
+/// Term of an edge or facet in the potential beyond the terms of its border, with derivatives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Share {
     /// Part C of the squared largest overlap of the feature (mm²).

@@ -520,6 +520,45 @@ fn bounds_of_the_search_lose_no_contact() {
     assert!(touching > 5 && compared - touching > 20, "{touching} of {compared}");
 }
 
+#[test]
+fn rigid_spheres_and_triangles_bounce_on_exact_shapes() {
+    let box_of_triangles = || {
+        let mesh = Mesh::box_of_hexahedra(P3::new(-1.0, -1.0, 0.5), V3::repeat(2.0), [1; 3]).unwrap();
+        let body = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
+        RigidBody::new(mesh.nodes, body.facets().to_vec(), 0.1).unwrap()
+    };
+    for mut body in [RigidBody::sphere(P3::new(0.0, 0.0, 1.5), 1.0).unwrap(), box_of_triangles()] {
+        body.set_free(1e-9).unwrap();
+        body.set_velocity(V3::z() * -100.0, V3::zeros()).unwrap();
+        let mut simulation = Simulation::new(ContactSettings::new(20.0, 0.1)).unwrap();
+        simulation.add(half_space(&Pose::identity())).unwrap();
+        let id = simulation.add(body).unwrap();
+        while simulation.time() < 0.02 {
+            simulation.step(1e-6).unwrap();
+        }
+        let after = simulation.rigid(id).unwrap().velocity();
+        // The first and the last overlap depend on the phase of the step.
+        assert!((after - V3::z() * 100.0).norm() < 0.2, "{after}");
+    }
+}
+
+#[test]
+fn nodes_that_are_moved_from_outside_are_searched_again() {
+    let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+    let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 50.0), V3::repeat(1.0), [2; 3]).unwrap();
+    let body = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
+    let id = simulation.add(body).unwrap();
+    simulation.add(half_space(&Pose::identity())).unwrap();
+    simulation.step(1e-8).unwrap();
+    let shift = |b: &mut DeformableBody| {
+        mesh.nodes.iter().enumerate().try_for_each(|(k, p)| b.set_position(k, p - V3::z() * 49.95))
+    };
+    simulation.change_deformable(id, shift).unwrap();
+    simulation.step(1e-8).unwrap();
+    let expected = 9.0 * 0.5 * 0.05 * 0.05;
+    assert!((simulation.energies().contact / expected - 1.0).abs() < 1e-3, "nine nodes touch");
+}
+
 /// Shape whose distance cannot be computed beyond 2 mm.
 #[derive(Clone, Copy, Debug)]
 struct Failing;

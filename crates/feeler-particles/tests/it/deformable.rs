@@ -366,6 +366,8 @@ fn impact(particle: Particle, pose: &Pose) -> [f64; 3] {
 #[test]
 fn bouncing_particles_keep_momentum_angular_momentum_and_energy() {
     let sphere = Particle::sphere(1.5, 2_000.0).unwrap();
+    let again = || impact(Particle::sphere(1.5, 2_000.0).unwrap(), &Pose::translation(0.3, 0.2, 1.8));
+    assert_eq!(again().map(f64::to_bits), again().map(f64::to_bits), "the same bits every time");
     let balls = [(0.0, 0.0, 1.0), (1.2, 0.3, 0.8), (-0.9, 0.7, 0.6)];
     let balls = balls.map(|(x, y, radius)| Sphere { center: P3::new(x, y, 0.0), radius });
     let clump = Particle::clump(&balls, 2_000.0).unwrap();
