@@ -1,19 +1,24 @@
 //! Prints the figures of the benchmarks of DIST 4.3 to 4.5:
-//! `cargo run -p feeler-deformable --example benchmarks`.
+//! `cargo run -p feeler-deformable --example benchmarks`; with the argument `trees` those of 4.6 as CSV, from
+//! which `tools/figures/trees.py` draws two figures.
 
 #![expect(clippy::print_stdout, reason = "the program prints a table")]
 #![expect(clippy::unwrap_used, reason = "the scenarios are valid")]
 
 mod scenarios;
 
-use feeler_deformable::{ContactSettings, DeformableBody, Mesh, Simulation};
+use feeler_deformable::{ContactSettings, DeformableBody, Mesh, Simulation, TreeScope};
 use feeler_geom::{P3, V3};
 use scenarios::{
-    bar_impact, bounce, deflected_sphere, falling_grains, iron, one_element_duration, soft_steel,
+    Contacts, GRIDS, bar_impact, bounce, deflected_sphere, falling_grains, iron, mutual_costs,
+    one_element_duration, soft_steel,
 };
 use std::time::Instant;
 
 fn main() {
+    if std::env::args().nth(1).is_some_and(|argument| argument == "trees") {
+        return mutual_contact();
+    }
     impacts_of_elements();
     impacts_of_bars();
     falling();
@@ -96,5 +101,48 @@ fn cost_of_elements() {
         (0..200).for_each(|_| simulation.step(step).unwrap());
         let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / (200.0 * count as f64);
         println!("  {name}: {nanoseconds:.0} ns");
+    }
+}
+
+/// Prints the cost of one tree for all bodies, of trees for each pair and of one tree for each body. Counts
+/// of bodies with unequal speeds show how they depend on the steps in which lists expire; their times are
+/// those of one round.
+fn mutual_contact() {
+    println!(
+        "contacts,bodies,facets,trees,sorted,steps,collections,box_updates,box_tests,feature_tests,\
+         us_per_step"
+    );
+    for contacts in [Contacts::Points, Contacts::PointsUnequal, Contacts::Faces] {
+        for (bodies, grid) in (2..=8).flat_map(|bodies| GRIDS.map(|grid| (bodies, grid))) {
+            let (facets, steps) = (2 * grid[0] * grid[1], 12);
+            let rounds = match contacts {
+                Contacts::PointsUnequal => 1,
+                _ if facets > 500 => 9,
+                _ => 41,
+            };
+            for cost in mutual_costs(contacts, bodies, grid, rounds, steps) {
+                let contacts = match contacts {
+                    Contacts::Points => "points",
+                    Contacts::PointsUnequal => "points-unequal",
+                    Contacts::Faces => "faces",
+                };
+                let trees = match cost.scope {
+                    TreeScope::Scene => "scene",
+                    TreeScope::Pair => "pair",
+                    TreeScope::Piece => "body",
+                };
+                let c = cost.counts;
+                println!(
+                    "{contacts},{bodies},{facets},{trees},{},{},{},{},{},{},{:.2}",
+                    cost.sorted,
+                    steps,
+                    c.collections,
+                    c.box_updates,
+                    c.box_tests,
+                    c.feature_tests,
+                    1e6 * cost.seconds
+                );
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@
 use crate::body::Body;
 use crate::closest;
 use crate::error::DeformableError;
+use crate::hierarchy::TreeScope;
 use crate::state::NodalForces;
 use crate::surface::Feature;
 use feeler_geom::{P3, V3};
@@ -38,13 +39,23 @@ pub struct ContactSettings {
     /// are collected again when the two pieces have moved by this distance. A larger value makes the lists
     /// longer; a smaller value makes them shorter-lived.
     pub margin: f64,
+    /// Features that share a tree. Results do not depend on it.
+    pub trees: TreeScope,
 }
 
 impl ContactSettings {
     /// Frictionless contact of facets and edges with the given penalty (N/mm) and margin of the search (mm).
     #[must_use]
     pub fn new(penalty: f64, margin: f64) -> Self {
-        Self { penalty, friction: 0.0, slip_speed: 1.0, edge_contacts: true, activation: 0.0, margin }
+        Self {
+            penalty,
+            friction: 0.0,
+            slip_speed: 1.0,
+            edge_contacts: true,
+            activation: 0.0,
+            margin,
+            trees: TreeScope::default(),
+        }
     }
 
     /// Checks the ranges that the fields state.

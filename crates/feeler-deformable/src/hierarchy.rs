@@ -1,4 +1,5 @@
-//! Intrinsic contact search: lower bounds of the distances of pieces, trees of facets for near pairs only.
+//! Intrinsic contact search: lower bounds of the distances of pieces, trees of facets for the pieces of near
+//! pairs only.
 //!
 //! # Source
 //! DIST 3.3: equations (3.13) and (3.14), Algorithm 6.
@@ -8,6 +9,9 @@
 //!   The bound of (3.14) decides this as well.
 //! - A pair is near if its distance is at most `ε_d` plus its displacement in the last step, so that fast
 //!   bodies are noticed before they touch.
+//! - A piece has one tree, which all its near pairs share. Its boxes are computed at most once in a step. The
+//!   reference builds trees for each pair. [`TreeScope`] selects these, or one tree for all bodies, for
+//!   comparison (DIST 4.6).
 //! - The bound of an active pair is not computed again before its list of features is empty.
 
 use crate::body::Body;
@@ -16,7 +20,7 @@ use crate::error::DeformableError;
 use crate::surface::Feature;
 use crate::tree::Tree;
 use feeler_convex::{DistanceOutcome, DistanceRequest, PointSet, Start, Warm, distance};
-use feeler_geom::P3;
+use feeler_geom::{Aabb, P3};
 
 /// Relative increase of displacements in the update of a bound, for rounding. A larger value makes bounds
 /// decrease faster; a value below 1e-15 could lose the guarantee.
@@ -25,6 +29,20 @@ const DISPLACEMENT_MARGIN: f64 = 1e-12;
 /// bounds looser; a value below 1e-15 could lose the guarantee.
 const DISTANCE_MARGIN: f64 = 1e-13;
 
+/// Features that share a tree of boxes. Contacts and forces are the same for all scopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TreeScope {
+    /// Each piece with a near pair has a tree, which all its pairs share.
+    #[default]
+    Piece,
+    /// Each near pair has a tree for each of its two pieces, as in DIST 3.3. More boxes are computed than
+    /// with [`TreeScope::Piece`].
+    Pair,
+    /// One tree contains the features of all bodies, and the features of all near pairs are collected at
+    /// once. The tree is built when the first pair is near, and becomes slow if bodies move far from there.
+    Scene,
+}
+
 /// Counts of the contact search since the start of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchCounts {
@@ -32,12 +50,19 @@ pub struct SearchCounts {
     pub pair_steps: u64,
     /// Number of distances of convex hulls that were computed.
     pub distances: u64,
-    /// Number of pairs for which trees were built.
+    /// Number of times that a pair became near, so that its features were searched with trees.
     pub trees_built: u64,
-    /// Number of times that the features of a pair were collected from its trees.
+    /// Number of times that the features of a pair were collected from its trees, or those of all pairs from
+    /// the tree of the scene.
     pub collections: u64,
     /// Number of pairs of features that were tested.
     pub feature_tests: u64,
+    /// Sum over the levels of all trees that were built of the number of features that were sorted.
+    pub sorted_features: u64,
+    /// Number of boxes of features and of nodes of trees that were computed.
+    pub box_updates: u64,
+    /// Number of pairs of boxes that were tested.
+    pub box_tests: u64,
     /// Number of signed distances from smooth shapes that were computed.
     pub signed_distances: u64,
 }
@@ -70,10 +95,31 @@ struct Piece {
     moved: f64,
 }
 
-/// Trees of the features of two pieces and the list of near features.
+/// Tree of the features of a piece.
+#[derive(Clone, Debug)]
+struct PieceTree {
+    tree: Tree,
+    /// Number of the search in which the boxes were computed.
+    search: u64,
+    /// Number of near pairs that use the tree.
+    users: u32,
+}
+
+/// Tree of the features of all pieces.
+#[derive(Clone, Debug)]
+struct SceneTree {
+    tree: Tree,
+    /// Body of the features of each node of the tree; `None` for several bodies.
+    owners: Vec<Option<u32>>,
+    /// Piece and index of each feature.
+    items: Vec<[u32; 2]>,
+    /// Index of the pair of two pieces, by the smaller piece and the larger one.
+    pair_of: Vec<u32>,
+}
+
+/// Near features of two pieces.
 #[derive(Clone, Debug)]
 struct FeatureSearch {
-    trees: [Tree; 2],
     candidates: Vec<[u32; 2]>,
     /// Displacement for which `candidates` remains complete (mm).
     slack: f64,
@@ -97,8 +143,22 @@ pub(crate) struct Hierarchy {
     pub(crate) features: Vec<Vec<Feature>>,
     pieces: Vec<Piece>,
     pairs: Vec<Pair>,
+    /// Trees by piece or, with [`TreeScope::Pair`], two for each pair.
+    trees: Vec<Option<PieceTree>>,
+    scene: Option<Box<SceneTree>>,
+    /// Number of searches; positions are the same within a search.
+    searches: u64,
     pub(crate) counts: SearchCounts,
     stack: Vec<[u32; 2]>,
+}
+
+/// Indices of the trees of pair `k`.
+fn tree_indices(scope: TreeScope, k: usize, pieces: [usize; 2]) -> [usize; 2] {
+    if scope == TreeScope::Pair { [2 * k, 2 * k + 1] } else { pieces }
+}
+
+fn feature_bounds(feature: &Feature, positions: &[P3]) -> Aabb {
+    Aabb::of_points(feature.nodes[..feature.count].iter().map(|&n| &positions[n as usize]))
 }
 
 impl Hierarchy {
@@ -128,6 +188,7 @@ impl Hierarchy {
             piece.nodes.dedup();
         }
         self.features.push(features);
+        self.scene = None;
         for j in first..self.pieces.len() {
             for i in 0..first {
                 let is_empty = self.pieces[i].nodes.is_empty() || self.pieces[j].nodes.is_empty();
@@ -141,11 +202,11 @@ impl Hierarchy {
     }
 
     /// Discards the bounds and trees of all pairs of a body whose nodes were moved from outside.
-    pub(crate) fn invalidate(&mut self, body: usize) {
-        for pair in &mut self.pairs {
-            if pair.pieces.iter().any(|&p| self.pieces[p].body == body) {
-                pair.bound = f64::NEG_INFINITY;
-                pair.search = None;
+    pub(crate) fn invalidate(&mut self, body: usize, scope: TreeScope) {
+        for k in 0..self.pairs.len() {
+            if self.pairs[k].pieces.iter().any(|&p| self.pieces[p].body == body) {
+                self.pairs[k].bound = f64::NEG_INFINITY;
+                self.deactivate(k, scope);
             }
         }
     }
@@ -156,6 +217,7 @@ impl Hierarchy {
         bodies: &[Body],
         settings: &ContactSettings,
     ) -> Result<(), DeformableError> {
+        self.searches += 1;
         for k in 0..self.pairs.len() {
             let [a, b] = self.pairs[k].pieces.map(|p| self.pieces[p].body);
             if !(bodies[a].is_fixed() && bodies[b].is_fixed()) {
@@ -172,20 +234,19 @@ impl Hierarchy {
         bodies: &[Body],
         settings: &ContactSettings,
     ) -> Result<(), DeformableError> {
+        self.searches += 1;
         for piece in &mut self.pieces {
             let moved = &bodies[piece.body].nodes().moved;
             piece.moved = piece.nodes.iter().fold(0.0, |max, &n| moved[n as usize].max(max));
         }
-        for k in 0..self.pairs.len() {
-            let pieces = self.pairs[k].pieces;
-            let [a, b] = pieces.map(|p| self.pieces[p].body);
+        for pair in &mut self.pairs {
+            let [a, b] = pair.pieces.map(|p| self.pieces[p].body);
             if bodies[a].is_fixed() && bodies[b].is_fixed() {
                 continue;
             }
             self.counts.pair_steps += 1;
-            let moved = pieces.map(|p| self.pieces[p].moved);
+            let moved = pair.pieces.map(|p| self.pieces[p].moved);
             let moved = (moved[0] + moved[1]) * (1.0 + DISPLACEMENT_MARGIN);
-            let pair = &mut self.pairs[k];
             pair.bound -= moved;
             pair.moved = moved;
             if let Some(search) = &mut pair.search {
@@ -194,12 +255,20 @@ impl Hierarchy {
                 if moved > limit && !search.candidates.is_empty() {
                     return Err(DeformableError::TooFast { pair: [a, b] });
                 }
-                if search.slack < 0.0 {
+            }
+        }
+        for k in 0..self.pairs.len() {
+            let [a, b] = self.pairs[k].pieces.map(|p| self.pieces[p].body);
+            if bodies[a].is_fixed() && bodies[b].is_fixed() {
+                continue;
+            }
+            match &self.pairs[k].search {
+                Some(search) if search.slack < 0.0 => {
                     self.collect(k, bodies, settings);
                     self.deactivate_if_far(k, bodies, settings)?;
                 }
-            } else {
-                self.activate_if_near(k, bodies, settings)?;
+                Some(_) => {}
+                None => self.activate_if_near(k, bodies, settings)?,
             }
         }
         Ok(())
@@ -227,14 +296,76 @@ impl Hierarchy {
     }
 
     fn activate(&mut self, k: usize, bodies: &[Body], settings: &ContactSettings) {
-        let trees = self.pairs[k].pieces.map(|p| {
-            let piece = &self.pieces[p];
-            Tree::new(&self.features[piece.body], &piece.features, &bodies[piece.body].nodes().positions)
-        });
         self.counts.trees_built += 1;
-        let search = FeatureSearch { trees, candidates: Vec::new(), slack: 0.0 };
+        let pieces = self.pairs[k].pieces;
+        if settings.trees == TreeScope::Scene {
+            if self.scene.is_none() {
+                self.build_scene(bodies);
+            }
+        } else {
+            let indices = tree_indices(settings.trees, k, pieces);
+            for (index, p) in indices.into_iter().zip(pieces) {
+                self.use_tree(index, p, bodies);
+            }
+        }
+        let search = FeatureSearch { candidates: Vec::new(), slack: 0.0 };
         self.pairs[k].search = Some(Box::new(search));
         self.collect(k, bodies, settings);
+    }
+
+    /// Adds a user of tree `index`, the tree of piece `p`, which is built for its first user.
+    fn use_tree(&mut self, index: usize, p: usize, bodies: &[Body]) {
+        if self.trees.len() <= index {
+            self.trees.resize_with(index + 1, || None);
+        }
+        let piece = &self.pieces[p];
+        let (features, positions) = (&self.features[piece.body], &bodies[piece.body].nodes().positions);
+        let slot = self.trees[index].get_or_insert_with(|| {
+            let bounds = |i: u32| feature_bounds(&features[i as usize], positions);
+            let tree = Tree::new(piece.features.iter().copied(), bounds);
+            self.counts.sorted_features += tree.sorted();
+            PieceTree { tree, search: 0, users: 0 }
+        });
+        slot.users += 1;
+    }
+
+    /// Drops the list of features of a pair, and its trees unless other pairs use them.
+    fn deactivate(&mut self, k: usize, scope: TreeScope) {
+        if self.pairs[k].search.take().is_none() || scope == TreeScope::Scene {
+            return;
+        }
+        for index in tree_indices(scope, k, self.pairs[k].pieces) {
+            let Some(slot) = self.trees.get_mut(index) else { continue };
+            if let Some(tree) = slot {
+                tree.users -= 1;
+                if tree.users == 0 {
+                    *slot = None;
+                }
+            }
+        }
+    }
+
+    /// Builds the tree of the features of all pieces.
+    #[expect(clippy::cast_possible_truncation, reason = "the numbers of bodies and features were checked")]
+    fn build_scene(&mut self, bodies: &[Body]) {
+        let Self { features, pieces, pairs, counts, .. } = self;
+        let of_piece = |(p, piece): (usize, &Piece)| {
+            piece.features.iter().map(|&f| [p as u32, f]).collect::<Vec<[u32; 2]>>()
+        };
+        let items: Vec<[u32; 2]> = pieces.iter().enumerate().flat_map(of_piece).collect();
+        let bounds = |i: u32| {
+            let [p, f] = items[i as usize];
+            let body = pieces[p as usize].body;
+            feature_bounds(&features[body][f as usize], &bodies[body].nodes().positions)
+        };
+        let tree = Tree::new(0..items.len() as u32, bounds);
+        counts.sorted_features += tree.sorted();
+        let owners = tree.owners(|i| pieces[items[i as usize][0] as usize].body as u32);
+        let mut pair_of = vec![u32::MAX; pieces.len() * pieces.len()];
+        for (k, pair) in pairs.iter().enumerate() {
+            pair_of[pair.pieces[0] * pieces.len() + pair.pieces[1]] = k as u32;
+        }
+        self.scene = Some(Box::new(SceneTree { tree, owners, items, pair_of }));
     }
 
     /// Drops the trees of a pair without near features whose distance exceeds the activation distance.
@@ -248,7 +379,7 @@ impl Hierarchy {
         if is_empty && settings.activation < f64::INFINITY {
             self.compute_bound(k, bodies)?;
             if self.pairs[k].bound > settings.activation + self.pairs[k].moved {
-                self.pairs[k].search = None;
+                self.deactivate(k, settings.trees);
             }
         }
         Ok(())
@@ -256,26 +387,68 @@ impl Hierarchy {
 
     /// Collects the pairs of features within the margin and the displacement of the last step.
     fn collect(&mut self, k: usize, bodies: &[Body], settings: &ContactSettings) {
-        let Self { features, pieces, pairs, counts, stack } = self;
+        self.counts.collections += 1;
+        if settings.trees == TreeScope::Scene {
+            return self.collect_scene(bodies, settings);
+        }
+        let Self { features, pieces, pairs, trees, searches, counts, stack, .. } = self;
         let pair = &mut pairs[k];
         let Some(search) = &mut pair.search else { return };
-        counts.collections += 1;
+        let indices = tree_indices(settings.trees, k, pair.pieces);
         let [a, b] = pair.pieces.map(|p| pieces[p].body);
-        for (tree, body) in search.trees.iter_mut().zip([a, b]) {
-            tree.refit(&features[body], &bodies[body].nodes().positions);
+        for (index, body) in indices.into_iter().zip([a, b]) {
+            let Some(slot) = &mut trees[index] else { continue };
+            if slot.search != *searches {
+                let positions = &bodies[body].nodes().positions;
+                slot.tree.refit(|i| feature_bounds(&features[body][i as usize], positions));
+                slot.search = *searches;
+                counts.box_updates += slot.tree.num_boxes();
+            }
         }
         search.candidates.clear();
         let slack = settings.margin + pair.moved;
         let reach = bodies[a].skin() + bodies[b].skin() + slack;
         let (features_a, features_b) = (&features[a], &features[b]);
-        let [tree_a, tree_b] = &search.trees;
-        tree_a.near_pairs(tree_b, reach, stack, |i, j| {
+        let [Some(tree_a), Some(tree_b)] = indices.map(|index| trees[index].as_ref()) else { return };
+        counts.box_tests += tree_a.tree.near_pairs(&tree_b.tree, reach, stack, |i, j| {
             let (fa, fb) = (&features_a[i as usize], &features_b[j as usize]);
             if contact::coefficient(fa, fb, settings.edge_contacts).is_some() {
                 search.candidates.push([i, j]);
             }
         });
         search.slack = slack;
+    }
+
+    /// Collects the features of all near pairs from the tree of the scene.
+    fn collect_scene(&mut self, bodies: &[Body], settings: &ContactSettings) {
+        let Self { features, pieces, pairs, scene, counts, stack, .. } = self;
+        let Some(SceneTree { tree, owners, items, pair_of }) = scene.as_deref_mut() else { return };
+        let mut reach = 0.0_f64;
+        for pair in pairs.iter_mut() {
+            let Some(search) = &mut pair.search else { continue };
+            let [a, b] = pair.pieces.map(|p| &bodies[pieces[p].body]);
+            search.candidates.clear();
+            search.slack = settings.margin + pair.moved;
+            reach = reach.max(a.skin() + b.skin() + search.slack);
+        }
+        tree.refit(|i| {
+            let [p, f] = items[i as usize];
+            let body = pieces[p as usize].body;
+            feature_bounds(&features[body][f as usize], &bodies[body].nodes().positions)
+        });
+        counts.box_updates += tree.num_boxes();
+        counts.box_tests += tree.near_pairs_within(owners, reach, stack, |i, j| {
+            let ([p, i], [q, j]) = (items[i as usize], items[j as usize]);
+            let ([p, i], [q, j]) = if p < q { ([p, i], [q, j]) } else { ([q, j], [p, i]) };
+            let k = pair_of[p as usize * pieces.len() + q as usize];
+            let Some(search) = pairs.get_mut(k as usize).and_then(|pair| pair.search.as_mut()) else {
+                return;
+            };
+            let [fa, fb] = [(p, i), (q, j)].map(|(p, i)| &features[pieces[p as usize].body][i as usize]);
+            if contact::coefficient(fa, fb, settings.edge_contacts).is_some() {
+                search.candidates.push([i, j]);
+            }
+        });
     }
 
     /// Computes the distance of the hulls of a pair as its new bound.

@@ -99,13 +99,14 @@
 //! Friction acts on the facet and at the surface of the shape, with the same law.
 //!
 //! # Source
-//! DIST sections 3.3 and 4.3 to 4.5. The elements and the integration are standard (total Lagrangian
+//! DIST sections 3.3 and 4.3 to 4.6. The elements and the integration are standard (total Lagrangian
 //! formulation with Green's strain; central differences).
 //!
 //! # Deviations
 //! - The contact surface is offset from the facets by a skin, so that closest points are unique and forces
 //!   continuous. The reference lets the facets overlap.
-//! - The search of features of near pairs is repeated only after the pieces have moved by a margin.
+//! - The search of features of near pairs is repeated only after the pieces have moved by a margin, and all
+//!   pairs of a piece share its tree.
 
 mod body;
 mod closest;
@@ -129,7 +130,7 @@ pub use body::Body;
 pub use contact::ContactSettings;
 pub use deformable::DeformableBody;
 pub use error::DeformableError;
-pub use hierarchy::{PairStatus, SearchCounts};
+pub use hierarchy::{PairStatus, SearchCounts, TreeScope};
 pub use material::Material;
 pub use mesh::Mesh;
 pub use rigid::RigidBody;

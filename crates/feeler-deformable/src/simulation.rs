@@ -183,7 +183,7 @@ impl Simulation {
                 let changed = change(b);
                 // Bounds of distances do not follow positions that are set from outside.
                 if b.take_relocated() {
-                    self.hierarchy.invalidate(id.0);
+                    self.hierarchy.invalidate(id.0, self.settings.trees);
                     self.smooth.invalidate(id.0);
                 }
                 self.has_forces = false;

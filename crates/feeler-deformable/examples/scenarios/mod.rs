@@ -1,6 +1,10 @@
-//! Scenarios of DIST 4.3 to 4.5, shared by the tests and the program of benchmarks.
+//! Scenarios of DIST 4.3 to 4.6, shared by the tests and the program of benchmarks.
 
 #![allow(dead_code, reason = "every program uses some of the scenarios")]
+
+mod mutual;
+
+pub(crate) use mutual::*;
 
 use feeler_deformable::{
     BodyId, ContactSettings, DeformableBody, Material, Mesh, RigidBody, SearchCounts, Simulation,

@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::scenarios::{Ironing, falling_grains, grain, iron, ironing};
+use crate::scenarios::{Contacts, Cost, Ironing, falling_grains, grain, iron, ironing, mutual_costs};
 use feeler_deformable::{
-    Body, ContactSettings, DeformableBody, DeformableError, Material, Mesh, RigidBody, Simulation,
+    Body, ContactSettings, DeformableBody, DeformableError, Material, Mesh, RigidBody, Simulation, TreeScope,
 };
 use feeler_geom::{P3, V3};
 use nalgebra::Rotation3;
@@ -52,9 +52,9 @@ fn dist_4_5_ironing_in_three_pieces_is_the_same_as_with_one_tree_over_all_facets
 }
 
 /// Deformable and rigid bodies that fly into one another at random.
-fn crowd(activation: f64) -> Simulation {
+fn crowd(activation: f64, trees: TreeScope) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(3);
-    let settings = ContactSettings { activation, friction: 0.2, ..ContactSettings::new(20.0, 0.05) };
+    let settings = ContactSettings { activation, friction: 0.2, trees, ..ContactSettings::new(20.0, 0.05) };
     let mut simulation = Simulation::new(settings).unwrap();
     for k in 0..9 {
         let center = P3::new(f64::from(k % 3), f64::from(k / 3), rng.random_range(0.0..0.5)) * 2.0;
@@ -81,7 +81,7 @@ fn crowd(activation: f64) -> Simulation {
 
 #[test]
 fn bounds_never_exceed_distances_and_no_contact_of_a_crowd_is_missed() {
-    let (mut search, mut all) = (crowd(0.0), crowd(f64::INFINITY));
+    let (mut search, mut all) = (crowd(0.0, TreeScope::Piece), crowd(f64::INFINITY, TreeScope::Piece));
     let step = 0.3 * search.stable_step(4);
     let mut touching = 0;
     let momentum = |s: &Simulation| s.bodies().iter().map(Body::momentum).sum::<V3>();
@@ -103,6 +103,35 @@ fn bounds_never_exceed_distances_and_no_contact_of_a_crowd_is_missed() {
     let counts = search.search_counts();
     assert!(counts.distances * 20 < counts.pair_steps, "{counts:?}");
     assert!(counts.trees_built > 5 && search.pairs().any(|p| !p.is_active), "{counts:?}");
+}
+
+#[test]
+fn all_scopes_of_trees_compute_the_same_contacts() {
+    let scopes = [TreeScope::Piece, TreeScope::Pair, TreeScope::Scene];
+    let mut crowds = scopes.map(|trees| crowd(0.0, trees));
+    let step = 0.3 * crowds[0].stable_step(4);
+    while crowds[0].time() < 6e-3 {
+        crowds.iter_mut().for_each(|c| c.step(step).unwrap());
+        let [piece, pair, scene] = crowds.each_ref().map(|c| c.energies().total().to_bits());
+        assert!(piece == pair && piece == scene, "t = {}", crowds[0].time());
+    }
+    let [piece, pair, scene] = crowds.each_ref().map(Simulation::search_counts);
+    assert_eq!(piece.feature_tests, pair.feature_tests, "the same lists of features");
+    assert!(piece.sorted_features < pair.sorted_features, "{piece:?} {pair:?}");
+    assert!(piece.box_updates < pair.box_updates, "{piece:?} {pair:?}");
+    assert!(scene.feature_tests > 0 && scene.collections < pair.collections, "{scene:?} {pair:?}");
+}
+
+#[test]
+fn dist_4_6_sharing_trees_saves_updates_of_bodies_in_mutual_contact() {
+    for contacts in [Contacts::Points, Contacts::PointsUnequal, Contacts::Faces] {
+        let [scene, pair, piece] = mutual_costs(contacts, 5, [8, 6], 1, 12);
+        assert_eq!(piece.counts.box_tests, pair.counts.box_tests, "{contacts:?}");
+        assert!(piece.counts.box_updates < pair.counts.box_updates, "{piece:?} {pair:?}");
+        assert_eq!(pair.sorted, 4 * piece.sorted, "each body has four pairs");
+        let sum = |cost: &Cost| cost.sorted + cost.counts.box_updates + cost.counts.box_tests;
+        assert!(sum(&piece) < sum(&scene), "{contacts:?}: {piece:?} {scene:?}");
+    }
 }
 
 #[test]

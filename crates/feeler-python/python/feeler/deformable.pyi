@@ -376,8 +376,9 @@ class SearchCounts(NamedTuple):
     """Counts of the contact search since the start of a simulation.
 
     pair_steps: sum over all steps of the number of pairs of pieces. distances: distances of convex hulls that were
-    computed. trees_built: pairs for which trees were built. collections: number of times that the features of a pair
-    were collected from its trees. feature_tests: pairs of features that were tested.
+    computed. trees_built: number of times that a pair became near, so that its features were searched with trees.
+    collections: number of times that the features of a pair were collected from its trees. feature_tests: pairs of
+    features that were tested.
 
     >>> feeler.deformable.SearchCounts(100, 2, 1, 1, 40).distances
     2
