@@ -21,25 +21,32 @@ struct Object {
     triangles: Vec<[u32; 3]>,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (Some(file), Some(convexity)) = (args.first(), args.get(1).and_then(|c| c.parse().ok())) else {
         eprintln!("usage: compare MESH.obj CONVEXITY [HULLS.obj]");
         std::process::exit(2);
     };
+    if let Err(error) = compare(file, convexity, args.get(2)) {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn compare(file: &str, convexity: f64, hulls: Option<&String>) -> Result<(), Box<dyn std::error::Error>> {
     let body = objects(file)?.pop().unwrap_or_default();
     let mesh = TriangleMesh { points: &body.points, triangles: &body.triangles };
     let options = PiecesOptions::with_convexity(convexity);
     let start = Instant::now();
-    let hulls: Vec<Vec<P3>> = match args.get(2) {
+    let hulls: Vec<Vec<P3>> = match hulls {
         Some(file) => objects(file)?.into_iter().map(|object| object.points).collect(),
         None => {
-            let pieces = decompose(&mesh, &options)?;
+            let pieces = decompose(&mesh, &options).map_err(|e| format!("{file}: {e}"))?;
             pieces.pieces().iter().map(|piece| piece.hull.vertices().to_vec()).collect()
         }
     };
     let seconds = start.elapsed().as_secs_f64();
-    let quality = hull_quality(&mesh, &hulls, &options)?;
+    let quality = hull_quality(&mesh, &hulls, &options).map_err(|e| format!("{file}: {e}"))?;
     let volumes: f64 = hulls.iter().filter_map(|h| Polytope::new(h).ok()).map(|h| volume(&h)).sum();
     let of_mesh: f64 = body.triangles.iter().map(|t| signed(t.map(|i| body.points[i as usize]))).sum();
     let (pieces, ratio) = (hulls.len(), volumes / of_mesh);

@@ -83,7 +83,7 @@ impl Decompose for TriangleMesh<'_> {
 
 /// Cells and samples of a mesh.
 pub(crate) fn mesh_skin(mesh: &TriangleMesh<'_>, scale: &Scale) -> Result<Skin<'static>, PiecesError> {
-    let triangles = welded(mesh)?;
+    let triangles = welded(mesh, scale.tol)?;
     check_closed(&triangles)?;
     let mut skin = Skin::default();
     for (source, triangle) in (0..).zip(&triangles) {

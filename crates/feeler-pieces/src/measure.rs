@@ -75,7 +75,7 @@ pub(crate) fn measured(
     lengths: &Lengths,
 ) -> Result<Measured, ConvexShapeError> {
     let points: Vec<P3> = cells.iter().flat_map(|c| c.points.iter().copied()).collect();
-    let (mut out, sides) = with_sides(points, samples, among, lengths)?;
+    let (mut out, sides) = with_sides(points, samples, among, lengths, f64::INFINITY)?;
     // Cuts may leave a cell without samples inside the hull, so its middle is one, too.
     for sample in cells.iter().filter_map(|cell| cell.sample()) {
         if let Some(exit) = exit_distance(&sides, &sample, MIN_DEPTH * lengths.convexity) {
@@ -85,14 +85,16 @@ pub(crate) fn measured(
     Ok(out)
 }
 
-/// Like [`measured`], for the hull of points.
+/// Like [`measured`], for the hull of points. Returns early if the convexity exceeds `limit` (mm); the other
+/// results then refer to a part of the samples.
 pub(crate) fn measured_points(
     points: Vec<P3>,
     samples: &[Sample],
     among: &[u32],
     lengths: &Lengths,
+    limit: f64,
 ) -> Result<Measured, ConvexShapeError> {
-    with_sides(points, samples, among, lengths).map(|(hull, _)| hull)
+    with_sides(points, samples, among, lengths, limit).map(|(hull, _)| hull)
 }
 
 /// Like [`measured_points`]; also returns the sides of the hull that was measured.
@@ -101,6 +103,7 @@ fn with_sides(
     samples: &[Sample],
     among: &[u32],
     lengths: &Lengths,
+    limit: f64,
 ) -> Result<(Measured, Vec<HalfSpace>), ConvexShapeError> {
     let hull = Polytope::new(&without_duplicates(points, lengths.tol))?;
     let vertices = hull.vertices().to_vec();
@@ -118,6 +121,9 @@ fn with_sides(
         if let Some(exit) = exit_distance(&sides, sample, depth) {
             out.inside.push(*i);
             out.add(*sample, exit);
+            if exit > limit {
+                break;
+            }
         }
     }
     Ok((out, sides))
@@ -176,25 +182,29 @@ fn exit_distance(sides: &[HalfSpace], sample: &Sample, depth: f64) -> Option<f64
 fn thick_sides(hull: &Polytope, depth: f64) -> Result<Vec<HalfSpace>, ConvexShapeError> {
     let vertices = hull.vertices();
     let sides = sides(hull);
-    let thinnest = sides
-        .iter()
-        .map(|side| (thickness(vertices, &side.normal), side.normal))
-        .chain(plane_normal(vertices).filter(|_| sides.is_empty()).map(|n| (thickness(vertices, &n), n)))
+    let normals = sides.iter().map(|side| side.normal);
+    let thinnest = normals
+        .chain(plane_normal(vertices).filter(|_| sides.is_empty()))
+        .filter_map(|normal| Some((thickness_below(4.0 * depth, vertices, &normal)?, normal)))
         .reduce(|a, b| if b.0 < a.0 { b } else { a });
-    let Some((thin, normal)) = thinnest else { return Ok(Vec::new()) };
-    if thin >= 4.0 * depth {
-        return Ok(sides);
-    }
+    let Some((_, normal)) = thinnest else { return Ok(sides) };
     let offset = normal * (2.0 * depth);
     let prism: Vec<P3> = vertices.iter().flat_map(|p| [p + offset, p - offset]).collect();
     Ok(self::sides(&Polytope::new(&prism)?))
 }
 
-/// Extent of points along a unit vector (mm).
-fn thickness(points: &[P3], normal: &V3) -> f64 {
-    let heights = points.iter().map(|p| p.coords.dot(normal));
-    let (lo, hi) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), h| (lo.min(h), hi.max(h)));
-    hi - lo
+/// Extent of points along a unit vector (mm); `None` if it is at least `limit`, which the first points show
+/// for most directions.
+fn thickness_below(limit: f64, points: &[P3], normal: &V3) -> Option<f64> {
+    let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
+    for p in points {
+        let height = p.coords.dot(normal);
+        (lo, hi) = (lo.min(height), hi.max(height));
+        if hi - lo >= limit {
+            return None;
+        }
+    }
+    Some(hi - lo)
 }
 
 /// Normal of the plane of coplanar points; `None` if they are collinear.

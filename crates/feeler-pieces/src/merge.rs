@@ -59,7 +59,7 @@ fn add_candidates(
         let points: Vec<P3> = a.hull.vertices.iter().chain(&b.hull.vertices).copied().collect();
         let bounds = a.hull.bounds.union(&b.hull.bounds);
         let among = inside(samples, &bounds);
-        let hull = measured_points(points, samples, &among, lengths)?;
+        let hull = measured_points(points, samples, &among, lengths, lengths.convexity)?;
         if hull.convexity <= lengths.convexity {
             queue.push(Candidate { groups: [i, j], hull });
         }

@@ -38,7 +38,8 @@ pub fn hull_quality(
     let mut convexity = 0.0_f64;
     let mut polytopes = Vec::with_capacity(hulls.len());
     for points in hulls {
-        convexity = convexity.max(measured_points(points.clone(), &skin.samples, &all, &lengths)?.convexity);
+        let hull = measured_points(points.clone(), &skin.samples, &all, &lengths, f64::INFINITY)?;
+        convexity = convexity.max(hull.convexity);
         polytopes.push(Polytope::new(points)?);
     }
     let mut uncovered = 0.0_f64;

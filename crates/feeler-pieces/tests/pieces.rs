@@ -219,6 +219,25 @@ fn pieces_of_a_mesh_contain_the_surface() {
 }
 
 #[test]
+fn points_that_differ_by_rounding_count_as_one() {
+    let (points, triangles) = l_prism();
+    let mut rng = SmallRng::seed_from_u64(14);
+    // Every triangle has corners of its own.
+    let mut apart = |by: f64| -> Vec<P3> {
+        let corners = triangles.iter().flatten().map(|i| points[*i as usize]);
+        corners.map(|p| p + V3::from_fn(|_, _| rng.random_range(-by..by))).collect()
+    };
+    let own: Vec<[u32; 3]> = (0..).zip(&triangles).map(|(k, _)| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+    let options = PiecesOptions::with_convexity(0.1);
+    let welded = decompose(&TriangleMesh { points: &apart(1e-11), triangles: &own }, &options).unwrap();
+    let shared = decompose(&TriangleMesh { points: &points, triangles: &triangles }, &options).unwrap();
+    assert_eq!(welded.len(), shared.len(), "pieces");
+    assert!((welded.convexity() - shared.convexity()).abs() < 1e-9, "convexity");
+    let open = decompose(&TriangleMesh { points: &apart(1e-6), triangles: &own }, &options);
+    assert!(matches!(open, Err(PiecesError::OpenMesh { .. })), "points that are apart: {open:?}");
+}
+
+#[test]
 fn bounds_do_not_exceed_distances() {
     let mut rng = SmallRng::seed_from_u64(10);
     let mut hierarchies: Vec<Hierarchy> =
