@@ -133,20 +133,33 @@ pub(super) struct Beyond {
 }
 
 impl TrimCells {
-    /// Whether the domain is a disc by its boundary: the pieces, in their order, form one closed loop in the
-    /// parameter plane, with the domain inside. `true` is certain.
+    /// Whether the domain is a disc by its boundary: the pieces form one closed loop in the parameter plane,
+    /// with the domain inside. `true` is certain.
     #[must_use]
     pub fn is_disc(&self) -> bool {
-        let Some((first, last)) = self.pieces.first().zip(self.pieces.last()) else { return false };
-        let is_chain = self.pieces.windows(2).all(|w| {
-            // A boundary that returns to its start has several loops.
-            w[0].end() == w[1].start() && w[1].start() != first.start()
+        let Some(first) = self.pieces.first() else { return false };
+        let order = |p: P2, q: P2| p.x.total_cmp(&q.x).then(p.y.total_cmp(&q.y));
+        let mut by_start: Vec<&TrimPiece> = self.pieces.iter().collect();
+        by_start.sort_unstable_by(|p, q| order(p.start(), q.start()));
+        if by_start.windows(2).any(|w| w[0].start() == w[1].start()) {
+            return false;
+        }
+        let (mut at, mut length) = (first.end(), 1);
+        while at != first.start() {
+            let next = by_start.binary_search_by(|piece| order(piece.start(), at));
+            let Ok(next) = next else { return false };
+            (at, length) = (by_start[next].end(), length + 1);
+            // A chain that leads into a loop without its start would never end.
+            if length > self.pieces.len() {
+                return false;
+            }
+        }
+        let parts = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
+        let doubled_area = self.pieces.iter().flat_map(|piece| {
+            let points = parts.map(|t| piece.eval(t) - first.start());
+            [0, 1, 2].map(|k| points[k].perp(&points[k + 1]))
         });
-        let thirds = [0.0, 1.0 / 3.0, 2.0 / 3.0];
-        let corners = self.pieces.iter().flat_map(|piece| thirds.map(|t| piece.eval(t) - first.start()));
-        let next = corners.clone().cycle().skip(1);
-        let doubled_area: f64 = corners.zip(next).map(|(p, q)| p.perp(&q)).sum();
-        is_chain && last.end() == first.start() && doubled_area > 0.0
+        length == self.pieces.len() && doubled_area.sum::<f64>() > 0.0
     }
 
     /// Builds the structure for a domain. If orientations of pieces contradict each other, the majority

@@ -910,3 +910,30 @@ fn gaps_at_seams_and_around_periods() {
         }
     }
 }
+
+/// Domains whose boundary is one closed loop around them are discs, in any order of their pieces; those with
+/// holes, islands, or loops around a period are not known to be.
+#[test]
+fn discs_are_recognised() {
+    let unit = square(0.0, 0.0, 1.0, 0);
+    let hole = reversed(&circle(0.5, 0.5, 0.2, 1));
+    let mut opposite = plane(&unit);
+    opposite.pieces.reverse();
+    assert!(plane(&unit).is_disc() && plane(&circle(0.0, 0.0, 2.0, 0)).is_disc() && opposite.is_disc());
+    let both = |second: &[TrimPiece]| [&unit[..], second].concat();
+    assert!(!plane(&both(&hole)).is_disc(), "a hole");
+    assert!(!plane(&both(&square(3.0, 0.0, 1.0, 1))).is_disc(), "an island");
+    assert!(!plane(&both(&square(1.0, 1.0, 1.0, 1))).is_disc(), "two squares that touch");
+    let (outside, _) = build(&reversed(&unit), PLANE, None, None, P2::origin());
+    assert!(!outside.is_disc(), "the outside of a square");
+    // A band of a cylinder, and a patch of it beside and across the seam.
+    let band = [polygon(&[(0.0, 0.0), (TAU, 0.0)], 0), polygon(&[(TAU, 1.0), (0.0, 1.0)], 1)].concat();
+    let ring: Vec<TrimPiece> = band.iter().filter(|p| p.start().y == p.end().y).cloned().collect();
+    let (cells, _) = build(&ring, PLANE, Some(TAU), None, P2::origin());
+    assert!(!cells.is_disc(), "a band");
+    assert!(build(&square(1.0, 0.0, 1.0, 0), PLANE, Some(TAU), None, P2::origin()).0.is_disc());
+    assert!(!build(&square(-0.5, 0.0, 1.0, 0), PLANE, Some(TAU), None, P2::origin()).0.is_disc());
+    // Natural sides without pieces.
+    let natural = Rect { u0: 0.0, u1: 1.0, v0: 0.0, v1: 1.0 };
+    assert!(!build(&[], natural, None, None, P2::origin()).0.is_disc());
+}

@@ -234,3 +234,88 @@ fn crossing(
         deviation: here.max(there),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::tolerance::Tolerances;
+    use feeler_brep::build::{BuildOptions, build_solid};
+    use feeler_brep::fixtures;
+    use feeler_geom::skeleton::signed_distance;
+    use feeler_geom::{Frame, Pose};
+    use nalgebra::UnitQuaternion;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    /// A face that is excluded has no point, on a grid over its areas, in which its normal is parallel to the
+    /// gradient of the signed distance.
+    #[test]
+    fn excluded_faces_have_no_critical_point() {
+        let mut rng = SmallRng::seed_from_u64(4);
+        let (mut excluded, mut kept, mut discs) = (0, 0, 0);
+        let sources = [
+            fixtures::block([-1.0, -0.8, -0.6], [1.0, 0.8, 0.6]),
+            fixtures::stadium(2.0, 0.7, 1.0),
+            fixtures::cylinder_halves(0.8, 1.5),
+            fixtures::half_cone(0.8, 1.5),
+            fixtures::hemisphere(1.0),
+            fixtures::block_with_hole(2.0, 1.0, 0.4),
+        ];
+        for source in sources {
+            let solid = build_solid(&source, &BuildOptions::default()).expect("a fixture");
+            let options = feeler_hierarchy::Options { flatness: 0.05 };
+            let body = Body::new(feeler_prepare::prepare_solid(&solid, &options).expect("a fixture"));
+            let body = body.expect("a fixture");
+            for k in 0..60 {
+                let mut random = |scale: f64| V3::from_fn(|_, _| scale * rng.random_range(-1.0..1.0));
+                // Half of the poses are aligned.
+                let turn = if k % 2 == 0 { random(3.0) } else { V3::zeros() };
+                let pose = Pose::from_parts(random(2.0).into(), UnitQuaternion::from_scaled_axis(turn));
+                let frame = Frame::identity();
+                let primitive = match k % 5 {
+                    0 => Primitive::Plane { origin: frame.origin, normal: frame.z },
+                    1 => Primitive::Line { origin: frame.origin, dir: frame.z, sigma: 0.5, slope: 0.0 },
+                    2 => Primitive::Line { origin: frame.origin, dir: frame.z, sigma: -0.5, slope: 0.3 },
+                    3 => Primitive::Point { center: frame.origin, sigma: 0.4 },
+                    _ => Primitive::Circle { frame, radius: 1.5, sigma: 0.2 },
+                };
+                let ctx = Context {
+                    a: &body,
+                    b: &body,
+                    pose_ab: pose,
+                    pose_ba: pose.inverse(),
+                    tol: Tolerances::new(&body, &body, &pose, None),
+                    d_max: 1.0,
+                    least: 0.0,
+                    penetration: 0.0,
+                    quasi_angle: 0.0,
+                    cull: None,
+                };
+                for data in body.features() {
+                    let Feature::Face(face) = data.feature else { continue };
+                    discs += u32::from(data.is_disc);
+                    if !has_no_closed_curve(&ctx, Which::A, face, &primitive) {
+                        kept += 1;
+                        continue;
+                    }
+                    excluded += 1;
+                    let moved = primitive.transformed(&pose);
+                    let (surface, n) = (&body.face(face).surface, 20);
+                    for &area in body.areas_of(data) {
+                        let rect = &body.area(area).rect;
+                        for i in 0..=n * n {
+                            let (i, j) = (f64::from(i / n) / f64::from(n), f64::from(i % n) / f64::from(n));
+                            let uv = P2::new(rect.u0 + i * rect.width(), rect.v0 + j * rect.height());
+                            let Some(at) = signed_distance(&moved, &surface.point(uv)) else { continue };
+                            let (_, du, dv) = surface.first_derivs(uv);
+                            let Some(normal) = du.cross(&dv).try_normalize(1e-9) else { continue };
+                            let sine = normal.cross(&at.gradient).norm();
+                            assert!(sine > 1e-9, "{primitive:?} {face:?} {uv}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(excluded > 200 && kept > 300 && discs > 600, "{excluded} {kept} {discs}");
+    }
+}
