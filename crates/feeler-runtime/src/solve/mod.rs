@@ -8,6 +8,9 @@
 //! | free curve | | [`free`]: 2 unknowns | [`edge_face`]: 1 unknown |
 //! | Bézier patch | | | [`free`]: 2 unknowns |
 //!
+//! An edge that is far from a patch, compared with the size of the patch, is solved like other canonical
+//! features: by [`patch`].
+//!
 //! With a face, the unknown distance is signed ([`signed`] and [`reduced`]): contact at distance 0 is as
 //! regular as any other distance, and penetration continues it.
 //!
@@ -229,11 +232,12 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
     let is_free_face = |f: Feature, p: &Option<Primitive>| matches!(f, Feature::Face(_)) && p.is_none();
     let is_edge = |f: Feature| matches!(f, Feature::Edge(_));
     if is_edge(fa) && is_free_face(fb, &pb) {
-        group.iter().for_each(|&(i, j)| edge_face::solve(ctx, Which::A, (i, j), out, stats));
+        let primitive = pa.map(|pa| pa.transformed(&ctx.pose_ba));
+        edge_and_face(ctx, (Which::A, primitive.as_ref()), group, out, stats);
         return;
     }
     if is_edge(fb) && is_free_face(fa, &pa) {
-        group.iter().for_each(|&(i, j)| edge_face::solve(ctx, Which::B, (j, i), out, stats));
+        edge_and_face(ctx, (Which::B, pb.as_ref()), group, out, stats);
         return;
     }
     match (pa, pb) {
@@ -266,6 +270,54 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
                 stats.exact_solves += 1;
                 free::solve(ctx, i, j, out, stats);
             }
+        }
+    }
+}
+
+/// Distance between a canonical edge and a patch, as a multiple of the patch's [`Grid::radius`], from which on
+/// points of the patch are searched instead of points of the edge. With a smaller value, the distance may vary
+/// within the grid of the patch; with a larger one, more long edges are divided into intervals as short as a
+/// small patch.
+///
+/// [`Grid::radius`]: crate::body::samples::Grid::radius
+const REMOTE_DISTANCE: f64 = 16.0;
+
+/// Solves `group`, pairs of areas of an edge of the body `which` and a free-form face of the other one. The
+/// primitive of a canonical edge is in the frame of the face's body.
+fn edge_and_face(
+    ctx: &Context<'_>,
+    (which, primitive): (Which, Option<&Primitive>),
+    group: &[AreaPair],
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let other = which.other();
+    let areas = |&(i, j): &AreaPair| if which == Which::A { (i, j) } else { (j, i) };
+    let objective = primitive.map(reduced::Reduced::new);
+    for (k, pair) in group.iter().enumerate() {
+        let (of_edge, of_face) = areas(pair);
+        let remote = primitive.zip(objective.as_ref()).filter(|(primitive, _)| {
+            let grid = ctx.body(other).grid_of(of_face);
+            let center = &ctx.body(other).node(ctx.body(other).leaf_of_area(of_face)).obb.center;
+            signed_distance_form(primitive, center)
+                .is_some_and(|form| form.value.abs() > REMOTE_DISTANCE * grid.radius)
+        });
+        let (Some((_, objective)), Feature::Face(face)) = (remote, ctx.body(other).area(of_face).feature)
+        else {
+            edge_face::solve(ctx, which, (of_edge, of_face), out, stats);
+            continue;
+        };
+        // The primitive covers all areas of the edge.
+        if group[..k].iter().all(|earlier| areas(earlier).1 != of_face) {
+            let canonical = ctx.body(which).area(of_edge).feature;
+            stats.exact_solves += 1;
+            patch::solve(
+                ctx,
+                &ReducedPair { canonical, objective, free: other },
+                (face, of_face),
+                out,
+                stats,
+            );
         }
     }
 }
