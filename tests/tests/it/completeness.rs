@@ -99,3 +99,23 @@ fn every_minimum_is_found_once_and_none_is_invented() {
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
     assert!(compared.len() >= 150, "only {} poses were apart: choose other base poses", compared.len());
 }
+
+/// Long straight edges beside patches that are much smaller than their distance: all minima within a distance
+/// of 250 mm, without a search of the edges in intervals of the size of a patch.
+#[test]
+fn minima_of_long_edges_far_from_small_patches() {
+    let parts = (model("swept"), model("box"));
+    let (mut minima, mut evaluations) = (0, 0);
+    for seed in 0..4 {
+        let base = Pose::translation(-200.0, 150.0, 20.0);
+        let case = Case { a: "swept", b: "box", base, dt: 20.0, dr: 3.0, d_max: 300.0, poses: 1 };
+        let (n, wrong) = differences(&case, &parts, seed);
+        assert!(wrong.is_empty(), "seed {seed}: {}", wrong.join("\n"));
+        minima += n;
+        let pose = random_pose(seed, &case.base, case.dt, case.dr);
+        let options = QueryOptions { d_max: case.d_max, ..QueryOptions::default() };
+        let pair = query(&parts.0, &parts.1, &Pose::identity(), &pose, &options);
+        evaluations += pair.stats().effort().evaluations;
+    }
+    assert!(minima >= 8 && evaluations < 100_000, "{minima} minima, {evaluations} evaluations");
+}
