@@ -244,7 +244,8 @@ impl ContactPair {
     }
 
     /// Computes the smallest distance and the verdict like [`ContactPair::query`]. Minima with larger
-    /// distances, and members of conformal sets other than one at the smallest distance, may be missing.
+    /// distances may be missing, and so may conformal sets, even at the smallest distance if another minimum
+    /// has it.
     pub(crate) fn query_nearest(
         &mut self,
         pose_a: &Pose,
@@ -759,15 +760,21 @@ impl QueryState {
     }
 
     /// Stores the critical pairs that are minima in `accepted`, in the order of their distances, up to the
-    /// first one that is neither in contact nor a quasi-minimum.
+    /// first one that is neither in contact nor a quasi-minimum, and beyond it as far as another minimum may
+    /// replace it: next to a set, and within the deviations of the features.
     fn accept_nearest(&mut self, ctx: &Context<'_>) {
         let Self { solved, accepted, .. } = self;
         solved.candidates.sort_unstable_by(|c, d| c.distance.total_cmp(&d.distance));
+        let mut last = f64::INFINITY;
         for candidate in &solved.candidates {
+            if candidate.distance > last {
+                break;
+            }
             let Some(minimum) = filter(ctx, candidate) else { continue };
             accepted.push(minimum);
             if minimum.kind != ContactKind::Quasi && minimum.distance > ctx.tol.tol {
-                break;
+                let deviation = minimum.slack_a + minimum.slack_b + ctx.tol.same;
+                last = last.min(minimum.distance + 2.0 * deviation + conformal::largest_change(&ctx.tol));
             }
         }
     }

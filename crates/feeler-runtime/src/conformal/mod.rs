@@ -97,6 +97,11 @@ const COVER_ANGLE: f64 = 1e-5;
 /// With a larger value, isolated minima near a set vanish; with a smaller one, contacts are reported twice.
 const COVER_LENGTH: f64 = 10.0;
 
+/// Largest difference (mm) between the distances of a minimum and of a set that replaces it.
+pub(crate) fn largest_change(tol: &Tolerances) -> f64 {
+    2.0 * COVER_LENGTH * tol.tol
+}
+
 /// Which conformal sets a query samples.
 pub(crate) enum Sampling {
     /// All sets.
@@ -107,8 +112,8 @@ pub(crate) enum Sampling {
     Continuing(Continuing),
 }
 
-/// Adds samples of families in `solved`, selected by `sampling`, to `accepted`, and removes minima of features
-/// of lower dimension (edges and vertices of the faces) that are members of the sampled sets.
+/// Adds samples of families in `solved`, selected by `sampling`, to `accepted`, and removes minima of
+/// features of lower dimension (edges and vertices of the faces) that are members of the sampled sets.
 pub(crate) fn sample(
     ctx: &Context<'_>,
     solved: &Solved,
@@ -322,7 +327,8 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// Whether no member is nearer than the nearest minimum in `accepted`, up to rounding.
+    /// Whether no member is nearer than the nearest minimum in `accepted`, and that minimum is not one that
+    /// the set would replace by members at another distance.
     ///
     /// The distances of a family are those of two planes, whose extremes over a box are at its corners, or
     /// constant up to twice the tolerance.
@@ -350,8 +356,8 @@ impl<'a> FamilySet<'a> {
         }
         let is_plane = |p: &Primitive| matches!(p, Primitive::Plane { .. });
         let is_exact = high - low <= ctx.tol.eps || is_plane(&self.a) && is_plane(&self.b);
-        let spread = if is_exact { -ctx.tol.eps } else { MAX_DISTANCE_SPREAD * ctx.tol.tol };
-        nearest <= low - spread
+        let has_this_distance = is_exact && (nearest - low).abs() <= ctx.tol.eps;
+        has_this_distance || nearest < low - largest_change(&ctx.tol)
     }
 
     /// Whether both features are cylinders, cones or straight edges. The members of a family of dimension

@@ -113,7 +113,7 @@ impl ContactPair {
         }
         loop {
             self.forget();
-            self.query(pose_a, pose_b, &narrowed)?;
+            self.query_nearest(pose_a, pose_b, &narrowed)?;
             let distance = self.signed_distance();
             if distance < f64::INFINITY || narrowed.d_max >= options.d_max {
                 return Ok(distance);

@@ -49,7 +49,7 @@ impl ContactPair {
                 detect_interference: false,
                 ..*options
             };
-            pair.query(pose_a, pose_b, &minima)?;
+            pair.query_nearest(pose_a, pose_b, &minima)?;
             if pair.min_distance().is_some() || beyond > size {
                 return Ok(pair.min_distance());
             }

@@ -14,8 +14,9 @@
 //! reached: two roots within a 512th of an area can be missed. Roots are bisected with Newton steps to
 //! round-off.
 //!
-//! If the objective is constant to rounding at all samples of an area, as along an edge that is parallel to
-//! a plane, the middle of the area is reported instead of roots.
+//! If the first two derivatives are at most 1e-9 of their largest possible values at all samples of an area,
+//! as along an edge that is parallel to a plane, the middle of the area is reported instead of roots. The
+//! distance varies by at most 1e-9 of the area's length there, and the ends are minima of vertices.
 
 use super::patch::ACCEPT_SINE;
 use super::reduced::Reduced;
@@ -245,8 +246,9 @@ impl Jet {
         self.pull * of_curve + self.own_third
     }
 
-    /// Whether the objective is constant to rounding at the point and, to first order, over a step of the
-    /// length `step` (in the parameter), as along an edge that is parallel to a plane.
+    /// Whether the objective is constant up to [`ACCEPT_SINE`] of the length at the point and, to first
+    /// order, over a step of the length `step` (in the parameter), as along an edge that is parallel to a
+    /// plane.
     fn is_flat(&self, step: f64) -> bool {
         self.d1.abs().max(self.d2.abs() * step) <= ACCEPT_SINE * self.pull * self.speed
     }
@@ -538,8 +540,8 @@ mod tests {
         }
     }
 
-    /// An area over which the objective is constant to rounding yields its middle after a few evaluations, and
-    /// a slope above rounding no minimum.
+    /// An area over which the objective is constant to rounding yields its middle after a few evaluations,
+    /// and a slope above rounding no minimum.
     #[test]
     fn constant_objectives_yield_the_middle() {
         for (slope, expected) in [(0.0, 1), (1e-16, 1), (-3e-17, 1), (1e-6, 0)] {

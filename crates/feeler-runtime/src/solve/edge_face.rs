@@ -22,7 +22,7 @@
 use super::curve::{self, Jet};
 use super::leaf::Leaf;
 use super::patch::{ACCEPT_SINE, border_margin};
-use super::signed::Foot;
+use super::signed::{Foot, MAX_OUTSIDE_LEAF};
 use super::{Solved, free};
 use crate::api::contact::Stats;
 use crate::body::ids::AreaPair;
@@ -359,7 +359,12 @@ impl Search<'_> {
             let foot = Foot::of(&self.face, start, p, self.ctx.tol.eps);
             foot.filter(|foot| !poles.iter().any(|pole| pole.is_behind(&foot.at.into())))
         };
+        // Extrapolations from far outside could converge to a footpoint on another branch.
+        let is_near = |start: &Vector2<f64>| {
+            start.iter().all(|x| (-MAX_OUTSIDE_LEAF..=1.0 + MAX_OUTSIDE_LEAF).contains(x))
+        };
         start
+            .filter(is_near)
             .and_then(of)
             .or_else(|| of(self.grid.foot(p).params.into()))
             .or_else(|| poles.iter().find_map(|pole| of(pole.start(p).into())))
@@ -481,9 +486,9 @@ impl Search<'_> {
         };
         let x = curve::root(&jet, (l.0, l.1.1), (r.0, r.1.1));
         *evaluations += count.get() + 1;
-        // Around a pole, Newton's method from the footpoint of an end may lead outside the area.
+        // Newton's method from the footpoint of an end may lead outside the area, for example around a pole.
         let mut foot = self.sample(x, Some(start(x))).foot;
-        if !self.grid.poles.is_empty() && !foot.is_some_and(|(foot, ..)| self.contains(&foot)) {
+        if !foot.is_some_and(|(foot, ..)| self.contains(&foot)) {
             *evaluations += 1;
             foot = self.sample(x, None).foot;
         }

@@ -274,16 +274,19 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
     }
 }
 
-/// Distance between a canonical edge and a patch, as a multiple of the patch's [`Grid::radius`], from which on
-/// points of the patch are searched instead of points of the edge. With a smaller value, the distance may vary
-/// within the grid of the patch; with a larger one, more long edges are divided into intervals as short as a
-/// small patch.
+/// Distance between a canonical edge and a patch, as a multiple of the patch's [`Grid::radius`] (about a
+/// fifth of its side), from which on points of the patch are searched instead of points of the edge. With a
+/// smaller value, the distance may vary within the grid of the patch; with a larger one, more long edges are
+/// divided into intervals as short as a small patch.
 ///
 /// [`Grid::radius`]: crate::body::samples::Grid::radius
 const REMOTE_DISTANCE: f64 = 16.0;
 
 /// Solves `group`, pairs of areas of an edge of the body `which` and a free-form face of the other one. The
 /// primitive of a canonical edge is in the frame of the face's body.
+///
+/// Only at positive distances, a minimum of the signed distance from the patch along the edge is one of the
+/// distance from the edge over the patch. An edge that may be pressed into the patch is therefore not remote.
 fn edge_and_face(
     ctx: &Context<'_>,
     (which, primitive): (Which, Option<&Primitive>),
@@ -297,10 +300,12 @@ fn edge_and_face(
     for (k, pair) in group.iter().enumerate() {
         let (of_edge, of_face) = areas(pair);
         let remote = primitive.zip(objective.as_ref()).filter(|(primitive, _)| {
-            let grid = ctx.body(other).grid_of(of_face);
-            let center = &ctx.body(other).node(ctx.body(other).leaf_of_area(of_face)).obb.center;
-            signed_distance_form(primitive, center)
-                .is_some_and(|form| form.value.abs() > REMOTE_DISTANCE * grid.radius)
+            let body = ctx.body(other);
+            let node = &body.tree()[body.leaf_of_area(of_face).index()];
+            let distance =
+                signed_distance_form(primitive, &node.obb.center).map_or(0.0, |form| form.value.abs());
+            let reach = node.obb.radius() + f64::from(node.allowance.length);
+            distance > REMOTE_DISTANCE * body.grid_of(of_face).radius && distance - reach > -ctx.least
         });
         let (Some((_, objective)), Feature::Face(face)) = (remote, ctx.body(other).area(of_face).feature)
         else {

@@ -5,9 +5,9 @@
 //!
 //! # Deviations
 //! The distance from an edge or a vertex has a kink at 0. Against a free curve, and for a vertex against a
-//! patch, half its square is minimised instead: its Hessian at distance 0 is that of the squared length of
-//! tangential steps, regular unless the curves are parallel. An edge against a patch is solved in
-//! [`super::edge_face`].
+//! patch and a remote edge against a patch, half its square is minimised instead: its Hessian at distance 0
+//! is that of the squared length of tangential steps, regular unless the curves are parallel. Other edges
+//! against a patch are solved in [`super::edge_face`].
 
 use feeler_geom::skeleton::{Bending, Primitive, signed_distance_gradient, signed_distance_within};
 use feeler_geom::{P3, V3};

@@ -24,7 +24,7 @@ const MAX_FOOT_STEP: f64 = 0.5;
 /// Distance outside the leaf, as a multiple of the width and height of its rectangle, up to which
 /// footpoints are searched for, because the path to a minimum may leave the leaf. A larger value finds
 /// footpoints of neighbouring leaves; with a smaller one, runs end at the border of the leaf.
-const MAX_OUTSIDE_LEAF: f64 = 1.0;
+pub(super) const MAX_OUTSIDE_LEAF: f64 = 1.0;
 /// Length of a Newton step, in roundings of a footpoint, up to which a footpoint has converged if steps stop
 /// shrinking. A larger value gives inexact footpoints; with a smaller one, footpoints do not converge.
 const STALLED_STEP: f64 = 100.0;

@@ -28,8 +28,12 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
         match (form_a, form_b) {
             // Two planes cross in a line.
             _ if is_plane(form_a) && is_plane(form_b) => false,
-            (Some(a), _) if has_no_closed_curve(ctx, Which::B, fb, a) => false,
-            (_, Some(b)) if has_no_closed_curve(ctx, Which::A, fa, b) => false,
+            (Some(a), _) if has_exact_edges(ctx, fa, fb) && has_no_closed_curve(ctx, Which::B, fb, a) => {
+                false
+            }
+            (_, Some(b)) if has_exact_edges(ctx, fa, fb) && has_no_closed_curve(ctx, Which::A, fa, b) => {
+                false
+            }
             // Heights above a plane have the tightest bounds; otherwise the smaller face takes fewer
             // cells.
             (Some(a), Some(b)) => {
@@ -52,6 +56,14 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
     })
 }
 
+/// Whether the trims of both faces deviate from their edges by no more than the tolerance. Otherwise, points
+/// of open crossing curves, which the search for closed ones reports as well, are better evidence than
+/// crossings of edges.
+fn has_exact_edges(ctx: &Context<'_>, fa: FaceId, fb: FaceId) -> bool {
+    let deviation = |body: &Body, face: FaceId| body.data(Feature::Face(face)).deviation;
+    deviation(ctx.a, fa).max(deviation(ctx.b, fb)) <= ctx.tol.tol
+}
+
 /// Whether the face `mine` of `own` has no closed curve in common with any level of the signed distance from
 /// `primitive` (frame of the other solid), which also excludes points in which it touches a level. `true` is
 /// certain.
@@ -61,7 +73,7 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
 fn has_no_closed_curve(ctx: &Context<'_>, own: Which, mine: FaceId, primitive: &Primitive) -> bool {
     let body = ctx.body(own);
     let data = body.data(Feature::Face(mine));
-    if !data.is_disc {
+    if ctx.cull.is_none() || !data.is_disc {
         return false;
     }
     let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
@@ -238,7 +250,9 @@ fn crossing(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::options::QueryOptions;
     use crate::api::tolerance::Tolerances;
+    use crate::cull::node_pair::CullContext;
     use feeler_brep::build::{BuildOptions, build_solid};
     use feeler_brep::fixtures;
     use feeler_geom::skeleton::signed_distance;
@@ -279,17 +293,18 @@ mod tests {
                     3 => Primitive::Point { center: frame.origin, sigma: 0.4 },
                     _ => Primitive::Circle { frame, radius: 1.5, sigma: 0.2 },
                 };
+                let tol = Tolerances::new(&body, &body, &pose, None);
                 let ctx = Context {
                     a: &body,
                     b: &body,
                     pose_ab: pose,
                     pose_ba: pose.inverse(),
-                    tol: Tolerances::new(&body, &body, &pose, None),
+                    tol,
                     d_max: 1.0,
                     least: 0.0,
                     penetration: 0.0,
                     quasi_angle: 0.0,
-                    cull: None,
+                    cull: Some(CullContext::new(&pose, &tol, &QueryOptions::within(1.0))),
                 };
                 for data in body.features() {
                     let Feature::Face(face) = data.feature else { continue };
