@@ -2,13 +2,14 @@
 //! `python/feeler/deformable.pyi`.
 
 mod bodies;
+mod exact;
 mod handle;
 mod simulation;
 
 use crate::arrays::{index_rows, rows as rows_of, vector};
 use crate::error::{file, query};
 use crate::mesh::{Rows, rows};
-use feeler::deformable::DeformableError;
+use feeler::deformable::{DeformableError, TreeScope};
 use feeler::{P3, V3};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::exceptions::PyMemoryError;
@@ -218,6 +219,15 @@ impl Material {
     }
 }
 
+/// Name of the features that share a tree.
+fn scope_name(scope: TreeScope) -> &'static str {
+    match scope {
+        TreeScope::Piece => "piece",
+        TreeScope::Pair => "pair",
+        TreeScope::Scene => "scene",
+    }
+}
+
 /// Parameters of the contact law and of the contact search.
 #[pyclass(module = "feeler.deformable", frozen, eq)]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -227,7 +237,8 @@ pub(crate) struct ContactSettings(feeler::deformable::ContactSettings);
 impl ContactSettings {
     #[new]
     #[pyo3(signature = (
-        penalty, margin, *, friction = 0.0, slip_speed = None, edge_contacts = None, activation = None
+        penalty, margin, *, friction = 0.0, slip_speed = None, edge_contacts = None, activation = None,
+        trees = "piece"
     ))]
     fn new(
         penalty: f64,
@@ -236,13 +247,19 @@ impl ContactSettings {
         slip_speed: Option<f64>,
         edge_contacts: Option<bool>,
         activation: Option<f64>,
+        trees: &str,
     ) -> PyResult<Self> {
+        let scopes = [TreeScope::Piece, TreeScope::Pair, TreeScope::Scene];
+        let scope = scopes.into_iter().find(|s| scope_name(*s) == trees);
+        let unknown = || query(format!("trees is '{trees}'; give 'piece', 'pair' or 'scene'"));
+        let scope = scope.ok_or_else(unknown)?;
         let default = feeler::deformable::ContactSettings::new(penalty, margin);
         let settings = feeler::deformable::ContactSettings {
             friction,
             slip_speed: slip_speed.unwrap_or(default.slip_speed),
             edge_contacts: edge_contacts.unwrap_or(default.edge_contacts),
             activation: activation.unwrap_or(default.activation),
+            trees: scope,
             ..default
         };
         // The ranges are checked by the constructor of simulations.
@@ -280,6 +297,11 @@ impl ContactSettings {
         self.0.activation
     }
 
+    #[getter]
+    fn trees(&self) -> &'static str {
+        scope_name(self.0.trees)
+    }
+
     #[staticmethod]
     fn _from_state(
         penalty: f64,
@@ -288,13 +310,14 @@ impl ContactSettings {
         slip_speed: f64,
         edge_contacts: bool,
         activation: f64,
+        trees: &str,
     ) -> PyResult<Self> {
-        Self::new(penalty, margin, friction, Some(slip_speed), Some(edge_contacts), Some(activation))
+        Self::new(penalty, margin, friction, Some(slip_speed), Some(edge_contacts), Some(activation), trees)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let s = slf.get().0;
-        let state = (s.penalty, s.margin, s.friction, s.slip_speed, s.edge_contacts, s.activation);
+        let (s, trees) = (slf.get().0, slf.get().trees());
+        let state = (s.penalty, s.margin, s.friction, s.slip_speed, s.edge_contacts, s.activation, trees);
         Ok((slf.get_type().getattr("_from_state")?, state.into_pyobject(slf.py())?.into_any()))
     }
 

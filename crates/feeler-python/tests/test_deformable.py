@@ -243,6 +243,330 @@ def test_a_rigid_body_moves_as_prescribed():
     assert body.mass is None and body.kinetic_energy == 0 and body.facets.tolist() == [[0, 1, 2], [0, 2, 3]]
 
 
+def solid(name, cache={}):
+    """A prepared solid of the project's data, by the name of its file."""
+    if name not in cache:
+        cache[name] = feeler.prepare_step(ROOT / f"data/{name}.step").body()
+    return cache[name]
+
+
+def turn(axis, angle):
+    """Rotation matrix about a unit vector, in a pose."""
+    x, y, z = axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    pose = np.eye(4)
+    pose[:3, :3] += np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    return pose
+
+
+def at(position, rotation=None):
+    """Pose of a position and the rotation of another pose."""
+    pose = np.eye(4) if rotation is None else rotation.copy()
+    pose[:3, 3] = position
+    return pose
+
+
+def slide(plane, tilt, belt=(0, 0, 0), steer=None, skin=0.1):
+    """Block of 6 x 6 x 3 mm that slides down a tilted plane for 0.05 s: its velocity relative to the plane, which
+    moves by `belt` in its own frame, and the force on the plane. `steer` moves the plane before every step."""
+    simulation = fd.Simulation(fd.ContactSettings(1, 0.5, friction=0.3, slip_speed=2))
+    rotation = tilt[:3, :3]
+    # The block starts at the overlap that carries its weight with nine nodes.
+    overlap = 1.1e-9 * 108 * rotation[2, 2] * 9810 / 9
+    box = fd.Mesh.box_of_hexahedra([-12, -3, skin - overlap], [6, 6, 3], [2, 2, 1])
+    block = fd.DeformableBody(fd.Mesh(box.nodes @ rotation.T, hexahedra=box.hexahedra), RUBBER, skin)
+    belt = rotation @ belt
+    block.set_uniform_velocity(belt)
+    simulation.add(block)
+    simulation.add(plane)
+    simulation.set_gravity([0, 0, -9810])
+    # Also the velocity at the start of a steered motion.
+    plane.prescribe(belt)
+    # Steps of equal length.
+    count = int(np.ceil(0.05 / (0.9 * simulation.stable_step(2))))
+    step, forces = 0.05 / count, []
+    for k in range(count):
+        if steer is not None:
+            steer(plane, (k + 1) * step)
+        simulation.step(step)
+        forces.append(plane.force)
+    return rotation.T @ (block.momentum / block.mass - belt), rotation.T @ np.mean(forces, axis=0), simulation
+
+
+def test_a_block_slides_down_an_exact_plane_by_coulombs_law():
+    angle = 0.5
+    tilt = turn([0, 1, 0], angle)
+    # The solid of 40 x 30 x 20 mm has its top in the plane.
+    pose = at(tilt[:3, 2] * -10, tilt)
+    velocity, force, simulation = slide(fd.RigidBody.solid(solid("box"), pose), tilt)
+    expected = 9810 * (np.sin(angle) - 0.3 * np.cos(angle)) * 0.05
+    assert velocity[0] == pytest.approx(expected, rel=0.02) and abs(velocity[1]) < 1e-6 * expected
+    # The plane carries the weight, and friction drags it down.
+    normal = 1.1e-9 * 108 * 9810 * np.cos(angle)
+    assert force[2] == pytest.approx(-normal, rel=0.02) and force[0] == pytest.approx(0.3 * normal, rel=0.03)
+    counts = simulation.search_counts
+    assert counts.signed_distances > 0 and counts.pair_steps == counts.distances == 0 and simulation.pairs == []
+    half_space, _, _ = slide(fd.RigidBody.half_space(tilt), tilt)
+    assert half_space == pytest.approx(velocity, abs=1e-6 * expected)
+    # The same in motion, with velocities or with a pose in every step.
+    belt = np.array([150, -40, 0])
+    moving, _, _ = slide(fd.RigidBody.solid(solid("box"), pose), tilt, belt)
+    assert moving == pytest.approx(velocity, abs=1e-6 * expected)
+    world = tilt[:3, :3] @ belt
+    steer = lambda plane, t: plane.move_to(at(pose[:3, 3] + world * t, tilt), world)  # noqa: E731
+    steered, other, _ = slide(fd.RigidBody.solid(solid("box"), pose), tilt, belt, steer)
+    assert steered == pytest.approx(velocity, abs=1e-6 * expected)
+    assert other == pytest.approx(force, abs=1e-6 * normal)
+
+
+def press(rigid, skin=0.1, divisions=12):
+    """Force and torque on a rigid body over a flat plate of 12 x 12 mm with its top at z = 0, at rest."""
+    mesh = fd.Mesh.box_of_hexahedra([-6, -6, -1], [12, 12, 1], [divisions, divisions, 1])
+    simulation = fd.Simulation(fd.ContactSettings(1, 0.1))
+    simulation.add(fd.DeformableBody(mesh, fd.Material(1, 0.3, 1e-9), skin))
+    simulation.add(rigid)
+    simulation.step(1e-30)
+    return rigid.force, rigid.torque
+
+
+def test_exact_balls_and_cylinders_press_with_penalty_times_overlap():
+    skin, overlap = 0.1, 0.04
+    height = 10 + skin - overlap
+    # A ball of 10 mm over a node of a coarse mesh: one contact, without a torque about the centre.
+    for ball in (
+        fd.RigidBody.balls([[0, 0, 0]], 10, [0, 0, height]),
+        fd.RigidBody.balls([[0, 0, height]], [10]),
+        fd.RigidBody.solid(solid("sphere"), [0, 0, height]),
+        fd.RigidBody.solid(solid("sphere"), at([0, 0, height], turn([0.6, 0, 0.8], 1.1)), probe_spacing=1),
+    ):
+        force, torque = press(ball, divisions=4)
+        assert force == pytest.approx([0, 0, overlap], rel=1e-9, abs=1e-12) and np.abs(torque).max() < 1e-9
+    # Anywhere else, the solid has the forces of the ball; two balls far apart are two contacts.
+    place = [0.3, 0.4, height]
+    expected, _ = press(fd.RigidBody.balls([[0, 0, 0]], 10, place))
+    assert press(fd.RigidBody.solid(solid("sphere"), place))[0] == pytest.approx(expected, abs=1e-7 * expected[2])
+    force, torque = press(fd.RigidBody.balls([[-4, 1, 1.06], [3, -1, 2.06]], [1, 2]))
+    assert force == pytest.approx([0, 0, 2 * overlap], abs=1e-12)
+    # Torque of the two forces about the origin of the frame: y F and -x F.
+    assert torque == pytest.approx([0, overlap, 0], abs=1e-9)
+    # A cylinder of 10 mm along y, at several angles: rows of 13 nodes, each with the overlap of its distance.
+    across = turn([1, 0, 0], -np.pi / 2)
+    x = np.arange(-2, 3)
+    distance = np.hypot(x, height)
+    nodes = (13 * np.maximum(skin - (distance - 10), 0) * height / distance).sum()
+    forces = []
+    for roll in (0, 0.05, 0.3):
+        pose = turn([0, 1, 0], roll) @ across
+        forces.append(press(fd.RigidBody.solid(solid("cylinder"), at([0, 0, height] - 20 * pose[:3, 2], pose)))[0][2])
+    assert nodes * (1 - 1e-9) <= forces[0] < 1.2 * nodes and forces == pytest.approx([forces[0]] * 3, rel=1e-9)
+
+
+def test_all_nodes_of_a_ring_in_an_exact_bore_have_the_same_force():
+    skin, overlap, penalty, count = 0.1, 0.03, 100, 24
+    phi = 2 * np.pi * np.arange(count) / count
+    circle = lambda r, z: np.column_stack([r * np.cos(phi), r * np.sin(phi), np.full(count, z)])  # noqa: E731
+    outer = 10 - skin + overlap
+    nodes = np.vstack([circle(7, 0), circle(7, 2), circle(outer, 0), circle(outer, 2)])
+    a = np.arange(count)
+    b = (a + 1) % count
+    i0, i1, o0, o1 = np.arange(4) * count
+    hexahedra = np.column_stack([i0 + a, o0 + a, o0 + b, i0 + b, i1 + a, o1 + a, o1 + b, i1 + b])
+    for angle in (0, 0.123, 1.0):
+        simulation = fd.Simulation(fd.ContactSettings(penalty, 0.5))
+        ring = fd.DeformableBody(fd.Mesh(nodes, hexahedra=hexahedra), fd.Material(5, 0.3, 1e-9), skin)
+        bore = fd.RigidBody.solid(solid("bore"), turn([0, 0, 1], angle))
+        simulation.add(ring)
+        simulation.add(bore)
+        simulation.step(1e-30)
+        forces = np.linalg.norm(ring.forces, axis=1)
+        assert forces[2 * count :] == pytest.approx(np.full(2 * count, penalty * overlap), rel=1e-9)
+        assert np.abs(forces[: 2 * count]).max() < 1e-9 and np.abs(bore.force).max() < 1e-9
+        assert simulation.max_overlap == pytest.approx(overlap, rel=1e-9)
+
+
+def cushion(height=0.0):
+    """A simulation with a free rubber block of 20 x 20 x 10 mm whose top is at z = 0, and the block."""
+    simulation = fd.Simulation(fd.ContactSettings(50, 0.5))
+    mesh = fd.Mesh.box_of_hexahedra([-10, -10, height - 10], [20, 20, 10], [3, 3, 2])
+    block = fd.DeformableBody(mesh, fd.Material(20, 0.3, 1e-9), 0.3)
+    simulation.add(block)
+    return simulation, block
+
+
+def test_a_ball_that_the_caller_moves_conserves_momentum():
+    """The caller integrates an exact sphere with the forces of the simulation, as an external program does."""
+    simulation, block = cushion()
+    ball = fd.RigidBody.solid(solid("sphere"), [0.4, 0.7, 10.5])
+    simulation.add(ball)
+    mass, position, velocity = 4e-6, np.array([0.4, 0.7, 10.5]), np.array([0, 0, -500.0])
+    step = 0.2 * simulation.stable_step(4)
+    # The position of the ball is half a step ahead of its velocity.
+    position += 0.5 * step * velocity
+    touched = False
+    while simulation.time < 0.01:
+        ball.move_to(position, velocity)
+        simulation.step(step)
+        assert ball.center == pytest.approx(position) and ball.mass is None
+        velocity += step / mass * ball.force
+        position += step * velocity
+        touched |= simulation.max_overlap > 0
+    # Without contact at the end, both velocities have all impulses.
+    momentum = block.momentum + mass * velocity
+    assert touched and simulation.max_overlap == 0 and velocity[2] > -400
+    assert momentum == pytest.approx([0, 0, -500 * mass], abs=1e-9 * 500 * mass)
+
+
+def test_poses_that_the_caller_gives_are_reached_in_the_next_step():
+    simulation, block = cushion(-20)
+    ball, quarter = fd.RigidBody.balls([[1, 0, 9]], 1), [0, 0, np.sqrt(0.5), np.sqrt(0.5)]
+    plane = fd.RigidBody([[0, 0, 0], [3, 0, 0], [0, 3, 0]], [[0, 1, 2]], 0.1)
+    for body in (ball, plane):
+        body.move_to([5, 6, 7, *quarter], [1, 2, 3], [0, 0, 4])
+        assert not np.allclose(body.center, [5, 6, 7])
+        simulation.add(body)
+    step = 0.5 * simulation.stable_step(0)
+    for _ in range(2):
+        simulation.step(step)
+        for body in (ball, plane):
+            assert body.center == pytest.approx([5, 6, 7]) and body.velocity.tolist() == [1, 2, 3]
+            assert body.rotation == pytest.approx(turn([0, 0, 1], np.pi / 2)[:3, :3])
+            assert body.angular_velocity.tolist() == [0, 0, 4]
+    assert plane.positions == pytest.approx(np.array([[6, 5, 7], [6, 8, 7], [3, 5, 7]]))
+    ball.move_to(np.eye(4), [0, 0, 0])
+    assert ball.center == pytest.approx([5, 6, 7])
+    simulation.step(step)
+    assert ball.center.tolist() == [0, 0, 0] and ball.positions.shape == ball.facets.shape == (0, 3) and ball.skin == 0
+
+
+def test_free_exact_solids_have_their_mass_and_conserve_momentum_and_energy():
+    vector = np.array([0.5, 0.4, 0.1])
+    angle = np.linalg.norm(vector)
+    pose, density, box = at([1, 2, 23.2], turn(vector / angle, angle)), 1e-9, solid("box")
+
+    def run(free):
+        simulation, block = cushion()
+        block.set_uniform_velocity([0, 0, 150])
+        simulation.add(free)
+        sums = lambda: np.append(  # noqa: E731
+            block.momentum + free.momentum, block.angular_momentum + free.angular_momentum
+        )
+        start, energy, largest = sums(), simulation.energies.total, 0
+        step = 0.4 * simulation.stable_step(3)
+        while simulation.time < 0.02:
+            simulation.run(10, step)
+            largest = max(largest, simulation.max_overlap)
+        assert largest > 0.01 and np.linalg.norm(free.angular_velocity) > 1
+        assert sums() == pytest.approx(start, abs=1e-11 * 20 * np.abs(start).max())
+        assert simulation.energies.total == pytest.approx(energy, rel=2e-3)
+        return free.center.tobytes() + block.positions.tobytes()
+
+    first = fd.RigidBody.free_solid(box, density, pose)
+    assert first.mass == pytest.approx(density * 40 * 30 * 20) and first.center == pytest.approx([1, 2, 23.2])
+    second = fd.RigidBody.solid(box, pose)
+    second.set_free_with_inertia(density * box.volume, box.centroid, density * box.inertia)
+    assert run(first) == run(second)
+
+
+def test_bodies_with_triangles_take_a_mass_and_an_inertia():
+    """The inertia of a cube, about a centre beside the mean of the nodes: a torque-free body keeps its spin."""
+    corners = fd.Mesh.box_of_hexahedra([0, 0, 0], [2, 2, 2], [1, 1, 1])
+    facets = fd.DeformableBody(corners, STEEL, 0.1).facets
+    cube = fd.RigidBody(corners.nodes, facets, 0.1)
+    cube.set_free_with_inertia(3e-6, [0.5, 0, 0], np.diag([2e-6, 2e-6, 1e-6]))
+    cube.set_velocity([1, 0, 0], [0, 0, 5])
+    assert cube.mass == 3e-6 and cube.center == pytest.approx([1.5, 1, 1])
+    assert cube.kinetic_energy == pytest.approx(0.5 * (3e-6 + 25e-6)) and cube.positions == pytest.approx(corners.nodes)
+    # About the origin: the spin and the centre times the momentum.
+    assert cube.angular_momentum == pytest.approx([0, 3e-6, 5e-6 - 3e-6])
+
+
+def test_simulations_with_exact_solids_can_be_copied():
+    simulation, block = cushion()
+    ball = fd.RigidBody.free_solid(solid("sphere"), 1e-9, [0.4, 0.7, 10.5])
+    ball.set_velocity([0, 0, -500])
+    simulation.add(ball)
+    step = 0.2 * simulation.stable_step(4)
+    simulation.run(100, step)
+    other = copy.copy(simulation)
+    _, second = other.bodies
+    assert repr(second).startswith("<RigidBody: exact shape, centre (") and second.index == 1
+    other.run(200, step)
+    assert second.center.tobytes() != ball.center.tobytes()
+    simulation.run(200, step)
+    assert second.center.tobytes() == ball.center.tobytes() and simulation.search_counts == other.search_counts
+
+
+def test_results_do_not_depend_on_the_trees():
+    runs = {}
+    for trees in ("piece", "pair", "scene"):
+        settings = fd.ContactSettings(20, 0.3, friction=0.2, slip_speed=20, trees=trees)
+        assert settings.trees == trees and pickle.loads(pickle.dumps(settings)) == settings
+        simulation = fd.Simulation(settings)
+        bodies = []
+        for x, z in ((0, 0.2), (2, 2.5), (14, 0.25)):
+            mesh = fd.Mesh.box_of_hexahedra([x, 0, z], [12, 4, 2], [6, 2, 1])
+            bodies.append(fd.DeformableBody(mesh, RUBBER, 0.1))
+            bodies[-1].set_uniform_velocity([-40 * x, 0, -100])
+            simulation.add_in_pieces(bodies[-1], (mesh.nodes[bodies[-1].facets].mean(axis=1)[:, 0] > x + 6).astype(int))
+        simulation.add(plate())
+        simulation.add(fd.RigidBody.solid(solid("box"), [10, 19.08, 5]))
+        simulation.set_gravity([0, 0, -9810])
+        largest = 0
+        for _ in range(20):
+            simulation.run(10, 0.5 * simulation.stable_step(4))
+            largest = max(largest, simulation.max_overlap)
+        assert largest > 1e-3
+        runs[trees] = b"".join(b.positions.tobytes() for b in bodies), simulation.search_counts
+    assert fd.ContactSettings(1, 1).trees == "piece" and fd.ContactSettings(1, 1, trees="pair") != settings
+    assert runs["piece"][0] == runs["pair"][0] == runs["scene"][0]
+    counts = [run[1] for run in runs.values()]
+    assert all(min(c[:9]) > 0 for c in counts) and len({c.box_updates for c in counts}) == 3
+    assert len({c.signed_distances for c in counts}) == 1 and counts[1].box_updates > counts[0].box_updates
+
+
+def test_invalid_exact_bodies_and_trees_are_errors():
+    box, sphere = solid("box"), fd.RigidBody.balls([[0, 0, 0]], 1)
+    simulation, _ = cushion()
+    simulation.add(sphere)
+    unit = np.eye(3)
+    sheet = feeler.prepare_mesh(unit, [[0, 1, 2]], open_shells=True).body()
+    cases = [
+        (feeler.QueryError, "trees is 'all'; give 'piece', 'pair' or 'scene'",
+         lambda: fd.ContactSettings(1, 1, trees="all")),
+        (TypeError, "trees", lambda: fd.ContactSettings(1, 1, trees=None)),
+        (TypeError, "body", lambda: fd.RigidBody.solid("box.step")),
+        (ValueError, "pose: expected shape (4, 4), (3,) or (7,)", lambda: fd.RigidBody.solid(box, [0, 0])),
+        (feeler.QueryError, "probe_spacing is 0 mm", lambda: fd.RigidBody.solid(box, probe_spacing=0)),
+        (feeler.QueryError, "probe_spacing is NaN mm", lambda: fd.RigidBody.solid(box, probe_spacing=np.nan)),
+        (feeler.QueryError, "the density is -1 t/mm³", lambda: fd.RigidBody.free_solid(box, -1)),
+        (feeler.QueryError, "is an open surface, which has no mass", lambda: fd.RigidBody.free_solid(sheet, 1e-9)),
+        (ValueError, "centers: expected shape (n, 3)", lambda: fd.RigidBody.balls([0, 0, 0], 1)),
+        (ValueError, "radii: expected shape (1,) or ()", lambda: fd.RigidBody.balls([[0, 0, 0]], [1, 2])),
+        (feeler.QueryError, "the list of balls is empty", lambda: fd.RigidBody.balls(np.zeros((0, 3)), 1)),
+        (feeler.QueryError, "the radius of ball 1 is 0 mm", lambda: fd.RigidBody.balls(np.zeros((2, 3)), [1, 0])),
+        (feeler.QueryError, "the centre of ball 0 is not finite", lambda: fd.RigidBody.balls([[0, 0, np.inf]], 1)),
+        (feeler.QueryError, "pose", lambda: fd.RigidBody.half_space([0, 0, np.nan])),
+        (feeler.QueryError, "pose", lambda: fd.RigidBody.half_space(2 * np.eye(4))),
+        (feeler.QueryError, "set_free_with_inertia", lambda: sphere.set_free(1e-9)),
+        (feeler.QueryError, "must be finite and positive", lambda: sphere.set_free_with_inertia(0, [0, 0, 0], unit)),
+        (feeler.QueryError, "must be finite and positive", lambda: sphere.set_free_with_inertia(1, [0, 0, 0], -unit)),
+        (ValueError, "tensor: expected shape (3, 3)", lambda: sphere.set_free_with_inertia(1, [0, 0, 0], [1, 1, 1])),
+        (ValueError, "center: expected shape (3,)", lambda: sphere.set_free_with_inertia(1, [0, 0], unit)),
+        (ValueError, "pose: expected shape (4, 4), (3,) or (7,)", lambda: sphere.move_to([0, 0], [0, 0, 0])),
+        (ValueError, "velocity: expected shape (3,)", lambda: sphere.move_to([0, 0, 0], 1)),
+        (TypeError, "velocity", lambda: sphere.move_to([0, 0, 0])),
+        (feeler.QueryError, "is not finite", lambda: sphere.move_to([0, 0, 0], [0, 0, np.nan])),
+        (feeler.SceneError, "already in a simulation", lambda: simulation.add(sphere)),
+    ]  # fmt: skip
+    for error, text, call in cases:
+        with pytest.raises(error, match=re.escape(text)):
+            call()
+    # The top of the block is crushed by a ball that is placed in it.
+    assert sphere.mass is None and simulation.time == 0
+    with pytest.raises(feeler.SceneError, match="the skins of bodies 0 and 1 are crushed"):
+        simulation.step(1e-9)
+
+
 @pytest.mark.parametrize("name", ["tetrahedra", "hexahedra"])
 def test_meshes_of_gmsh(name):
     old, new = (MESHES / f"{name}-{version}.msh" for version in ("2.2", "4.1"))

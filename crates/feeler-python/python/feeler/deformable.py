@@ -1,4 +1,4 @@
-"""Deformable bodies of finite elements in contact with each other and with rigid bodies.
+"""Deformable bodies of finite elements in contact with each other, with rigid bodies and with exact solids.
 
     import feeler.deformable as fd
 
@@ -12,6 +12,8 @@
     simulation.set_gravity([0, 0, -9810])
     simulation.run(1000, 0.9 * simulation.stable_step(2))
     block.positions     # numpy array (mm)
+
+The plate can also be a prepared solid with its own faces: fd.RigidBody.solid(feeler.prepare_step(path).body(), pose).
 
 Units are mm, s and t (tonnes): forces are in N, stresses in N/mm², energies in mJ. The guide is docs/DEFORMABLE.md.
 """
@@ -73,3 +75,7 @@ class SearchCounts(NamedTuple):
     trees_built: int
     collections: int
     feature_tests: int
+    sorted_features: int
+    box_updates: int
+    box_tests: int
+    signed_distances: int

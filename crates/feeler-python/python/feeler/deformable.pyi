@@ -1,11 +1,14 @@
-"""Deformable bodies of finite elements in contact with each other and with rigid bodies: explicit time steps, penalty
-contact with Coulomb friction. The guide is docs/DEFORMABLE.md.
+"""Deformable bodies of finite elements in contact with each other, with rigid bodies and with exact solids: explicit
+time steps, penalty contact with Coulomb friction. The guide is docs/DEFORMABLE.md.
 
 Units: mm, s and t (tonnes). Forces are in N, stresses and Young's moduli in N/mm², energies in mJ, momenta in N·s.
 Steel has the density 7.85e-9 t/mm³ and Young's modulus 2.1e5 N/mm².
 
 Bodies: an object of DeformableBody or RigidBody refers to its body before and after it is added to a simulation. Arrays
 such as `positions` are copies that later steps do not change.
+
+Poses, as in the rest of feeler: a 4x4 matrix, [x, y, z], or [x, y, z, qx, qy, qz, qw] with a unit quaternion; None is
+the identity.
 
 Nodes: arguments named `nodes` are one index or an array of indices of shape (k,). If a node or a value is not valid, no
 node is changed.
@@ -20,10 +23,12 @@ Examples in this file run in the root of the project.
 """
 
 from os import PathLike
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from . import Body, Pose
 
 __all__ = [
     "ContactSettings",
@@ -135,6 +140,8 @@ class ContactSettings:
     cross penetrate one another until a corner touches a facet. None: True.
     activation: distance of the skins of two pieces (mm), at least 0, up to which facets are searched for; infinite to
     search the facets of all pairs in every step. None: 0.
+    trees: features that share a tree: those of a piece ("piece", the fastest), of a piece in one pair ("pair"), or all
+    ("scene"). Results have the same bits for each of them; their costs are compared in docs/DEFORMABLE.md.
 
     Raises QueryError.
 
@@ -151,6 +158,7 @@ class ContactSettings:
         slip_speed: float | None = None,
         edge_contacts: bool | None = None,
         activation: float | None = None,
+        trees: Literal["piece", "pair", "scene"] = "piece",
     ) -> None: ...
     @property
     def penalty(self) -> float: ...
@@ -164,6 +172,8 @@ class ContactSettings:
     def edge_contacts(self) -> bool: ...
     @property
     def activation(self) -> float: ...
+    @property
+    def trees(self) -> Literal["piece", "pair", "scene"]: ...
 
 class DeformableBody:
     """Body of tetrahedra and hexahedra, at rest in the undeformed positions of a mesh.
@@ -266,7 +276,8 @@ class DeformableBody:
         matrix is dense: it is meant for analyses of small bodies. Raises MemoryError."""
 
 class RigidBody:
-    """Rigid body with a surface of triangles. It is fixed until `prescribe` or `set_free` is called.
+    """Rigid body with a surface of triangles. It is fixed until `prescribe`, `move_to` or `set_free` is called. The
+    static methods create spheres and bodies of exact shape.
 
     nodes: positions (mm), shape (n, 3).
     facets: node indices of the triangles with outward normals, shape (m, 3).
@@ -279,32 +290,76 @@ class RigidBody:
     >>> plate = feeler.deformable.RigidBody(corners, [[0, 1, 2], [0, 2, 3]], skin=0.1)
     >>> plate.center.tolist(), plate.velocity.tolist()
     ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
+
+    Bodies of exact shape (`solid`, `free_solid`, `balls`, `half_space`) have neither nodes nor triangles. They touch
+    the surfaces of deformable bodies, of rigid bodies with triangles, and spheres, whose skins carry the contacts. They
+    do not touch each other.
+
+    >>> die = feeler.deformable.RigidBody.solid(feeler.prepare_step("data/box.step").body(), [0, 0, -10])
+    >>> die.prescribe([0, 0, 50])
+    >>> die
+    <RigidBody: exact shape, centre (0, 0, -10) mm>
     """
 
     def __init__(self, nodes: ArrayLike, facets: ArrayLike, skin: float) -> None: ...
     @staticmethod
     def sphere(center: ArrayLike, radius: float) -> RigidBody:
         """Fixed sphere (mm). Raises QueryError."""
+    @staticmethod
+    def solid(body: Body, pose: Pose = None, *, probe_spacing: float | None = None) -> RigidBody:
+        """Fixed body with the faces of a prepared solid, without triangles, at a pose that maps the own coordinates of
+        the solid to the common frame. An open surface has contacts on both sides.
+
+        probe_spacing: largest distance (mm), above 0, of the points at which edges and facets near the solid are probed
+        for minima between their nodes. Narrower parts of a concave solid can press between the nodes of a facet
+        undetected; a smaller value takes more evaluations. inf for convex solids, which need no probes. None: the
+        smallest thickness of the solid, and at least a fiftieth of its size.
+
+        Raises QueryError."""
+    @staticmethod
+    def free_solid(body: Body, density: float, pose: Pose = None, *, probe_spacing: float | None = None) -> RigidBody:
+        """Like `solid`, for a body that moves freely, with the mass and the inertia of the solid. The density is in
+        t/mm³. Raises QueryError, also for open surfaces, which have no mass."""
+    @staticmethod
+    def balls(centers: ArrayLike, radii: ArrayLike, pose: Pose = None) -> RigidBody:
+        """Fixed body of balls, each with contacts of its own: one ball, or a clump.
+
+        centers: shape (n, 3), mm, in the frame of the body, which the pose maps to the common frame. radii: shape (n,),
+        or one radius for all (mm). Raises QueryError."""
+    @staticmethod
+    def half_space(pose: Pose = None) -> RigidBody:
+        """Fixed half-space below the plane z = 0 of its frame, which the pose maps to the common frame. Raises
+        QueryError."""
     @property
     def index(self) -> int | None:
         """Index in the simulation that the body was added to; None before."""
     def set_free(self, density: float) -> None:
         """Lets the body move freely. The mass follows from the density (t/mm³) and the volume inside the triangles or
         the sphere; skins of facetted bodies have no mass. Raises QueryError if the triangles enclose no positive
-        volume."""
+        volume, and for bodies of exact shape: see `free_solid` and `set_free_with_inertia`."""
+    def set_free_with_inertia(self, mass: float, center: ArrayLike, tensor: ArrayLike) -> None:
+        """Lets the body move freely with a mass (t), a centre of mass (mm, shape (3,)), and an inertia tensor (t·mm²,
+        shape (3, 3)) about it. The centre and the tensor are in the frame of an exact shape; for other bodies, they are
+        in the frame whose origin is `center` and whose axes turn with the body. Raises QueryError if the mass is not
+        positive, or the tensor not symmetric and positive definite."""
     def prescribe(self, velocity: ArrayLike, angular_velocity: ArrayLike | None = None) -> None:
         """Prescribes constant velocities: the velocity of the centre (mm/s) and the angular velocity (rad/s), both of
         shape (3,); None is 0. Raises QueryError."""
+    def move_to(self, pose: ArrayLike, velocity: ArrayLike, angular_velocity: ArrayLike | None = None) -> None:
+        """Prescribes the pose at the end of the next step: the position of `center` and `rotation`, with the velocity
+        of the centre (mm/s) and the angular velocity (rad/s) there, both of shape (3,); None is 0. The velocities
+        matter for friction; those at the start of the first step are 0, or set by `prescribe`. The body stays there
+        until the next call: call it before every step of a path. Raises QueryError."""
     def set_velocity(self, velocity: ArrayLike, angular_velocity: ArrayLike | None = None) -> None:
         """Sets the velocity of the centre (mm/s) and the angular velocity (rad/s), both of shape (3,); None is 0. Later
         velocities follow from the forces if the body moves freely. Raises QueryError."""
     @property
     def center(self) -> NDArray[np.float64]:
-        """Position of the centre (mm), shape (3,): the centre of mass of a free body, otherwise the mean of the
-        nodes."""
+        """Position of the centre (mm), shape (3,): the centre of mass of a free body, otherwise the mean of the nodes,
+        or the origin of the frame of an exact shape."""
     @property
     def rotation(self) -> NDArray[np.float64]:
-        """Rotation matrix from the orientation at creation, shape (3, 3)."""
+        """Rotation matrix from the orientation at creation, shape (3, 3); of an exact shape, from its frame."""
     @property
     def velocity(self) -> NDArray[np.float64]:
         """Velocity of the centre (mm/s), shape (3,)."""
@@ -313,13 +368,13 @@ class RigidBody:
         """Angular velocity in the common frame (rad/s), shape (3,)."""
     @property
     def positions(self) -> NDArray[np.float64]:
-        """Positions of the nodes (mm), shape (n, 3); the centre of a sphere."""
+        """Positions of the nodes (mm), shape (n, 3); the centre of a sphere; (0, 3) for an exact shape."""
     @property
     def facets(self) -> NDArray[np.uint32]:
-        """Node indices of the triangles, shape (m, 3); (0, 3) for a sphere."""
+        """Node indices of the triangles, shape (m, 3); (0, 3) for a sphere or an exact shape."""
     @property
     def skin(self) -> float:
-        """Distance of the contact surface from the triangles, or the radius of a sphere (mm)."""
+        """Distance of the contact surface from the triangles, or the radius of a sphere (mm); 0 for an exact shape."""
     @property
     def mass(self) -> float | None:
         """Mass (t); None if the motion is prescribed."""
@@ -327,6 +382,9 @@ class RigidBody:
     def force(self) -> NDArray[np.float64]:
         """Resultant of gravity and contact forces after the last step (N), shape (3,); contact forces only if the
         motion is prescribed."""
+    @property
+    def torque(self) -> NDArray[np.float64]:
+        """Resultant torque of contact forces about `center` after the last step (N·mm), shape (3,)."""
     @property
     def momentum(self) -> NDArray[np.float64]:
         """Linear momentum (N·s), shape (3,); 0 if the motion is prescribed."""
@@ -377,11 +435,14 @@ class SearchCounts(NamedTuple):
 
     pair_steps: sum over all steps of the number of pairs of pieces. distances: distances of convex hulls that were
     computed. trees_built: number of times that a pair became near, so that its features were searched with trees.
-    collections: number of times that the features of a pair were collected from its trees. feature_tests: pairs of
-    features that were tested.
+    collections: number of times that the features of a pair were collected from its trees, or those of all pairs from
+    the tree of the scene. feature_tests: pairs of features that were tested. sorted_features: sum over the levels of
+    all trees that were built of the features that were sorted. box_updates: boxes of features and of nodes of trees
+    that were computed. box_tests: pairs of boxes that were tested. signed_distances: signed distances from exact shapes
+    that were computed.
 
-    >>> feeler.deformable.SearchCounts(100, 2, 1, 1, 40).distances
-    2
+    >>> feeler.deformable.Simulation(feeler.deformable.ContactSettings(20, 0.5)).search_counts.distances
+    0
     """
 
     pair_steps: int
@@ -389,6 +450,10 @@ class SearchCounts(NamedTuple):
     trees_built: int
     collections: int
     feature_tests: int
+    sorted_features: int
+    box_updates: int
+    box_tests: int
+    signed_distances: int
 
 class Simulation:
     """Bodies in contact, which move by explicit central differences. copy.copy() copies a simulation with its bodies.
@@ -442,13 +507,15 @@ class Simulation:
         """Energies after the last step (mJ)."""
     @property
     def max_overlap(self) -> float:
-        """Largest overlap of the skins of two bodies after the last step (mm); 0 without contact."""
+        """Largest overlap of the skins of two bodies, or of a skin and an exact shape, after the last step (mm); 0
+        without contact."""
     @property
     def search_counts(self) -> SearchCounts:
         """Counts of the contact search."""
     @property
     def pairs(self) -> list[PairStatus]:
-        """Status of all pairs of pieces of different bodies, after the last step."""
+        """Status of all pairs of pieces of different bodies, after the last step. Pairs with exact shapes are not among
+        them."""
     def exact_distance(self, pair: int) -> float:
         """Distance of the convex hulls of a pair of pieces minus their skins (mm), computed from the current positions;
         `pair` counts in the order of `pairs`. Raises SceneError if the pair does not exist."""

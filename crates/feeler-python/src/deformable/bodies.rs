@@ -1,11 +1,14 @@
 //! Deformable and rigid bodies.
 
 use super::handle::Handle;
-use super::{Material, Mesh, check_memory, failed, table};
-use crate::arrays::{index_list, index_rows, rows as rows_of, vector};
+use super::{Material, Mesh, check_memory, exact, failed, table};
+use crate::arrays::{index_list, index_rows, rows as rows_of, shaped, vector};
 use crate::error::query;
 use crate::mesh::{Rows, rows};
+use crate::model::Body;
+use crate::pose;
 use feeler::deformable::{self, DeformableError};
+use feeler::nalgebra::Matrix3;
 use feeler::{P3, V3};
 use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods as _};
 use pyo3::prelude::*;
@@ -235,7 +238,7 @@ fn array_of(py: Python<'_>, value: impl Into<[f64; 3]>) -> Bound<'_, PyArray1<f6
     PyArray1::from_slice(py, &value)
 }
 
-/// Rigid body with triangles, or a sphere.
+/// Rigid body with triangles, a sphere, or a body of exact shape.
 #[pyclass(module = "feeler.deformable", frozen)]
 #[derive(Debug)]
 pub(crate) struct RigidBody(pub(super) Handle<deformable::RigidBody>);
@@ -268,6 +271,49 @@ impl RigidBody {
         Ok(Self(Handle::new(deformable::RigidBody::sphere(center, radius).map_err(failed)?)))
     }
 
+    #[staticmethod]
+    #[pyo3(signature = (body, pose = None, *, probe_spacing = None))]
+    fn solid(
+        py: Python<'_>,
+        body: &Body,
+        pose: Option<&Bound<'_, PyAny>>,
+        probe_spacing: Option<f64>,
+    ) -> PyResult<Self> {
+        let pose = pose::read(pose)?;
+        Ok(Self(Handle::new(py.detach(|| exact::solid(body, &pose, probe_spacing))?)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (body, density, pose = None, *, probe_spacing = None))]
+    fn free_solid(
+        py: Python<'_>,
+        body: &Body,
+        density: f64,
+        pose: Option<&Bound<'_, PyAny>>,
+        probe_spacing: Option<f64>,
+    ) -> PyResult<Self> {
+        let pose = pose::read(pose)?;
+        Ok(Self(Handle::new(py.detach(|| exact::free_solid(body, density, &pose, probe_spacing))?)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (centers, radii, pose = None))]
+    fn balls(
+        centers: &Bound<'_, PyAny>,
+        radii: &Bound<'_, PyAny>,
+        pose: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let centers = rows_of::<3>(centers, "centers", None)?;
+        let radii = rows_of::<1>(radii, "radii", Some(centers.len()))?;
+        Ok(Self(Handle::new(exact::balls(&centers, &radii, &pose::read(pose)?)?)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (pose = None))]
+    fn half_space(pose: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        Ok(Self(Handle::new(exact::half_space(&pose::read(pose)?)?)))
+    }
+
     #[getter]
     fn index(&self) -> PyResult<Option<usize>> {
         self.0.index()
@@ -275,6 +321,19 @@ impl RigidBody {
 
     fn set_free(&self, density: f64) -> PyResult<()> {
         self.0.change(|b| b.set_free(density))
+    }
+
+    fn set_free_with_inertia(
+        &self,
+        mass: f64,
+        center: &Bound<'_, PyAny>,
+        tensor: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let center = P3::from(vector::<3>(center, "center")?);
+        let tensor = shaped(tensor, "tensor", "(3, 3)", |shape| shape == [3, 3])?;
+        let tensor = tensor.as_array();
+        let tensor = Matrix3::from_fn(|i, j| tensor[[i, j]]);
+        self.0.change(|b| b.set_free_with_inertia(mass, center, tensor))
     }
 
     #[pyo3(signature = (velocity, angular_velocity = None))]
@@ -285,6 +344,17 @@ impl RigidBody {
     ) -> PyResult<()> {
         let (velocity, angular) = velocities(velocity, angular_velocity)?;
         self.0.change(|b| b.prescribe(velocity, angular))
+    }
+
+    #[pyo3(signature = (pose, velocity, angular_velocity = None))]
+    fn move_to(
+        &self,
+        pose: &Bound<'_, PyAny>,
+        velocity: &Bound<'_, PyAny>,
+        angular_velocity: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let (velocity, angular) = velocities(velocity, angular_velocity)?;
+        self.0.move_to(&pose::read(Some(pose))?, velocity, angular)
     }
 
     #[pyo3(signature = (velocity, angular_velocity = None))]
@@ -344,6 +414,11 @@ impl RigidBody {
     }
 
     #[getter]
+    fn torque<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.0.read(|b| array_of(py, b.torque()))
+    }
+
+    #[getter]
     fn momentum<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.0.read(|b| array_of(py, b.momentum()))
     }
@@ -359,9 +434,13 @@ impl RigidBody {
     }
 
     fn __repr__(&self) -> String {
-        self.0.describe(|b| match b.facets().len() {
-            0 => format!("<RigidBody: sphere, radius {} mm>", b.skin()),
-            n => format!("<RigidBody: {} nodes, {n} facets, skin {} mm>", b.positions().len(), b.skin()),
+        self.0.describe(|b| match (b.positions().len(), b.facets().len()) {
+            (0, _) => {
+                let [x, y, z]: [f64; 3] = b.center().into();
+                format!("<RigidBody: exact shape, centre ({x}, {y}, {z}) mm>")
+            }
+            (_, 0) => format!("<RigidBody: sphere, radius {} mm>", b.skin()),
+            (nodes, n) => format!("<RigidBody: {nodes} nodes, {n} facets, skin {} mm>", b.skin()),
         })
     }
 }

@@ -4,6 +4,7 @@ use super::failed;
 use crate::error::SceneError;
 use crate::exclusive::Exclusive;
 use feeler::deformable::{self, Body, BodyId, DeformableError};
+use feeler::{P3, Pose, V3};
 use pyo3::prelude::*;
 
 /// Bodies in contact, which move by explicit central differences.
@@ -147,5 +148,21 @@ impl<T: Kind> Handle<T> {
 
     pub(super) fn describe(&self, text: impl FnOnce(&T) -> String) -> String {
         self.read(text).unwrap_or_else(|_| format!("<{}: in use by another thread>", T::CLASS))
+    }
+}
+
+impl Handle<deformable::RigidBody> {
+    /// Prescribes the pose at the end of the next step: the position of the centre and the rotation, with the
+    /// velocities there. The forces of a simulation remain valid.
+    pub(super) fn move_to(&self, pose: &Pose, velocity: V3, angular_velocity: V3) -> PyResult<()> {
+        let center = P3::from(pose.translation.vector);
+        match &mut *self.0.write()? {
+            Owner::Object(body) => body.move_to(center, pose.rotation, velocity, angular_velocity),
+            Owner::Simulation(simulation, id) => {
+                let simulation = &mut simulation.get().0.write()?.simulation;
+                simulation.move_rigid(*id, center, pose.rotation, velocity, angular_velocity)
+            }
+        }
+        .map_err(failed)
     }
 }

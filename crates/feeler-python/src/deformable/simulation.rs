@@ -10,6 +10,7 @@ use feeler::V3;
 use feeler::deformable::{self, Body, BodyId, DeformableError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::time::Instant;
 
 /// Converts an error of a step: an invalid step gives a `QueryError`, other errors a `SceneError`.
@@ -155,8 +156,10 @@ impl Simulation {
     #[getter]
     fn search_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let c = self.0.read()?.simulation.search_counts();
-        let counts = (c.pair_steps, c.distances, c.trees_built, c.collections, c.feature_tests);
-        named_tuple(py, "SearchCounts")?.call1(counts)
+        let of_pairs = [c.pair_steps, c.distances, c.trees_built, c.collections, c.feature_tests];
+        let of_trees = [c.sorted_features, c.box_updates, c.box_tests];
+        let all = of_pairs.into_iter().chain(of_trees).chain([c.signed_distances]);
+        named_tuple(py, "SearchCounts")?.call1(PyTuple::new(py, all.collect::<Vec<_>>())?)
     }
 
     #[getter]
