@@ -22,19 +22,21 @@ struct Counts {
     touching: u32,
 }
 
-/// Queries two bodies at a sequence of poses of B in A's frame in both ways.
-fn compare(a: &Arc<Body>, b: &Arc<Body>, poses: impl Iterator<Item = Pose>, counts: &mut Counts) {
+/// Queries two bodies at a sequence of poses of B in A's frame in both ways. Distances must agree to 1e-9 mm, or
+/// to the tolerance if the pose is marked as one of a set that is slightly tilted, because its samples differ.
+fn compare(a: &Arc<Body>, b: &Arc<Body>, poses: impl Iterator<Item = (Pose, bool)>, counts: &mut Counts) {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let mut reference = ContactPair::new(a.clone(), b.clone());
     let mut range = NearestRange::new();
     let options = QueryOptions::within(FULL);
-    for pose in poses {
+    for (pose, is_tilted) in poses {
         range.query(&mut pair, &Pose::identity(), &pose, &options).expect("a valid query");
         reference.query(&Pose::identity(), &pose, &options).expect("a valid query");
         assert_eq!(pair.status(), reference.status(), "{pose}");
         match (pair.min_distance(), reference.min_distance()) {
             (Some(found), Some(expected)) => {
-                assert!((found - expected).abs() < 1e-9, "{found} {expected} {pose}");
+                let limit = if is_tilted { pair.tolerances().tol } else { 1e-9 };
+                assert!((found - expected).abs() < limit, "{found} {expected} {pose}");
                 counts.within += 1;
             }
             (found, expected) => {
@@ -64,7 +66,7 @@ fn ranges_that_follow_the_distance_lose_no_smallest_distance() {
             place.0 *= (30.0 / place.0.norm()).min(1.0);
             let rotation = UnitQuaternion::from_scaled_axis(place.1);
             let to = Translation3::from(center_a.coords + place.0);
-            Pose::from_parts(to, rotation) * Translation3::from(-center_b.coords)
+            (Pose::from_parts(to, rotation) * Translation3::from(-center_b.coords), false)
         });
         compare(&a, &b, poses, &mut counts);
     }
@@ -93,8 +95,8 @@ fn aligned_bodies_keep_their_smallest_distance() {
         let poses = (0..120).map(|step| {
             let turn = std::f64::consts::FRAC_PI_2 * f64::from(rng.random_range(0..4_u8));
             let axis = [V3::x(), V3::y(), V3::z()][rng.random_range(0..3)];
-            let tilt = [0.0, 0.0, 1e-12, 1e-9, 1e-7, 1e-5][rng.random_range(0..6)];
-            let tilt = V3::from_fn(|_, _| tilt * rng.random_range(-1.0..1.0));
+            let angle = [0.0, 0.0, 1e-12, 1e-9, 1e-7, 1e-5][rng.random_range(0..6)];
+            let tilt = angle * V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
             let rotation =
                 UnitQuaternion::from_scaled_axis(tilt) * UnitQuaternion::from_scaled_axis(axis * turn);
             // One or two coordinates are 0 (coaxial), the third one is near or beyond contact.
@@ -103,7 +105,7 @@ fn aligned_bodies_keep_their_smallest_distance() {
             at[(k + 1) % 3] *= f64::from(step % 2);
             at[k] = (reach[k] + 0.5 * f64::from(rng.random_range(-2..=8_i8))).copysign(at[k]);
             let to = Translation3::from(center_a.coords + at);
-            Pose::from_parts(to, rotation) * Translation3::from(-center_b.coords)
+            (Pose::from_parts(to, rotation) * Translation3::from(-center_b.coords), angle > 1e-10)
         });
         compare(&a, &b, poses, &mut counts);
     }
