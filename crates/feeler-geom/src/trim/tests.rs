@@ -928,7 +928,8 @@ fn discs_are_recognised() {
     assert!(!outside.is_disc(), "the outside of a square");
     // A band of a cylinder, and a patch of it beside and across the seam.
     let band = [polygon(&[(0.0, 0.0), (TAU, 0.0)], 0), polygon(&[(TAU, 1.0), (0.0, 1.0)], 1)].concat();
-    let ring: Vec<TrimPiece> = band.iter().filter(|p| p.start().y == p.end().y).cloned().collect();
+    let ring: Vec<TrimPiece> =
+        band.iter().filter(|p| (p.start().y - p.end().y).abs() < 1e-12).cloned().collect();
     let (cells, _) = build(&ring, PLANE, Some(TAU), None, P2::origin());
     assert!(!cells.is_disc(), "a band");
     assert!(build(&square(1.0, 0.0, 1.0, 0), PLANE, Some(TAU), None, P2::origin()).0.is_disc());
