@@ -98,12 +98,18 @@ impl Body {
         }
     }
 
-    /// Removes the smooth shapes of a rigid body, which the contact search takes.
-    pub(crate) fn take_shapes(&mut self) -> Vec<Box<dyn SmoothShape>> {
+    /// Smooth shapes of a rigid body; `None` for bodies with a surface of facets and spheres.
+    pub(crate) fn shapes(&self) -> Option<&[Box<dyn SmoothShape>]> {
         match self {
-            Self::Deformable(_) => Vec::new(),
-            Self::Rigid(b) => b.take_shapes(),
+            Self::Deformable(_) => None,
+            Self::Rigid(b) => b.shapes(),
         }
+    }
+
+    /// Numbers of nodes, facets and smooth shapes, which must not change within a simulation.
+    pub(crate) fn sizes(&self) -> [usize; 3] {
+        let shapes = self.shapes().map_or(0, <[_]>::len);
+        [self.nodes().positions.len(), self.facets().len(), shapes]
     }
 
     /// Transforms a point of the common frame into the frame of the smooth shape of a rigid body.

@@ -39,7 +39,7 @@ pub struct ContactSettings {
     /// are collected again when the two pieces have moved by this distance. A larger value makes the lists
     /// longer; a smaller value makes them shorter-lived.
     pub margin: f64,
-    /// Features that share a tree. Results do not depend on it.
+    /// Features that share a tree. Forces do not depend on it.
     pub trees: TreeScope,
 }
 

@@ -56,6 +56,11 @@ pub enum DeformableError {
     /// A body does not exist or is not of the kind that the call needs.
     #[error("body {0} does not exist or is not of the required kind")]
     UnknownBody(usize),
+    /// A change replaced a body of a simulation by one of another kind.
+    #[error(
+        "body {0} was replaced by a body with other numbers of nodes, facets or shapes; add it as a new body"
+    )]
+    Replaced(usize),
     /// An element of a mesh has no positive volume at an integration point.
     #[error("element {element} is inverted or flat in the mesh; check the order of its nodes")]
     InvertedReference {

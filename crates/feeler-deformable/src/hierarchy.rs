@@ -29,7 +29,9 @@ const DISPLACEMENT_MARGIN: f64 = 1e-12;
 /// bounds looser; a value below 1e-15 could lose the guarantee.
 const DISTANCE_MARGIN: f64 = 1e-13;
 
-/// Features that share a tree of boxes. Contacts and forces are the same for all scopes.
+/// Features that share a tree of boxes. Contacts and forces are the same for all scopes. Lists of near
+/// features can differ, so a step of bodies that move too fast for their skins can fail with one scope, and a
+/// step earlier or later with another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TreeScope {
     /// Each piece with a near pair has a tree, which all its pairs share.
@@ -298,11 +300,7 @@ impl Hierarchy {
     fn activate(&mut self, k: usize, bodies: &[Body], settings: &ContactSettings) {
         self.counts.trees_built += 1;
         let pieces = self.pairs[k].pieces;
-        if settings.trees == TreeScope::Scene {
-            if self.scene.is_none() {
-                self.build_scene(bodies);
-            }
-        } else {
+        if settings.trees != TreeScope::Scene {
             let indices = tree_indices(settings.trees, k, pieces);
             for (index, p) in indices.into_iter().zip(pieces) {
                 self.use_tree(index, p, bodies);
@@ -389,6 +387,10 @@ impl Hierarchy {
     fn collect(&mut self, k: usize, bodies: &[Body], settings: &ContactSettings) {
         self.counts.collections += 1;
         if settings.trees == TreeScope::Scene {
+            // The tree of the scene is discarded when a body is added.
+            if self.scene.is_none() {
+                self.build_scene(bodies);
+            }
             return self.collect_scene(bodies, settings);
         }
         let Self { features, pieces, pairs, trees, searches, counts, stack, .. } = self;
@@ -513,9 +515,11 @@ impl Hierarchy {
         let pieces = self.pairs.get(pair)?.pieces.map(|p| &self.pieces[p]);
         let hulls = pieces.map(|piece| {
             let positions = &bodies[piece.body].nodes().positions;
-            piece.nodes.iter().map(|&n| positions[n as usize]).collect::<Vec<P3>>()
+            let points = piece.nodes.iter().map(|&n| positions.get(n as usize).copied());
+            points.collect::<Option<Vec<P3>>>()
         });
-        let sets = [PointSet::new(&hulls[0]).ok()?, PointSet::new(&hulls[1]).ok()?];
+        let [Some(a), Some(b)] = &hulls else { return None };
+        let sets = [PointSet::new(a).ok()?, PointSet::new(b).ok()?];
         let result = distance(&sets[0], &sets[1], &DistanceRequest::default());
         let valid = result.outcome != DistanceOutcome::Invalid;
         valid.then(|| result.distance - bodies[pieces[0].body].skin() - bodies[pieces[1].body].skin())

@@ -17,6 +17,23 @@ struct Inertia {
     max_inverse: f64,
 }
 
+/// Response of a body to forces, for the estimate of the stable step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mobility {
+    /// Inverse of the mass (1/t).
+    inverse_mass: f64,
+    /// Upper bound of the eigenvalues of the inverse inertia about the centre (1/(t·mm²)).
+    max_inverse_inertia: f64,
+}
+
+impl Mobility {
+    /// Estimated squared frequency (1/s²) of a contact of stiffness 1 N/mm at the distance `arm` (mm) from
+    /// the centre.
+    fn unit_rate(&self, arm: f64) -> f64 {
+        2.0 * (self.inverse_mass + arm * arm * self.max_inverse_inertia)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RigidMotion {
     /// Constant velocities; zero for fixed bodies.
@@ -33,6 +50,8 @@ enum RigidMotion {
         rotation: UnitQuaternion<f64>,
         velocity: V3,
         angular_velocity: V3,
+        /// Whether the body has not reached the pose.
+        is_pending: bool,
     },
 }
 
@@ -43,7 +62,7 @@ pub struct RigidBody {
     /// Positions of the nodes relative to the centre in the body frame (mm).
     local: Vec<V3>,
     facets: Vec<[u32; 3]>,
-    /// Smooth shapes, until the body is added to a simulation.
+    /// Smooth shapes. Simulations evaluate copies of them.
     shapes: Vec<Box<dyn SmoothShape>>,
     is_smooth: bool,
     /// Point in the frame of the shapes that is at `center`.
@@ -59,6 +78,8 @@ pub struct RigidBody {
     torque: V3,
     /// Estimated squared frequency of the contacts (1/s²).
     contact_rate: f64,
+    /// Mobility of a body whose motion another program integrates.
+    external: Option<Mobility>,
     pub(crate) nodes: NodeState,
 }
 
@@ -121,6 +142,7 @@ impl RigidBody {
             force: V3::zeros(),
             torque: V3::zeros(),
             contact_rate: 0.0,
+            external: None,
             nodes: NodeState::at_rest(Vec::new()),
         })
     }
@@ -149,12 +171,13 @@ impl RigidBody {
             force: V3::zeros(),
             torque: V3::zeros(),
             contact_rate: 0.0,
+            external: None,
             nodes: NodeState::at_rest(nodes),
         })
     }
 
     /// Lets the body move freely. The mass follows from the density (t/mm³) and the volume inside the
-    /// triangles or the sphere; skins of facetted bodies have no mass.
+    /// triangles or the sphere; skins of facetted bodies have no mass. All points keep their velocities.
     ///
     /// # Errors
     /// The density is not finite and positive, the triangles do not enclose a positive volume, or the body
@@ -180,15 +203,17 @@ impl RigidBody {
         for p in &mut self.local {
             *p -= center;
         }
-        self.center += self.rotation * center;
+        let arm = self.rotation * center;
+        self.center += arm;
         let inertia = Inertia { mass: density * volume, inverse, max_inverse: inverse.norm() };
         self.motion = RigidMotion::Free { inertia, angular_momentum: V3::zeros() };
-        self.set_velocity(self.velocity, angular_velocity)
+        self.set_velocity(self.velocity + angular_velocity.cross(&arm), angular_velocity)
     }
 
     /// Lets the body move freely with a mass (t), a centre of mass (mm) and an inertia tensor (t·mm²) about
     /// it. The centre and the tensor are in the frame of an exact shape; for other bodies, they are in the
-    /// frame whose origin is [`RigidBody::center`] and whose axes turn with the body.
+    /// frame whose origin is [`RigidBody::center`] and whose axes turn with the body. All points keep their
+    /// velocities.
     ///
     /// # Errors
     /// The mass is not finite and positive, the centre is not finite, or the tensor is not symmetric and
@@ -208,10 +233,28 @@ impl RigidBody {
         let shift = center.coords - self.shape_center;
         self.local.iter_mut().for_each(|p| *p -= shift);
         self.shape_center += if self.is_smooth { shift } else { V3::zeros() };
-        self.center += self.rotation * shift;
+        let arm = self.rotation * shift;
+        self.center += arm;
         let inertia = Inertia { mass, inverse, max_inverse: inverse.norm() };
         self.motion = RigidMotion::Free { inertia, angular_momentum: V3::zeros() };
-        self.set_velocity(self.velocity, angular_velocity)
+        self.set_velocity(self.velocity + angular_velocity.cross(&arm), angular_velocity)
+    }
+
+    /// Sets the mass (t) and the smallest principal moment of inertia about the centre (t·mm²) of a body with
+    /// a prescribed motion that another program computes from the contact forces. They affect the estimate of
+    /// the stable step only.
+    ///
+    /// # Errors
+    /// A number is not finite and positive.
+    pub fn set_external_inertia(&mut self, mass: f64, min_moment: f64) -> Result<(), DeformableError> {
+        let (inverse_mass, max_inverse_inertia) = (1.0 / mass, 1.0 / min_moment);
+        let is_valid =
+            [mass, min_moment, inverse_mass, max_inverse_inertia].iter().all(|x| x.is_finite() && *x > 0.0);
+        if !is_valid {
+            return Err(DeformableError::Inertia);
+        }
+        self.external = Some(Mobility { inverse_mass, max_inverse_inertia });
+        Ok(())
     }
 
     /// Volume (mm³), its centre, and its central second moments ∫ x xᵀ dV (mm⁵), in the body frame.
@@ -243,8 +286,8 @@ impl RigidBody {
     }
 
     /// Prescribes the pose at the end of the next step: the position of the centre (mm) and the rotation,
-    /// with the velocity of the centre (mm/s) and the angular velocity (rad/s) there. The body stays there
-    /// until the next call. A path is prescribed by a call before every step, best by
+    /// with the velocity of the centre (mm/s) and the angular velocity (rad/s) there. In later steps, the body
+    /// rests there until the next call. A path is prescribed by a call before every step, best by
     /// [`Simulation::move_rigid`](crate::Simulation::move_rigid).
     ///
     /// # Errors
@@ -258,12 +301,13 @@ impl RigidBody {
     ) -> Result<(), DeformableError> {
         check_pose(&center, &rotation)?;
         check_finite(&velocity, &angular_velocity)?;
-        self.motion = RigidMotion::Path { center, rotation, velocity, angular_velocity };
+        self.motion = RigidMotion::Path { center, rotation, velocity, angular_velocity, is_pending: true };
         Ok(())
     }
 
     /// Sets the velocity of the centre (mm/s) and the angular velocity (rad/s); later velocities follow from
-    /// the forces if the body moves freely.
+    /// the forces if the body moves freely. On a path, these are the velocities at the end of the next step,
+    /// and a body that has reached its last pose rests from then on.
     ///
     /// # Errors
     /// A velocity is not finite, or the inertia is singular.
@@ -271,8 +315,10 @@ impl RigidBody {
         check_finite(&velocity, &angular_velocity)?;
         self.velocity = velocity;
         match &mut self.motion {
-            RigidMotion::Prescribed { angular_velocity: old }
-            | RigidMotion::Path { angular_velocity: old, .. } => *old = angular_velocity,
+            RigidMotion::Prescribed { angular_velocity: old } => *old = angular_velocity,
+            RigidMotion::Path { velocity: at_end, angular_velocity: old, .. } => {
+                (*at_end, *old) = (velocity, angular_velocity);
+            }
             RigidMotion::Free { inertia, angular_momentum } => {
                 let inertia = inertia.inverse.try_inverse().ok_or(DeformableError::OpenSurface)?;
                 let local = self.rotation.inverse() * angular_velocity;
@@ -407,8 +453,14 @@ impl RigidBody {
     }
 
     pub(crate) fn kick_and_drift(&mut self, step: f64) {
-        if let RigidMotion::Path { center, rotation, velocity, .. } = self.motion {
-            (self.center, self.rotation, self.velocity) = (center, rotation, velocity);
+        if let RigidMotion::Path { center, rotation, velocity, angular_velocity, is_pending } =
+            &mut self.motion
+        {
+            if !*is_pending {
+                (*velocity, *angular_velocity) = (V3::zeros(), V3::zeros());
+            }
+            *is_pending = false;
+            (self.center, self.rotation, self.velocity) = (*center, *rotation, *velocity);
             self.update_nodes(Some(step));
             return;
         }
@@ -460,8 +512,26 @@ impl RigidBody {
         self.add_contact_rate(&arm, contact.stiffness);
     }
 
-    pub(crate) fn take_shapes(&mut self) -> Vec<Box<dyn SmoothShape>> {
-        std::mem::take(&mut self.shapes)
+    /// Smooth shapes; `None` for spheres and bodies of triangles.
+    pub(crate) fn shapes(&self) -> Option<&[Box<dyn SmoothShape>]> {
+        self.is_smooth.then_some(&self.shapes)
+    }
+
+    /// Removes the smooth shapes, so that the body has no contacts.
+    pub(crate) fn remove_shapes(&mut self) {
+        self.shapes.clear();
+        self.shape_radius = 0.0;
+        self.external = None;
+    }
+
+    /// Mobility of a free body, or of one that another program moves.
+    fn mobility(&self) -> Option<Mobility> {
+        match &self.motion {
+            RigidMotion::Prescribed { .. } | RigidMotion::Path { .. } => self.external,
+            RigidMotion::Free { inertia, .. } => {
+                Some(Mobility { inverse_mass: 1.0 / inertia.mass, max_inverse_inertia: inertia.max_inverse })
+            }
+        }
     }
 
     /// Transforms a point of the common frame into the frame of the shapes.
@@ -477,9 +547,8 @@ impl RigidBody {
     }
 
     fn add_contact_rate(&mut self, arm: &V3, stiffness: f64) {
-        if let RigidMotion::Free { inertia, .. } = &self.motion {
-            let mobility = 1.0 / inertia.mass + arm.norm_squared() * inertia.max_inverse;
-            self.contact_rate += 2.0 * stiffness * mobility;
+        if let Some(mobility) = self.mobility() {
+            self.contact_rate += stiffness * mobility.unit_rate(arm.norm());
         }
     }
 
@@ -490,16 +559,10 @@ impl RigidBody {
 
     /// Estimated squared frequency (1/s²) of one contact of stiffness 1 N/mm at the farthest node.
     pub(crate) fn unit_contact_rate(&self) -> f64 {
-        match &self.motion {
-            RigidMotion::Prescribed { .. } | RigidMotion::Path { .. } => 0.0,
-            RigidMotion::Free { inertia, .. } => {
-                let of_nodes = self.local.iter().map(|p| p.norm()).fold(0.0, f64::max) + self.skin;
-                let of_shapes =
-                    if self.is_smooth { self.shape_radius + self.shape_center.norm() } else { 0.0 };
-                let farthest = of_nodes.max(of_shapes);
-                2.0 * (1.0 / inertia.mass + farthest * farthest * inertia.max_inverse)
-            }
-        }
+        let Some(mobility) = self.mobility() else { return 0.0 };
+        let of_nodes = self.local.iter().map(|p| p.norm()).fold(0.0, f64::max) + self.skin;
+        let of_shapes = if self.is_smooth { self.shape_radius + self.shape_center.norm() } else { 0.0 };
+        mobility.unit_rate(of_nodes.max(of_shapes))
     }
 }
 

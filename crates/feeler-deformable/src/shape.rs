@@ -39,10 +39,17 @@ pub trait SmoothShape: Debug + Send + Sync {
         Some(())
     }
 
-    /// Largest distance (mm) of the points at which edges and facets near the shape are probed for minima
-    /// between their nodes. Infinite for convex shapes, which need no probes. With a larger value, parts of a
-    /// concave shape that are narrower can press between the nodes of a facet undetected; a smaller value
-    /// takes more evaluations.
+    /// Whether the shape is convex. Edges and facets near convex shapes are not probed, and tangent planes
+    /// exclude contacts with them. A shape that returns true without being convex loses contacts; a convex
+    /// shape that returns false takes more evaluations.
+    fn is_convex(&self) -> bool {
+        false
+    }
+
+    /// Largest distance (mm) of the points at which edges and facets near a shape that is not convex are
+    /// probed for minima between their nodes. With a larger value, narrower parts of the shape can press
+    /// between the nodes of a facet undetected, and minima beside narrower gaps can be missed; a smaller
+    /// value takes more evaluations. Infinite for shapes without such parts and gaps.
     fn probe_spacing(&self) -> f64 {
         f64::INFINITY
     }
@@ -78,6 +85,10 @@ impl SmoothShape for Ball {
         Some(SurfacePoint { distance: length - self.radius, normal })
     }
 
+    fn is_convex(&self) -> bool {
+        true
+    }
+
     fn radius(&self) -> f64 {
         self.center.coords.norm() + self.radius
     }
@@ -94,6 +105,10 @@ pub struct HalfSpace;
 impl SmoothShape for HalfSpace {
     fn nearest(&mut self, point: &P3) -> Option<SurfacePoint> {
         Some(SurfacePoint { distance: point.z, normal: V3::z() })
+    }
+
+    fn is_convex(&self) -> bool {
+        true
     }
 
     fn radius(&self) -> f64 {

@@ -55,6 +55,8 @@ pub struct Simulation {
     settings: ContactSettings,
     gravity: V3,
     bodies: Vec<Body>,
+    /// Numbers of nodes, facets and shapes of each body when it was added.
+    sizes: Vec<[usize; 3]>,
     hierarchy: Hierarchy,
     contacts: Vec<Contact>,
     smooth: SmoothSearch,
@@ -75,6 +77,7 @@ impl Simulation {
             settings,
             gravity: V3::zeros(),
             bodies: Vec::new(),
+            sizes: Vec::new(),
             hierarchy: Hierarchy::default(),
             contacts: Vec::new(),
             smooth: SmoothSearch::default(),
@@ -118,7 +121,7 @@ impl Simulation {
         body: impl Into<Body>,
         pieces: &[u32],
     ) -> Result<BodyId, DeformableError> {
-        let mut body = body.into();
+        let body = body.into();
         let count = body.facets().len();
         if pieces.len() != count || pieces.iter().any(|&p| p as usize >= count) {
             return Err(DeformableError::Pieces { given: pieces.len(), count });
@@ -138,7 +141,8 @@ impl Simulation {
         } else {
             surface::features(nodes, body.facets(), pieces)
         };
-        self.smooth.add(id, &mut body);
+        self.smooth.add(id, &body);
+        self.sizes.push(body.sizes());
         self.bodies.push(body);
         self.hierarchy.add(&self.bodies, features)?;
         self.has_forces = false;
@@ -172,7 +176,8 @@ impl Simulation {
     /// Changes the prescribed motions and velocities of a deformable body between steps.
     ///
     /// # Errors
-    /// The body does not exist or is rigid, or `change` fails.
+    /// The body does not exist or is rigid, `change` fails, or it replaces the body by one with other numbers
+    /// of nodes or facets. After a replacement, steps fail until the numbers are restored.
     pub fn change_deformable(
         &mut self,
         id: BodyId,
@@ -187,16 +192,19 @@ impl Simulation {
                     self.smooth.invalidate(id.0);
                 }
                 self.has_forces = false;
-                changed
+                changed?;
+                self.check_size(id.0)
             }
             _ => Err(DeformableError::UnknownBody(id.0)),
         }
     }
 
-    /// Changes the motion of a rigid body between steps.
+    /// Changes the motion of a rigid body between steps. The contact search keeps the exact shapes with which
+    /// the body was added.
     ///
     /// # Errors
-    /// The body does not exist or is deformable, or `change` fails.
+    /// The body does not exist or is deformable, `change` fails, or it replaces the body by one with other
+    /// numbers of nodes, facets or shapes. After a replacement, steps fail until the numbers are restored.
     pub fn change_rigid(
         &mut self,
         id: BodyId,
@@ -204,7 +212,38 @@ impl Simulation {
     ) -> Result<(), DeformableError> {
         match self.bodies.get_mut(id.0) {
             Some(Body::Rigid(b)) => {
-                change(b)?;
+                let before = weighted_sum(b.positions());
+                let changed = change(b);
+                // Bounds of distances do not follow positions that are set from outside.
+                if weighted_sum(b.positions()) != before {
+                    self.hierarchy.invalidate(id.0, self.settings.trees);
+                    self.smooth.invalidate(id.0);
+                }
+                self.has_forces = false;
+                changed?;
+                self.check_size(id.0)
+            }
+            _ => Err(DeformableError::UnknownBody(id.0)),
+        }
+    }
+
+    /// Fails if the body has been replaced by one of another kind.
+    fn check_size(&self, id: usize) -> Result<(), DeformableError> {
+        let is_same = self.bodies[id].sizes() == self.sizes[id];
+        if is_same { Ok(()) } else { Err(DeformableError::Replaced(id)) }
+    }
+
+    /// Removes the exact shapes of a rigid body, which has no contacts afterwards. The body remains, so that
+    /// the indices of other bodies do not change.
+    ///
+    /// # Errors
+    /// The body does not exist, is deformable, or has no exact shape.
+    pub fn remove_shapes(&mut self, id: BodyId) -> Result<(), DeformableError> {
+        match self.bodies.get_mut(id.0) {
+            Some(Body::Rigid(b)) if b.shapes().is_some() => {
+                b.remove_shapes();
+                self.sizes[id.0] = self.bodies[id.0].sizes();
+                self.smooth.remove(id.0);
                 self.has_forces = false;
                 Ok(())
             }
@@ -214,7 +253,7 @@ impl Simulation {
 
     /// Moves a rigid body along a path that is given step by step: the body reaches the position of its
     /// centre (mm) and the rotation at the end of the next step, with the given velocity (mm/s) and angular
-    /// velocity (rad/s) there, and stays there. The forces at the present positions remain valid, so this
+    /// velocity (rad/s) there, and rests there in later steps. The forces at the present positions remain valid, so this
     /// call costs less than [`Simulation::change_rigid`] in every step.
     ///
     /// # Errors
@@ -303,6 +342,7 @@ impl Simulation {
         if !(step.is_finite() && step > 0.0) {
             return Err(DeformableError::Step(step));
         }
+        (0..self.bodies.len()).try_for_each(|id| self.check_size(id))?;
         if !self.has_forces {
             self.compute_forces(true)?;
         }
@@ -357,4 +397,9 @@ impl Simulation {
         self.has_forces = true;
         Ok(())
     }
+}
+
+/// Sum of positions with different weights, which changes if the nodes are moved.
+fn weighted_sum(positions: &[P3]) -> V3 {
+    positions.iter().zip(1_u32..).fold(V3::zeros(), |sum, (p, k)| sum + p.coords * f64::from(k))
 }

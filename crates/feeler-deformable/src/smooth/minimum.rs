@@ -19,6 +19,9 @@ const CHORD_SLOPES: f64 = 10.0;
 /// Maximum number of evaluations for a bracketed minimum. With a smaller value, minima at sharp bends of the
 /// distance are inaccurate; a larger one has no effect, because brackets are halved regularly.
 const MAX_EVALUATIONS: usize = 200;
+/// Maximum number of bisections of an interval whose ends show that it contains a minimum. With a smaller
+/// value, minima beside narrow gaps are missed; a larger one has no effect beyond the digits of parameters.
+const MAX_BISECTIONS: usize = 40;
 /// Number of evaluations of which the last one bisects the bracket. With a larger value, minima at sharp
 /// bends take more evaluations; a smaller value delays the convergence elsewhere.
 const BISECTION_PERIOD: usize = 8;
@@ -48,6 +51,49 @@ struct Bracket {
     high: (f64, f64),
     /// Slope below which a parameter counts as stationary.
     tolerance: f64,
+}
+
+/// Parameter with the distance there and its slope.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    t: f64,
+    distance: f64,
+    slope: f64,
+}
+
+/// Finds a bracket between two probes; `None` if they do not show that the interval contains a minimum. They
+/// do if the distance decreases inwards at both ends, or at one end only, which is below the other one. The
+/// latter is bisected until a point has the other sign of the slope. The outer `None` is a failure of
+/// `probe`.
+fn bracket(
+    [mut low, mut high]: [Probe; 2],
+    tolerance: f64,
+    mut probe: impl FnMut(f64) -> Option<Probe>,
+) -> Option<Option<Bracket>> {
+    for _ in 0..MAX_BISECTIONS {
+        let rise = high.distance - low.distance;
+        let (is_low, is_high) = (low.slope < -tolerance, high.slope > tolerance);
+        if is_low && is_high {
+            return Some(Some(Bracket { low: (low.t, low.slope), high: (high.t, high.slope), tolerance }));
+        }
+        let is_below = (is_high && rise < -tolerance) || (is_low && rise > tolerance);
+        if !is_below {
+            return Some(None);
+        }
+        let middle = probe(0.5 * (low.t + high.t))?;
+        // One of the halves has a minimum for the same reason.
+        let is_first = if is_high {
+            middle.slope >= 0.0 && middle.distance <= high.distance
+        } else {
+            middle.slope > tolerance || middle.distance > low.distance
+        };
+        if is_first {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Some(None)
 }
 
 impl Bracket {
@@ -109,9 +155,17 @@ impl<F: FnMut(&P3) -> Option<SurfacePoint>> Field<F> {
             if to.at.distance < best.at.distance {
                 best = to;
             }
-            let slopes = [from, to].map(|m| m.at.normal.dot(&along));
-            if slopes[0] < -tolerance && slopes[1] > tolerance {
-                let bracket = Bracket { low: (from.t, slopes[0]), high: (to.t, slopes[1]), tolerance };
+            let probe =
+                |t: f64, at: &SurfacePoint| Probe { t, distance: at.distance, slope: at.normal.dot(&along) };
+            let ends = [from, to].map(|m| probe(m.t, &m.at));
+            let found = bracket(ends, tolerance, |t| {
+                let at = (self.nearest)(&(a + along * t))?;
+                if at.distance < best.at.distance {
+                    best = SegmentMinimum { t, at };
+                }
+                Some(probe(t, &at))
+            })?;
+            if let Some(bracket) = found {
                 bracket.solve(|t| {
                     let at = (self.nearest)(&(a + along * t))?;
                     // Values that differ by rounding only must not replace a stationary point.
@@ -160,8 +214,22 @@ impl<F: FnMut(&P3) -> Option<SurfacePoint>> Field<F> {
             if !is_last && to.1.at.distance < best.1.at.distance {
                 best = to;
             }
-            if slope < -tolerance && end > 0.0 {
-                let bracket = Bracket { low: (from.0, slope), high: (to.0, end), tolerance };
+            let is_bracket = slope < -tolerance && end > 0.0;
+            let found = if is_last || is_bracket {
+                is_bracket.then_some(Bracket { low: (from.0, slope), high: (to.0, end), tolerance })
+            } else {
+                let ends = [(from, slope), (to, end)];
+                let ends = ends.map(|((t, m), slope)| Probe { t, distance: m.at.distance, slope });
+                bracket(ends, tolerance, |s| {
+                    let on_chord = self.on_chord([a, b, c], s)?;
+                    if on_chord.at.distance < best.1.at.distance {
+                        best = (s, on_chord);
+                    }
+                    let slope = rising(on_chord.t, &on_chord.at).0;
+                    Some(Probe { t: s, distance: on_chord.at.distance, slope })
+                })?
+            };
+            if let Some(bracket) = found {
                 bracket.solve(|s| {
                     let on_chord = self.on_chord([a, b, c], s)?;
                     if on_chord.at.distance <= best.1.at.distance {

@@ -43,6 +43,7 @@ struct Facet {
 struct Part {
     body: usize,
     shape: Box<dyn SmoothShape>,
+    is_removed: bool,
 }
 
 /// Surface and smooth shape of different bodies.
@@ -58,6 +59,8 @@ struct Pair {
     /// Positions in the frame of the shape with their signed distances, from the last evaluation of each
     /// node.
     evaluated: Vec<(P3, f64)>,
+    /// Nodes in contact, and corners of edges and facets in contact, in the last step.
+    touching: Vec<u32>,
 }
 
 /// State of an edge in one step.
@@ -155,23 +158,33 @@ impl Surface {
 
 impl SmoothSearch {
     /// Adds a body with the index `id`: its smooth shapes, or its surface if it has none.
-    pub(crate) fn add(&mut self, id: usize, body: &mut Body) {
-        let shapes = body.take_shapes();
-        if shapes.is_empty() {
+    pub(crate) fn add(&mut self, id: usize, body: &Body) {
+        let Some(shapes) = body.shapes() else {
             self.surfaces.push(Surface::new(id, body.facets()));
             let surface = self.surfaces.len() - 1;
             (0..self.parts.len()).for_each(|part| self.add_pair(surface, part));
-        }
+            return;
+        };
         for shape in shapes {
-            self.parts.push(Part { body: id, shape });
+            self.parts.push(Part { body: id, shape: shape.clone(), is_removed: false });
             let part = self.parts.len() - 1;
             (0..self.surfaces.len()).for_each(|surface| self.add_pair(surface, part));
         }
     }
 
+    /// Removes all pairs of the shapes of a body.
+    pub(crate) fn remove(&mut self, body: usize) {
+        self.parts.iter_mut().filter(|p| p.body == body).for_each(|p| p.is_removed = true);
+        self.pairs.retain(|pair| !self.parts[pair.part].is_removed);
+    }
+
     fn add_pair(&mut self, surface: usize, part: usize) {
+        if self.parts[part].is_removed {
+            return;
+        }
         let evaluated = vec![(P3::origin(), f64::NEG_INFINITY); self.surfaces[surface].nodes.len()];
-        self.pairs.push(Pair { surface, part, bound: f64::NEG_INFINITY, local: Vec::new(), evaluated });
+        let (bound, local, touching) = (f64::NEG_INFINITY, Vec::new(), Vec::new());
+        self.pairs.push(Pair { surface, part, bound, local, evaluated, touching });
     }
 
     /// Discards the bounds and the last positions of a body whose nodes were moved from outside, so that the
@@ -179,6 +192,7 @@ impl SmoothSearch {
     pub(crate) fn invalidate(&mut self, body: usize) {
         for pair in &mut self.pairs {
             if self.surfaces[pair.surface].body == body {
+                pair.touching.clear();
                 pair.local.clear();
                 pair.bound = f64::NEG_INFINITY;
             }
@@ -222,21 +236,97 @@ impl PairStep<'_> {
     fn contacts(&mut self, out: &mut Vec<SmoothContact>) -> Result<(), DeformableError> {
         let moved = self.update_positions();
         self.pair.bound -= 3.0 * moved * (1.0 + DISPLACEMENT_MARGIN);
-        if self.pair.bound > 0.0 {
+        let is_fast = moved > self.max_moved();
+        if is_fast && self.pair.touching.iter().any(|&k| self.is_fast(k)) {
+            return Err(self.too_fast());
+        }
+        self.pair.touching.clear();
+        if self.pair.bound > if is_fast { self.settings.margin + moved } else { 0.0 } {
             return Ok(());
         }
         self.evaluate_near_nodes()?;
-        let skin = self.skin();
-        let near = skin + self.settings.margin;
-        let is_near = self.scratch.nearest.iter().flatten().any(|s| s.distance < near);
-        let mut near_moved = self.scratch.moved.iter().zip(&self.scratch.nearest);
-        if is_near && near_moved.any(|(m, at)| at.is_some() && *m > MIN_SKIN_FRACTION * skin) {
-            return Err(DeformableError::TooFast { pair: self.ids });
+        if is_fast {
+            self.check_fast_nodes()?;
         }
         self.find_nodes()?;
         self.find_edges()?;
         self.find_facets()?;
+        if is_fast {
+            self.check_fast_facets()?;
+        }
         self.append(out)
+    }
+
+    /// Largest displacement (mm) in a step of nodes in contact.
+    fn max_moved(&self) -> f64 {
+        MIN_SKIN_FRACTION * self.skin()
+    }
+
+    fn is_fast(&self, node: u32) -> bool {
+        self.scratch.moved[node as usize] > self.max_moved()
+    }
+
+    fn too_fast(&self) -> DeformableError {
+        DeformableError::TooFast { pair: self.ids }
+    }
+
+    /// Fails if a fast node is near the shape or may have passed through it in this step.
+    fn check_fast_nodes(&mut self) -> Result<(), DeformableError> {
+        for (k, node) in (0..self.surface.nodes.len()).zip(0..) {
+            let reach = self.skin() + self.settings.margin + self.scratch.moved[k];
+            if self.is_fast(node) && self.scratch.lower[k] < reach {
+                self.evaluate(k)?;
+                if self.scratch.lower[k] < reach {
+                    return Err(self.too_fast());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if the shape may have passed through an edge or a facet with a fast node in this step: if their
+    /// distance is below the thickness of the skin plus the displacement.
+    fn check_fast_facets(&mut self) -> Result<(), DeformableError> {
+        for facet in &self.surface.facets {
+            if !facet.corners.iter().any(|&k| self.is_fast(k)) {
+                continue;
+            }
+            let moved = facet.corners.iter().map(|&k| self.scratch.moved[k as usize]).fold(0.0, f64::max);
+            let reach = self.skin() + moved;
+            if self.facet_bound(facet) > reach {
+                continue;
+            }
+            facet.corners.iter().try_for_each(|&k| self.evaluate(k as usize))?;
+            let corners = facet.corners.map(|k| k as usize);
+            let points = corners.map(|k| self.pair.local[k]);
+            if self.facet_bound(facet) > reach
+                || self.is_excluded(&corners, reach)
+                || self.is_far(&points, reach)?
+            {
+                continue;
+            }
+            let ends = corners.map(|k| self.scratch.nearest[k].unwrap_or_default());
+            let longest = [0, 1, 2].map(|k| (points[(k + 1) % 3] - points[k]).norm());
+            let spacing = self.spacing(longest.iter().copied().fold(0.0, f64::max));
+            let failure = self.failure();
+            let (shape, evaluations) = (&mut self.part.shape, &mut *self.evaluations);
+            let nearest = |p: &P3| {
+                *evaluations += 1;
+                shape.nearest(p)
+            };
+            let mut field = Field { nearest, reach, spacing };
+            let mut minima = [SegmentMinimum::default(); 3];
+            for (k, minimum) in minima.iter_mut().enumerate() {
+                let next = (k + 1) % 3;
+                let found = field.on_segment([&points[k], &points[next]], [ends[k], ends[next]]);
+                *minimum = found.ok_or(failure.clone())?;
+            }
+            let found = field.on_triangle([&points[0], &points[1], &points[2]], &minima);
+            if found.ok_or(failure)?.1.distance < reach {
+                return Err(self.too_fast());
+            }
+        }
+        Ok(())
     }
 
     fn skin(&self) -> f64 {
@@ -356,12 +446,14 @@ impl PairStep<'_> {
         Ok(())
     }
 
-    /// Computes the minimum of an edge, whose ends were evaluated.
+    /// Computes the minimum of an edge.
     fn edge_minimum(&mut self, e: usize) -> Result<SegmentMinimum, DeformableError> {
         if let Some(minimum) = self.scratch.edges[e].minimum {
             return Ok(minimum);
         }
         let [a, b] = self.surface.edges[e].map(|k| k as usize);
+        self.evaluate(a)?;
+        self.evaluate(b)?;
         let (failure, reach) = (self.failure(), self.skin());
         let [Some(at_a), Some(at_b)] = [a, b].map(|k| self.scratch.nearest[k]) else { return Err(failure) };
         let [p, q] = [a, b].map(|k| &self.pair.local[k]);
@@ -377,6 +469,9 @@ impl PairStep<'_> {
     }
 
     fn spacing(&self, longest: f64) -> f64 {
+        if self.is_convex() {
+            return f64::INFINITY;
+        }
         self.part.shape.probe_spacing().max(longest / MAX_PROBES)
     }
 
@@ -389,7 +484,7 @@ impl PairStep<'_> {
             let [a, b] = self.surface.edges[e].map(|k| k as usize);
             let bound = skin - self.edge_bound(a, b);
             let border = self.scratch.nodes[a][0] + self.scratch.nodes[b][0];
-            if bound <= 0.0 || border >= bound * bound || self.is_excluded(&[a, b]) {
+            if bound <= 0.0 || border >= bound * bound || self.is_excluded(&[a, b], skin) {
                 continue;
             }
             let overlap = skin - self.edge_minimum(e)?.at.distance;
@@ -402,29 +497,33 @@ impl PairStep<'_> {
     }
 
     fn is_convex(&self) -> bool {
-        self.part.shape.probe_spacing() == f64::INFINITY
+        self.part.shape.is_convex()
     }
 
-    /// Whether the tangent plane of the distance at one of the nodes excludes contact between the nodes. The
-    /// distance from a convex shape is not below such a plane.
-    fn is_excluded(&self, nodes: &[usize]) -> bool {
+    /// Whether the tangent plane of the distance at one of the nodes excludes distances up to `reach` between
+    /// the nodes. The distance from a convex shape is not below such a plane.
+    fn is_excluded(&self, nodes: &[usize], reach: f64) -> bool {
         let local = &self.pair.local;
         self.is_convex()
             && nodes.iter().any(|&k| {
                 self.scratch.nearest[k].is_some_and(|at| {
                     let heights = nodes.iter().map(|&j| at.normal.dot(&(local[j] - local[k])));
-                    at.distance + heights.fold(0.0, f64::min) > self.skin()
+                    at.distance + heights.fold(0.0, f64::min) > reach
                 })
             })
     }
 
-    /// Whether the distance of the centroid of a facet excludes contact inside it.
-    fn is_far(&mut self, points: &[P3; 3]) -> Result<bool, DeformableError> {
+    /// Whether the distance of the centroid of a facet excludes distances up to `reach` inside it, for shapes
+    /// that are not convex.
+    fn is_far(&mut self, points: &[P3; 3], reach: f64) -> Result<bool, DeformableError> {
+        if self.is_convex() {
+            return Ok(false);
+        }
         let centroid = P3::from(points.iter().fold(V3::zeros(), |sum, p| sum + p.coords) / 3.0);
         let radius = points.iter().map(|p| (p - centroid).norm()).fold(0.0, f64::max);
         *self.evaluations += 1;
         let at = self.part.shape.nearest(&centroid).ok_or(self.failure())?;
-        Ok(at.distance - radius > self.skin())
+        Ok(at.distance - radius > reach)
     }
 
     fn check_crushed(&self, overlap: f64) -> Result<(), DeformableError> {
@@ -441,11 +540,11 @@ impl PairStep<'_> {
             let border = facet.corners.iter().fold(0.0, |sum, &k| sum + nodes[k as usize][0])
                 + facet.edges.iter().fold(0.0, |sum, &e| sum + edges[e as usize].share.value);
             let corners = facet.corners.map(|k| k as usize);
-            if bound <= 0.0 || border >= bound * bound || self.is_excluded(&corners) {
+            if bound <= 0.0 || border >= bound * bound || self.is_excluded(&corners, skin) {
                 continue;
             }
             let points = corners.map(|k| self.pair.local[k]);
-            if !self.is_convex() && self.is_far(&points)? {
+            if self.is_far(&points, skin)? {
                 continue;
             }
             let mut minima = [SegmentMinimum::default(); 3];
@@ -478,13 +577,19 @@ impl PairStep<'_> {
 
     /// Computes the coefficients of all shares in the gradient of the potential and appends the contacts.
     fn append(&mut self, out: &mut Vec<SmoothContact>) -> Result<(), DeformableError> {
-        let Scratch { nodes, edges, facets, .. } = &mut *self.scratch;
+        let Scratch { nodes, edges, facets, minima, .. } = &mut *self.scratch;
+        let touching = &mut self.pair.touching;
+        touching.extend(minima.iter().map(|m| m.0));
         for state in facets.iter() {
             let Facet { corners, edges: sides } = self.surface.facets[state.facet as usize];
+            touching.extend(corners);
             corners.iter().for_each(|&k| nodes[k as usize][1] += state.share.by_border);
             sides.iter().for_each(|&e| edges[e as usize].coefficient += state.share.by_border);
         }
         for (edge, state) in self.surface.edges.iter().zip(edges.iter()) {
+            if state.share.value > 0.0 {
+                touching.extend(edge);
+            }
             let change = state.coefficient * state.share.by_border;
             edge.iter().for_each(|&k| nodes[k as usize][1] += change);
         }

@@ -123,6 +123,43 @@ fn all_scopes_of_trees_compute_the_same_contacts() {
 }
 
 #[test]
+fn bodies_that_are_added_during_a_run_keep_the_contacts_of_all_scopes() {
+    let scopes = [TreeScope::Piece, TreeScope::Pair, TreeScope::Scene];
+    let mut runs = scopes.map(|trees| {
+        let settings = ContactSettings { trees, activation: 1.0, ..ContactSettings::new(20.0, 0.1) };
+        let mut simulation = Simulation::new(settings).unwrap();
+        let material = Material::new(300.0, 0.3, 1e-9).unwrap();
+        for (height, speed) in [(0.0, 0.0), (1.6, -1000.0)] {
+            let mesh = Mesh::box_of_hexahedra(P3::new(0.1, 0.0, height), V3::repeat(1.0), [2; 3]).unwrap();
+            let mut body = DeformableBody::new(&mesh, material, 0.1).unwrap();
+            body.set_uniform_velocity(V3::z() * speed).unwrap();
+            simulation.add(body).unwrap();
+        }
+        simulation
+    });
+    let step = 0.3 * runs[0].stable_step(4);
+    // The two bodies are near, and their features are listed, before the third body is added.
+    while !runs.iter().all(|s| s.pairs().all(|p| p.is_active)) {
+        runs.iter_mut().for_each(|s| s.step(step).unwrap());
+        assert!(runs[0].time() < 5e-3, "near");
+    }
+    runs.iter_mut().for_each(|s| {
+        s.add(RigidBody::sphere(P3::new(90.0, 0.0, 0.0), 1.0).unwrap()).unwrap();
+    });
+    let mut overlap = 0.0_f64;
+    for k in 0..20_000 {
+        runs.iter_mut().for_each(|s| s.step(step).unwrap());
+        let [piece, pair, scene] = runs.each_ref().map(|s| s.energies().total().to_bits());
+        assert!(piece == pair && piece == scene, "step {k}");
+        overlap = overlap.max(runs[0].max_overlap());
+        if overlap > 0.01 && runs[0].max_overlap() <= 0.0 {
+            break;
+        }
+    }
+    assert!(overlap > 0.01, "the bodies collide: {overlap}");
+}
+
+#[test]
 fn dist_4_6_sharing_trees_saves_updates_of_bodies_in_mutual_contact() {
     for contacts in [Contacts::Points, Contacts::PointsUnequal, Contacts::Faces] {
         let [scene, pair, piece] = mutual_costs(contacts, 5, [8, 6], 1, 12);

@@ -43,6 +43,10 @@ impl SmoothShape for RoundedBox {
         Some(SurfacePoint { distance: distance - self.round, normal: normal.component_mul(&sign) })
     }
 
+    fn is_convex(&self) -> bool {
+        true
+    }
+
     fn radius(&self) -> f64 {
         self.half.norm() + self.round
     }
@@ -64,6 +68,10 @@ impl SmoothShape for Bore {
         let length = across.norm();
         let normal = if length > 0.0 { -across / length } else { V3::x() };
         Some(SurfacePoint { distance: self.radius - length, normal })
+    }
+
+    fn probe_spacing(&self) -> f64 {
+        0.1 * self.radius
     }
 
     fn radius(&self) -> f64 {
@@ -474,20 +482,36 @@ fn far_bodies_are_not_evaluated() {
 
 #[test]
 fn bounds_of_the_search_lose_no_contact() {
+    let shape = RoundedBox { half: V3::new(2.0, 1.0, 0.1), round: 0.05 };
+    let (touching, apart) = compare_with_fresh_searches(Box::new(shape), 2, 0.0);
+    assert!(touching > 5 && apart > 20, "{touching} {apart}");
+    // The ball presses on the inside of two coarse facets.
+    let ball = Ball { center: P3::new(0.13, 0.21, -0.05), radius: 0.2 };
+    let (touching, apart) = compare_with_fresh_searches(Box::new(ball), 1, 0.1);
+    assert!(touching > 5 && apart > 20, "{touching} {apart}");
+    let wedge = Wedge::new(120.0);
+    let (touching, apart) = compare_with_fresh_searches(Box::new(wedge), 2, 0.3);
+    assert!(touching > 5 && apart > 20, "{touching} {apart}");
+}
+
+/// Compares the contacts of a block that falls on a moving shape with those of new simulations. The block
+/// turns at a speed relative to 3000 rad/s if `spin` is 0, otherwise to that share of it. Returns the numbers
+/// of compared steps in contact and without contact.
+fn compare_with_fresh_searches(shape: Box<dyn SmoothShape>, divisions: u32, spin: f64) -> (i32, i32) {
     let settings = ContactSettings::new(20.0, 0.1);
-    let mesh = Mesh::box_of_hexahedra(P3::new(-0.5, -0.5, 0.4), V3::repeat(1.0), [2; 3]).unwrap();
+    let mesh = Mesh::box_of_hexahedra(P3::new(-0.5, -0.5, 0.4), V3::repeat(1.0), [divisions; 3]).unwrap();
+    let rate = if spin > 0.0 { spin } else { 1.0 };
     let material = Material::new(100.0, 0.3, 1e-9).unwrap();
     let undeformed = DeformableBody::new(&mesh, material, 0.08).unwrap();
     let mut body = undeformed.clone();
     for (k, p) in mesh.nodes.iter().enumerate() {
-        let spin = V3::new(3000.0, 1000.0, 500.0).cross(&(p - P3::new(0.0, 0.0, 0.9)));
+        let spin = V3::new(3000.0, 1000.0, 500.0).cross(&(p - P3::new(0.0, 0.0, 0.9))) * rate;
         body.set_velocity(k, spin + V3::new(20.0, 0.0, -700.0)).unwrap();
     }
     let mut simulation = Simulation::new(settings).unwrap();
     let id = simulation.add(body).unwrap();
-    let shape = RoundedBox { half: V3::new(2.0, 1.0, 0.1), round: 0.05 };
     let wall = || {
-        let mut wall = RigidBody::smooth(vec![Box::new(shape)], &Pose::identity()).unwrap();
+        let mut wall = RigidBody::smooth(vec![shape.clone()], &Pose::identity()).unwrap();
         wall.prescribe(V3::z() * 50.0, V3::y() * 100.0).unwrap();
         wall
     };
@@ -496,7 +520,7 @@ fn bounds_of_the_search_lose_no_contact() {
     let (mut compared, mut touching) = (0, 0);
     for k in 0..6000 {
         simulation.step(step).unwrap();
-        if k % 20 == 0 {
+        if k % 20 == 0 || k % 4 == 0 && simulation.max_overlap() > 0.0 {
             let mut fresh = Simulation::new(settings).unwrap();
             let mut body = undeformed.clone();
             for (k, p) in simulation.deformable(id).unwrap().positions().iter().enumerate() {
@@ -505,7 +529,7 @@ fn bounds_of_the_search_lose_no_contact() {
             fresh.add(body).unwrap();
             let at = simulation.rigid(moving).unwrap();
             let pose = Pose::from_parts(at.center().coords.into(), at.rotation());
-            fresh.add(RigidBody::smooth(vec![Box::new(shape)], &pose).unwrap()).unwrap();
+            fresh.add(RigidBody::smooth(vec![shape.clone()], &pose).unwrap()).unwrap();
             fresh.step(1e-30).unwrap();
             let [a, b] = [&simulation, &fresh].map(|s| s.energies().contact);
             assert_eq!(a.to_bits(), b.to_bits(), "step {k}: {a} {b}");
@@ -517,7 +541,239 @@ fn bounds_of_the_search_lose_no_contact() {
     println!(
         "{touching} of {compared} compared steps in contact; {count} distances in 6000 steps of 26 nodes"
     );
-    assert!(touching > 5 && compared - touching > 20, "{touching} of {compared}");
+    (touching, compared - touching)
+}
+
+/// Concave corner between two planes through the y axis, symmetric to z.
+#[derive(Clone, Copy, Debug)]
+struct Wedge {
+    normals: [V3; 2],
+}
+
+impl Wedge {
+    /// Creates the corner with the free angle `angle` (degrees).
+    fn new(angle: f64) -> Self {
+        let half = 0.5 * angle.to_radians();
+        let normals = [1.0, -1.0].map(|side| V3::new(side * math::cos(half), 0.0, math::sin(half)));
+        Self { normals }
+    }
+
+    /// Distance of a point from one of the planes, with its foot relative to the corner.
+    fn side(&self, k: usize, p: &P3) -> (SurfacePoint, f64) {
+        let normal = self.normals[k];
+        let distance = normal.dot(&p.coords);
+        let along = V3::y().cross(&normal) * if k == 0 { -1.0 } else { 1.0 };
+        (SurfacePoint { distance, normal }, along.dot(&p.coords))
+    }
+}
+
+impl SmoothShape for Wedge {
+    fn nearest(&mut self, p: &P3) -> Option<SurfacePoint> {
+        let [a, b] = [0, 1].map(|k| self.side(k, p).0);
+        Some(if a.distance <= b.distance { a } else { b })
+    }
+
+    fn minima(&mut self, p: &P3, reach: f64, _: SurfacePoint, out: &mut Vec<SurfacePoint>) -> Option<()> {
+        let sides = [0, 1].map(|k| self.side(k, p));
+        out.extend(sides.iter().filter(|s| s.1 > 0.0 && s.0.distance <= reach).map(|s| s.0));
+        Some(())
+    }
+
+    fn probe_spacing(&self) -> f64 {
+        0.1
+    }
+
+    fn radius(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn clone_box(&self) -> Box<dyn SmoothShape> {
+        Box::new(*self)
+    }
+}
+
+#[test]
+fn the_potential_of_a_node_jumps_in_obtuse_concave_corners_only() {
+    // A rigid sphere is one node with a skin of its radius; it moves parallel to one of the walls.
+    let jump = |angle: f64| {
+        let (skin, height) = (0.1, 0.06);
+        let wedge = Wedge::new(angle);
+        let along = V3::y().cross(&wedge.normals[0]) * -1.0;
+        let potential = |x: f64| {
+            let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+            let center = P3::from(wedge.normals[0] * height + along * x);
+            let mut sphere = RigidBody::sphere(center, skin).unwrap();
+            sphere.set_free(1e-9).unwrap();
+            simulation.add(sphere).unwrap();
+            simulation.add(RigidBody::smooth(vec![Box::new(wedge)], &Pose::identity()).unwrap()).unwrap();
+            simulation.step(1e-30).ok().map(|()| simulation.energies().contact)
+        };
+        let n = 4000;
+        let values: Vec<f64> =
+            (-n / 4..n).filter_map(|k| potential(0.2 * f64::from(k) / f64::from(n))).collect();
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        values.windows(2).map(|w| (w[1] - w[0]).abs()).fold(0.0, f64::max) / largest
+    };
+    let [obtuse, right, acute] = [120.0, 90.0, 75.0].map(jump);
+    println!("largest jump of the potential: {obtuse:.3} at 120°, {right:.4} at 90°, {acute:.4} at 75°");
+    assert!((0.1..0.5).contains(&obtuse), "{obtuse}");
+    assert!(right < 0.005 && acute < 0.005, "{right} {acute}");
+}
+
+#[test]
+fn fast_motion_in_contact_is_an_error_whatever_feature_touches() {
+    let skin = 0.1;
+    let run = |shape: Ball, speed: V3, step: f64, touching: bool| {
+        let mut simulation = Simulation::new(ContactSettings::new(1e-3, 0.05)).unwrap();
+        let mesh = Mesh::box_of_hexahedra(P3::origin(), V3::repeat(4.0), [1; 3]).unwrap();
+        let body = DeformableBody::new(&mesh, Material::new(1e-3, 0.3, 1e-9).unwrap(), skin).unwrap();
+        simulation.add(body).unwrap();
+        let mut ball = RigidBody::smooth(vec![Box::new(shape)], &Pose::identity()).unwrap();
+        ball.set_free_with_inertia(1.0, P3::origin(), Matrix3::identity()).unwrap();
+        let ball = simulation.add(ball).unwrap();
+        simulation.step(1e-30).unwrap();
+        assert_eq!(simulation.energies().contact > 0.0, touching, "contact at the start");
+        simulation.change_rigid(ball, |b| b.set_velocity(speed, V3::zeros())).unwrap();
+        simulation.step(step)
+    };
+    let error = Err(DeformableError::TooFast { pair: [0, 1] });
+    let small = Ball { center: P3::new(1.3, 1.1, 4.2 + 0.05), radius: 0.2 };
+    let step = 1e-6;
+    // The ball stays at the inside of a facet, 1.7 mm from the nearest node.
+    assert_eq!(run(small, V3::x() * 2e4, step, true), error, "sliding on a facet");
+    assert_eq!(run(small, V3::x() * 5e3, step, true), Ok(()), "slow sliding");
+    // It leaves the contact within the step, or passes from far above into the facet and through it.
+    assert_eq!(run(small, V3::z() * 1e6, step, true), error, "thrown out of contact");
+    let above = Ball { center: P3::new(1.3, 1.1, 5.0), radius: 0.2 };
+    assert_eq!(run(above, -V3::z() * 1.6e6, step, false), error, "through a facet");
+    let over_node = Ball { center: P3::new(0.0, 0.0, 5.0), radius: 0.2 };
+    assert_eq!(run(over_node, -V3::z() * 1.6e6, step, false), error, "through a node");
+    assert_eq!(run(above, V3::z() * 1e6, step, false), Ok(()), "away from the body");
+    assert_eq!(run(above, V3::x() * 2e4, step, false), Ok(()), "fast and far");
+}
+
+#[test]
+fn copies_of_bodies_of_a_simulation_have_contacts() {
+    let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+    let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 0.05), V3::repeat(1.0), [1; 3]).unwrap();
+    let body = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
+    simulation.add(body.clone()).unwrap();
+    let wall = simulation.add(half_space(&Pose::identity())).unwrap();
+    let mut second = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+    second.add(body).unwrap();
+    second.add(simulation.rigid(wall).unwrap().clone()).unwrap();
+    simulation.step(1e-12).unwrap();
+    second.step(1e-12).unwrap();
+    let [a, b] = [&simulation, &second].map(|s| s.energies().contact);
+    assert!(a > 0.0 && a.to_bits() == b.to_bits(), "{a} {b}");
+    simulation.remove_shapes(wall).unwrap();
+    simulation.step(1e-12).unwrap();
+    assert_eq!(simulation.energies().contact.to_bits(), 0, "no contact without shapes");
+    let copy = simulation.rigid(wall).unwrap().clone();
+    simulation.add(copy).unwrap();
+    let late = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
+    simulation.add(late).unwrap();
+    assert_eq!(simulation.remove_shapes(wall), Ok(()), "twice");
+}
+
+#[test]
+fn replaced_bodies_are_errors() {
+    let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+    let mesh = |n: u32| Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 0.05), V3::repeat(1.0), [n; 3]).unwrap();
+    let body = |n| DeformableBody::new(&mesh(n), Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
+    let cube = simulation.add(body(2)).unwrap();
+    let wall = simulation.add(half_space(&Pose::identity())).unwrap();
+    let sphere = simulation.add(RigidBody::sphere(P3::new(0.0, 0.0, 3.0), 1.0).unwrap()).unwrap();
+    simulation.step(1e-9).unwrap();
+    let replace = |s: &mut Simulation, id, by: RigidBody| {
+        s.change_rigid(id, |b| {
+            *b = by;
+            Ok(())
+        })
+    };
+    let by_sphere = RigidBody::sphere(P3::new(0.0, 0.0, 3.0), 1.0).unwrap();
+    assert_eq!(replace(&mut simulation, wall, by_sphere.clone()), Err(DeformableError::Replaced(1)));
+    assert_eq!(simulation.step(1e-9), Err(DeformableError::Replaced(1)));
+    replace(&mut simulation, wall, half_space(&Pose::identity())).unwrap();
+    simulation.step(1e-9).unwrap();
+    let error = replace(&mut simulation, sphere, half_space(&Pose::identity()));
+    assert_eq!(error, Err(DeformableError::Replaced(2)));
+    assert_eq!(simulation.exact_distance(0), None, "the node of the sphere does not exist");
+    replace(&mut simulation, sphere, by_sphere).unwrap();
+    let error = simulation.change_deformable(cube, |b| {
+        *b = body(1);
+        Ok(())
+    });
+    assert_eq!(error, Err(DeformableError::Replaced(0)));
+    // A sphere at another place is found again.
+    simulation
+        .change_deformable(cube, |b| {
+            *b = body(2);
+            Ok(())
+        })
+        .unwrap();
+    simulation.step(1e-9).unwrap();
+    let lower = RigidBody::sphere(P3::new(0.5, 0.5, 2.1), 1.0).unwrap();
+    replace(&mut simulation, sphere, lower).unwrap();
+    simulation.step(1e-9).unwrap();
+    assert!(simulation.max_overlap() > 0.04, "{}", simulation.max_overlap());
+}
+
+#[test]
+fn bodies_rest_at_the_end_of_a_path() {
+    let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+    let mesh = Mesh::box_of_hexahedra(P3::new(0.0, 0.0, 0.05), V3::repeat(1.0), [1; 3]).unwrap();
+    let body = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
+    simulation.add(body).unwrap();
+    let wall = simulation.add(half_space(&Pose::identity())).unwrap();
+    let (at, turn) = (P3::new(1e-4, 0.0, 0.0), UnitQuaternion::identity());
+    simulation.move_rigid(wall, at, turn, V3::x() * 100.0, V3::z()).unwrap();
+    let velocities = |s: &Simulation| {
+        let wall = s.rigid(wall).unwrap();
+        (wall.velocity(), wall.angular_velocity())
+    };
+    simulation.step(1e-6).unwrap();
+    assert_eq!(velocities(&simulation), (V3::x() * 100.0, V3::z()), "at the end of the step");
+    simulation.step(1e-6).unwrap();
+    assert_eq!(velocities(&simulation), (V3::zeros(), V3::zeros()), "at rest");
+    assert_eq!(simulation.rigid(wall).unwrap().center(), at);
+    simulation.move_rigid(wall, at, turn, V3::x(), V3::z()).unwrap();
+    simulation.change_rigid(wall, |b| b.set_velocity(V3::y(), V3::x())).unwrap();
+    simulation.step(1e-6).unwrap();
+    assert_eq!(velocities(&simulation), (V3::y(), V3::x()), "velocities of the end of the path");
+}
+
+#[test]
+fn points_keep_their_velocities_when_a_body_becomes_free() {
+    let mut body = half_space(&Pose::identity());
+    body.prescribe(V3::new(1.0, 2.0, 3.0), V3::z() * 2.0).unwrap();
+    body.set_free_with_inertia(1.0, P3::new(0.5, 0.0, 0.0), Matrix3::identity()).unwrap();
+    assert!((body.velocity() - V3::new(1.0, 3.0, 3.0)).norm() < 1e-15, "{}", body.velocity());
+    // A tetrahedron, whose centre of mass is the mean of its nodes, with one node twice as pyramids.
+    let mesh = Mesh::box_of_hexahedra(P3::origin(), V3::repeat(2.0), [1; 3]).unwrap();
+    let block = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
+    let mut nodes = mesh.nodes.clone();
+    nodes[0] = P3::new(1.0, 1.0, 1.0);
+    let mut body = RigidBody::new(nodes, block.facets().to_vec(), 0.1).unwrap();
+    body.prescribe(V3::zeros(), V3::z()).unwrap();
+    let before = body.center();
+    body.set_free(1e-9).unwrap();
+    let expected = V3::z().cross(&(body.center() - before));
+    assert!(expected.norm() > 0.01, "the centre of mass is another point: {expected}");
+    assert!((body.velocity() - expected).norm() < 1e-15, "{} {expected}", body.velocity());
+}
+
+#[test]
+fn bodies_of_other_programs_limit_the_stable_step() {
+    let mut simulation = Simulation::new(ContactSettings::new(1.0, 0.1)).unwrap();
+    let mut light = ball(1.0, P3::new(0.0, 0.0, 1.0));
+    for (mass, moment) in [(0.0, 1.0), (1.0, 0.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
+        assert_eq!(light.set_external_inertia(mass, moment), Err(DeformableError::Inertia));
+    }
+    light.set_external_inertia(1e-9, 0.4e-9).unwrap();
+    simulation.add(light).unwrap();
+    let expected = 2.0 / (2.0 * (1e9 + 1.0 / 0.4e-9_f64)).sqrt();
+    assert!((simulation.stable_step(1) / expected - 1.0).abs() < 1e-12, "{}", simulation.stable_step(1));
 }
 
 #[test]

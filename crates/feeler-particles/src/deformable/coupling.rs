@@ -8,6 +8,8 @@ use nalgebra::Translation3;
 
 /// Number of mN in a N: loads of particles are in mN, those of deformable bodies in N.
 const MILLINEWTONS: f64 = 1e3;
+/// Number of t in a kg: masses of particles are in kg, those of deformable bodies in t.
+const TONNES: f64 = 1e-3;
 
 /// Reason why particles cannot be coupled with deformable bodies, or a step fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -18,7 +20,7 @@ pub enum CouplingError {
     /// A step of the deformable bodies fails.
     #[error("deformable bodies: {0}")]
     Deformable(#[from] DeformableError),
-    /// A particle does not exist, was removed, or is coupled already.
+    /// A particle does not exist, was removed, is coupled already, or is not coupled.
     #[error("particle {}: it does not exist, was removed, or is coupled already", .0.index())]
     Particle(ParticleId),
     /// A grain has no smooth shape because it is too small or too large.
@@ -42,8 +44,14 @@ struct Coupled {
 /// Both simulations use the same coordinates (mm) and times (s). Each particle is a rigid body of exact shape
 /// among the deformable bodies, moved by the particle simulation: contacts between particles and with walls
 /// follow the laws of that simulation, contacts with deformable bodies follow
-/// [`feeler_deformable::ContactSettings`]. Both are computed at the same positions in every step, so that the
-/// impulses on particles and deformable bodies are equal and opposite.
+/// [`feeler_deformable::ContactSettings`]. Both are computed at the same positions in every step, so that
+/// forces on particles and deformable bodies are equal and opposite. The impulses of a force are its products
+/// with the mean of two consecutive steps on deformable bodies, and with one step on particles. They are
+/// equal and opposite while the step is constant and bodies do not overlap at the start or when they are
+/// added; otherwise they differ by the force times half of the change of the step.
+///
+/// [`Deformables::stable_step`] accounts for the masses of the coupled particles in contacts with deformable
+/// bodies; contacts between particles are not part of it.
 ///
 /// ```
 /// use feeler_deformable::{ContactSettings, DeformableBody, Material, Mesh, Simulation as Deformables};
@@ -105,11 +113,30 @@ impl DeformableCoupling {
             return Err(CouplingError::Particle(particle));
         };
         let shapes = smooth_shapes(shape).ok_or(CouplingError::Shape(particle))?;
+        let mass = particles.mass(particle).ok_or(CouplingError::Particle(particle))?;
         let pose = Pose::from_parts(Translation3::from(motion.center.coords), motion.rotation());
-        let body = deformables.add(RigidBody::smooth(shapes, &pose)?)?;
+        let mut body = RigidBody::smooth(shapes, &pose)?;
+        body.set_external_inertia(mass * TONNES, inertia.min() * TONNES)?;
+        let body = deformables.add(body)?;
         self.coupled.push(Coupled { particle, body, inertia, load: Load::default() });
         self.place(deformables, particles.motions())?;
         Ok(body)
+    }
+
+    /// Ends the coupling of a particle, which may have been removed from its simulation. Its body remains among
+    /// the deformable bodies without shapes and contacts. Returns the identity of the body.
+    ///
+    /// # Errors
+    /// The particle is not coupled, or its body is not among the deformable bodies.
+    pub fn remove(
+        &mut self,
+        particle: ParticleId,
+        deformables: &mut Deformables,
+    ) -> Result<BodyId, CouplingError> {
+        let index = self.coupled.iter().position(|c| c.particle == particle);
+        let index = index.ok_or(CouplingError::Particle(particle))?;
+        deformables.remove_shapes(self.coupled[index].body)?;
+        Ok(self.coupled.remove(index).body)
     }
 
     fn find(&self, particle: ParticleId) -> Option<&Coupled> {
@@ -136,7 +163,8 @@ impl DeformableCoupling {
     /// is thus half a step behind: both schemes are leapfrogs, whose forces belong to the same times.
     ///
     /// # Errors
-    /// A step of one of the simulations fails, or a coupled particle was removed. The positions are not
+    /// A step of one of the simulations fails, or a coupled particle was removed from its simulation and not
+    /// from the coupling ([`DeformableCoupling::remove`]). The positions are not
     /// usable for further steps.
     pub fn step(
         &mut self,

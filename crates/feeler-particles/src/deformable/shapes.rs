@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// of concave solids can press between the nodes of a facet undetected; a smaller value takes more
 /// evaluations near thin solids.
 const MIN_PROBE_SPACING: f64 = 0.02;
+/// Largest default spacing of probes relative to the size of the solid: the smallest thickness of a solid is
+/// infinite if all of its walls are wedges. With a larger value, such wedges can press between the nodes of a
+/// facet undetected; a smaller value takes more evaluations near thick solids.
+const MAX_PROBE_SPACING: f64 = 0.1;
 /// Radius of the ball whose contact with a grain gives the distance of its centre, relative to the radius of
 /// the grain. With a larger value, less deep points have contacts by the fallback of grains; with a smaller
 /// value, rounding of the gap is larger relative to the ball.
@@ -44,7 +48,7 @@ pub struct ExactShape {
 
 impl ExactShape {
     /// Creates the shape of a prepared solid. Probes have a spacing of the smallest thickness of the solid
-    /// ([`Body::min_thickness`]), and at least a fiftieth of its size.
+    /// ([`Body::min_thickness`]), at least a fiftieth and at most a tenth of its size.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {
         Self::with_pose(Arc::new(Boundary::new(body)), Pose::identity())
@@ -56,12 +60,13 @@ impl ExactShape {
 
     fn with_pose(boundary: Arc<Boundary>, pose: Pose) -> Self {
         let body = boundary.body();
-        let spacing = body.min_thickness().max(MIN_PROBE_SPACING * body.size());
+        let (thickness, size) = (body.min_thickness(), body.size());
+        let spacing = thickness.clamp(MIN_PROBE_SPACING * size, MAX_PROBE_SPACING * size);
         Self { boundary, pose, spacing, query: PointQuery::new(), minima: PointMinima::default() }
     }
 
     /// Sets the largest distance of probes (mm, above 0), as [`SmoothShape::probe_spacing`] describes;
-    /// infinite for convex solids.
+    /// an infinite value declares that the solid is convex.
     #[must_use]
     pub fn with_probe_spacing(mut self, spacing: f64) -> Self {
         self.spacing = spacing;
@@ -120,6 +125,10 @@ impl SmoothShape for ExactShape {
         Some(())
     }
 
+    fn is_convex(&self) -> bool {
+        self.spacing == f64::INFINITY
+    }
+
     fn probe_spacing(&self) -> f64 {
         self.spacing
     }
@@ -163,6 +172,10 @@ impl SmoothShape for ConvexGrain {
             Placed::new(&self.ball, &Pose::from_parts(point.coords.into(), self.pose.rotation)).ok()?;
         let found = contact(&grain, &ball, f64::INFINITY, None)?;
         Some(SurfacePoint { distance: found.gap + self.ball_radius, normal: found.normal })
+    }
+
+    fn is_convex(&self) -> bool {
+        true
     }
 
     fn radius(&self) -> f64 {
