@@ -483,24 +483,29 @@ fn far_bodies_are_not_evaluated() {
 #[test]
 fn bounds_of_the_search_lose_no_contact() {
     let shape = RoundedBox { half: V3::new(2.0, 1.0, 0.1), round: 0.05 };
-    let (touching, apart) = compare_with_fresh_searches(Box::new(shape), 2, 0.0);
+    let (touching, apart) = compare_with_fresh_searches(Box::new(shape), 2, 1.0, 0.0);
     assert!(touching > 5 && apart > 20, "{touching} {apart}");
     // The ball presses on the inside of two coarse facets.
     let ball = Ball { center: P3::new(0.13, 0.21, -0.05), radius: 0.2 };
-    let (touching, apart) = compare_with_fresh_searches(Box::new(ball), 1, 0.1);
+    let (touching, apart) = compare_with_fresh_searches(Box::new(ball), 1, 0.1, 1e-12);
     assert!(touching > 5 && apart > 20, "{touching} {apart}");
     let wedge = Wedge::new(120.0);
-    let (touching, apart) = compare_with_fresh_searches(Box::new(wedge), 2, 0.3);
+    let (touching, apart) = compare_with_fresh_searches(Box::new(wedge), 2, 0.3, 1e-12);
     assert!(touching > 5 && apart > 20, "{touching} {apart}");
 }
 
 /// Compares the contacts of a block that falls on a moving shape with those of new simulations. The block
-/// turns at a speed relative to 3000 rad/s if `spin` is 0, otherwise to that share of it. Returns the numbers
-/// of compared steps in contact and without contact.
-fn compare_with_fresh_searches(shape: Box<dyn SmoothShape>, divisions: u32, spin: f64) -> (i32, i32) {
+/// turns at the share `rate` of 3200 rad/s. Potentials agree to the ratio `tolerance`, or to the bit if it is
+/// 0: the rotation of a new shape is normalised once more. Returns the numbers of compared steps in contact
+/// and without contact.
+fn compare_with_fresh_searches(
+    shape: Box<dyn SmoothShape>,
+    divisions: u32,
+    rate: f64,
+    tolerance: f64,
+) -> (i32, i32) {
     let settings = ContactSettings::new(20.0, 0.1);
     let mesh = Mesh::box_of_hexahedra(P3::new(-0.5, -0.5, 0.4), V3::repeat(1.0), [divisions; 3]).unwrap();
-    let rate = if spin > 0.0 { spin } else { 1.0 };
     let material = Material::new(100.0, 0.3, 1e-9).unwrap();
     let undeformed = DeformableBody::new(&mesh, material, 0.08).unwrap();
     let mut body = undeformed.clone();
@@ -532,7 +537,8 @@ fn compare_with_fresh_searches(shape: Box<dyn SmoothShape>, divisions: u32, spin
             fresh.add(RigidBody::smooth(vec![shape.clone()], &pose).unwrap()).unwrap();
             fresh.step(1e-30).unwrap();
             let [a, b] = [&simulation, &fresh].map(|s| s.energies().contact);
-            assert_eq!(a.to_bits(), b.to_bits(), "step {k}: {a} {b}");
+            let is_same = a.to_bits() == b.to_bits() || (a - b).abs() < tolerance * a;
+            assert!(is_same, "step {k}: {a} {b}");
             compared += 1;
             touching += i32::from(a > 0.0);
         }
