@@ -65,7 +65,9 @@
 //!
 //! A skin must not be crushed to less than a tenth of its thickness, and bodies in contact must not move by
 //! more than a tenth of their skins in a step: such steps are errors, because surfaces could pass through one
-//! another.
+//! another. Near exact shapes, the second rule applies to nodes that touched in the last step, alone or as
+//! corners of an edge or a facet, to nodes within the margin of the search, and to facets that the shape may
+//! have passed through.
 //!
 //! # Exact shapes
 //! A point of the surface at the signed distance d from an exact shape has the overlap `o = r − d` with the
@@ -79,24 +81,34 @@
 //! much as a node for a ball, a corner or an edge of the shape that presses between the nodes, nothing for a
 //! plane or a bore, where the nodes have the largest overlaps. The properties of this potential:
 //! - Forces are minus its gradient; they act along the gradient of the distance and are equal and opposite.
-//!   Linear and angular momentum are conserved, and without friction the energy up to the error of the time
-//!   steps.
+//!   Linear and angular momentum are conserved. Without friction, the energy is conserved up to the error of
+//!   the time steps while the potential is continuous.
+//! - The potential is continuous except at obtuse concave edges. If the free angle θ between two walls is
+//!   above 90°, the minimum on the farther wall begins where its foot crosses the edge. The distance of this
+//!   wall is then `d`, that of the nearer wall `d cos(180° − θ)`, and h jumps by `(r − d)²`: at 120° and
+//!   d = 0.6 r by a third. Forces are minus the gradient beside the jump only, and a node that crosses it
+//!   changes the energy. Jumps occur at angles above 96° only, because nodes nearer than a tenth of the skin
+//!   are errors, and not at concave fillets with a radius above the skin.
 //! - Forces are continuous where the points of the largest overlaps move continuously: for balls and other
 //!   strictly convex shapes everywhere. A flat face or a straight edge of a shape that presses on the inside
 //!   of a facet or edge, without a node or crossing edge in contact, acts at its deepest point, which jumps
-//!   as it tilts; the potential is continuous. The same holds for edges and facets that are equally near to
+//!   as it tilts, without a jump of the potential. The same holds for edges and facets that are equally near to
 //!   two walls.
 //! - The potential of a ball of any radius at a given overlap with a flat surface, over nodes, edges or
 //!   facets, is 0.85 to 1.65 of `k o² / 2` if it is small against the facets. The stiffness of a flat contact
 //!   is proportional to the number of nodes in contact.
-//! - Minima on edges and facets are computed to a slope of 1e-10. For convex shapes, none is missed. For
-//!   other shapes, edges and facets are probed with [`SmoothShape::probe_spacing`]: a part of the shape that
-//!   is narrower than the spacing and touches no node or probe may be missed.
+//! - Minima on edges and facets are computed to a slope of 1e-10. All are found for shapes with
+//!   [`SmoothShape::is_convex`]. For other shapes, edges and facets are probed with
+//!   [`SmoothShape::probe_spacing`]: a part of the shape that is narrower than the spacing and touches no node
+//!   or probe may be missed, and so may the deepest point beside a narrower gap.
 //!
 //! The search stores for every node a point with its distance, and evaluates the distance again only if the
 //! motion relative to the shape could have brought the node or an edge or facet at it into contact.
 //!
-//! Friction acts on the facet and at the surface of the shape, with the same law.
+//! Friction acts on the facet and at the surface of the shape, with the same law. Each term of the potential
+//! has friction proportional to its force. The term of an edge or a facet reduces those of its border, whose
+//! friction can then act along the sliding velocity. If all points slide alike, the sum is Coulomb's law; if
+//! sliding velocities differ within a facet, the friction of single points can add energy.
 //!
 //! # Source
 //! DIST sections 3.3 and 4.3 to 4.6. The elements and the integration are standard (total Lagrangian

@@ -540,10 +540,11 @@ impl RigidBody {
     }
 
     pub(crate) fn add_smooth_contact(&mut self, contact: &ShapeForces) {
-        let arm = contact.at - self.center;
+        let (arm, foot_arm) = (contact.at - self.center, contact.foot - self.center);
         self.force += contact.force + contact.friction;
-        self.torque += arm.cross(&contact.force) + (contact.foot - self.center).cross(&contact.friction);
-        self.add_contact_rate(&arm, contact.stiffness);
+        self.torque += arm.cross(&contact.force) + foot_arm.cross(&contact.friction);
+        // Both points are on the line of the force, and the foot is on the body.
+        self.add_contact_rate(&foot_arm, contact.stiffness);
     }
 
     fn add_contact_rate(&mut self, arm: &V3, stiffness: f64) {

@@ -311,6 +311,23 @@ mod tests {
     }
 
     #[test]
+    fn minima_beside_gaps_narrower_than_the_probes_are_stationary() {
+        let (a, b) = (P3::origin(), P3::new(1.0, 0.0, 0.0));
+        // Both balls are left of a probe, so that the distance increases at both, with a gap between them.
+        let balls = [ball(P3::new(-0.05, 0.0, -0.3), 0.2), ball(P3::new(0.93, 0.0, -0.25), 0.2)];
+        let nearest = |p: &P3| {
+            let at = balls.each_ref().map(|b| b(p));
+            if at[0].distance < at[1].distance { at[0] } else { at[1] }
+        };
+        for (ends, t) in [([a, b], 0.93), ([b, a], 0.07)] {
+            let mut field = Field { nearest: |p: &P3| Some(nearest(p)), reach: 0.1, spacing: 1.0 };
+            let at = ends.map(|p| nearest(&p));
+            let found = field.on_segment([&ends[0], &ends[1]], at).unwrap();
+            assert!((found.t - t).abs() < 1e-8 && found.at.normal.x.abs() < 1e-8, "{found:?}");
+        }
+    }
+
+    #[test]
     fn probes_find_bumps_of_concave_shapes() {
         let mut rng = SmallRng::seed_from_u64(6);
         let corners = [P3::new(0.0, 0.0, 0.12), P3::new(4.0, 0.0, 0.12), P3::new(1.0, 4.0, 0.12)];

@@ -457,6 +457,103 @@ fn heaps_and_clumps_rest_on_membranes_with_their_weights_as_reaction() {
 }
 
 #[test]
+fn only_solids_that_are_declared_convex_are_searched_as_convex() {
+    let mut unbounded = 0;
+    for name in
+        ["box.step", "bore.step", "blind-bore.step", "spool.step", "cone.step", "wave.step", "torus.step"]
+    {
+        let body = file(name);
+        unbounded += i32::from(body.min_thickness() == f64::INFINITY);
+        let shape = ExactShape::new(Arc::clone(&body));
+        assert!(!shape.is_convex(), "{name}");
+        let relative = shape.probe_spacing() / body.size();
+        assert!((0.02 - 1e-12..0.1 + 1e-12).contains(&relative), "{name}: {relative}");
+        assert!(shape.with_probe_spacing(f64::INFINITY).is_convex(), "{name} is declared convex");
+    }
+    assert!(unbounded > 0, "solids without a finite thickness");
+}
+
+#[test]
+fn bounds_of_the_search_lose_no_contact_of_concave_solids() {
+    let (mut touching, mut apart) = (0, 0);
+    for name in ["spool.step", "bore.step"] {
+        let solid = file(name);
+        let size = solid.size();
+        let turn = turned(V3::x(), 0.5 * PI + 0.1);
+        let bounds = solid.posed_bounds(&Pose::from_parts(V3::zeros().into(), turn));
+        let (skin, edge) = (0.02 * size, 0.2 * size);
+        let top = bounds.max.z + 1.2 * skin;
+        let corner = P3::new(bounds.center().x - 0.3 * edge, bounds.center().y - 0.4 * edge, top);
+        let mesh = Mesh::box_of_hexahedra(corner, V3::repeat(edge), [2; 3]).unwrap();
+        let undeformed = DeformableBody::new(&mesh, Material::new(100.0, 0.3, 1e-9).unwrap(), skin).unwrap();
+        let mut block = undeformed.clone();
+        let speed = 50.0 * size;
+        for (k, p) in mesh.nodes.iter().enumerate() {
+            let spin = V3::new(30.0, 100.0, 20.0).cross(&(p - corner));
+            block.set_velocity(k, spin - V3::z() * speed).unwrap();
+        }
+        let settings = ContactSettings::new(50.0, 0.01 * size);
+        let mut simulation = Deformables::new(settings).unwrap();
+        let block = simulation.add(block).unwrap();
+        let exact = ExactShape::new(Arc::clone(&solid));
+        let mut wall = exact.rigid_body(&Pose::from_parts(V3::zeros().into(), turn)).unwrap();
+        wall.prescribe(V3::zeros(), V3::y() * 20.0).unwrap();
+        let wall = simulation.add(wall).unwrap();
+        simulation.set_gravity(-V3::z() * speed / 5e-3).unwrap();
+        let step = (0.2 * simulation.stable_step(4)).min(0.03 * skin / speed);
+        for k in 0..6000 {
+            simulation.step(step).unwrap();
+            let is_touching = simulation.max_overlap() > 0.0;
+            if k % 50 != 0 && !(is_touching && k % 10 == 0) {
+                continue;
+            }
+            let mut fresh = Deformables::new(settings).unwrap();
+            let mut body = undeformed.clone();
+            for (k, p) in simulation.deformable(block).unwrap().positions().iter().enumerate() {
+                body.set_position(k, *p).unwrap();
+            }
+            fresh.add(body).unwrap();
+            let at = simulation.rigid(wall).unwrap();
+            let pose = Pose::from_parts(at.center().coords.into(), at.rotation());
+            fresh.add(ExactShape::new(Arc::clone(&solid)).rigid_body(&pose).unwrap()).unwrap();
+            fresh.step(1e-30).unwrap();
+            let [a, b] = [&simulation, &fresh].map(|s| s.energies().contact);
+            assert!((a - b).abs() <= 1e-9 * a.abs(), "{name}, step {k}: {a} {b}");
+            let count = if is_touching { &mut touching } else { &mut apart };
+            *count += 1;
+        }
+        println!("{name}: {touching} compared steps in contact, {apart} apart");
+    }
+    assert!(touching > 20 && apart > 5, "{touching} {apart}");
+}
+
+#[test]
+fn light_particles_limit_the_stable_step() {
+    let (mut deformables, ..) = membrane();
+    let before = deformables.stable_step(1);
+    let mut particles = particles(0.0);
+    // The ball overlaps the skin of 0.2 mm by 0.02 mm.
+    let (radius, at) = (0.05, Pose::translation(0.3, 0.2, 0.23));
+    let particle = Particle::sphere(radius, 100.0).unwrap();
+    let id = particles.add(particle, &at, V3::zeros(), V3::zeros()).unwrap();
+    let mut coupling = DeformableCoupling::new();
+    coupling.add(&particles, id, &mut deformables).unwrap();
+    let mass = particles.mass(id).unwrap() * 1e-3;
+    let moment = 0.4 * mass * radius * radius;
+    // The penalty is 5 N/mm.
+    let expected = 2.0 / (5.0 * 2.0 * (1.0 / mass + radius * radius / moment)).sqrt();
+    let stable = deformables.stable_step(1);
+    println!("stable step {stable:.2e} s, {before:.2e} s without the particle");
+    assert!(stable < 0.1 * before && (stable / expected - 1.0).abs() < 1e-2, "{stable} {expected}");
+    (0..10).for_each(|_| coupling.step(&mut particles, &mut deformables, 0.5 * stable).unwrap());
+    let error = coupling.step(&mut particles, &mut deformables, 0.5 * before);
+    assert!(
+        matches!(error, Err(CouplingError::Deformable(DeformableError::UnstableStep { .. }))),
+        "{error:?}"
+    );
+}
+
+#[test]
 fn free_exact_bodies_have_the_mass_of_the_solid_and_keep_the_energy() {
     let density = 1e-9;
     let mut deformables = Deformables::new(ContactSettings::new(50.0, 0.5)).unwrap();
@@ -545,4 +642,8 @@ fn invalid_couplings_are_errors() {
     particles.remove(id);
     let error = coupling.step(&mut particles, &mut deformables, 1e-6).unwrap_err();
     assert_eq!(error.to_string(), "particle 0: it does not exist, was removed, or is coupled already");
+    assert_eq!(coupling.remove(id, &mut deformables), Ok(body));
+    assert_eq!(coupling.body(id), None);
+    assert_eq!(coupling.remove(id, &mut deformables), Err(CouplingError::Particle(id)));
+    coupling.step(&mut particles, &mut deformables, 1e-6).unwrap();
 }
