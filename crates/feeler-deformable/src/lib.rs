@@ -65,9 +65,9 @@
 //!
 //! A skin must not be crushed to less than a tenth of its thickness, and bodies in contact must not move by
 //! more than a tenth of their skins in a step: such steps are errors, because surfaces could pass through one
-//! another. Near exact shapes, the second rule applies to nodes that touched in the last step, alone or as
-//! corners of an edge or a facet, to nodes within the margin of the search, and to facets that the shape may
-//! have passed through.
+//! another. Near exact shapes, the second rule applies to the points of nodes, edges and facets that touched in
+//! the last step, to nodes within the margin of the search, and to facets that the shape may have passed
+//! through.
 //!
 //! # Exact shapes
 //! A point of the surface at the signed distance d from an exact shape has the overlap `o = r − d` with the

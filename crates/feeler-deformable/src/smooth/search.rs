@@ -59,8 +59,8 @@ struct Pair {
     /// Positions in the frame of the shape with their signed distances, from the last evaluation of each
     /// node.
     evaluated: Vec<(P3, f64)>,
-    /// Nodes in contact, and corners of edges and facets in contact, in the last step.
-    touching: Vec<u32>,
+    /// Points of the surface in contact in the last step: nodes with their weights.
+    touching: Vec<([u32; 3], [f64; 3])>,
 }
 
 /// State of an edge in one step.
@@ -84,7 +84,8 @@ struct FacetState {
 /// Memory of one pair in one step.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    /// Displacements of the nodes in the last step in the frame of the shape (mm).
+    /// Displacements of the nodes in the last step in the frame of the shape (mm), and their lengths.
+    shifts: Vec<V3>,
     moved: Vec<f64>,
     /// Nearest surface point of each node, if it was evaluated.
     nearest: Vec<Option<SurfacePoint>>,
@@ -237,7 +238,7 @@ impl PairStep<'_> {
         let moved = self.update_positions();
         self.pair.bound -= 3.0 * moved * (1.0 + DISPLACEMENT_MARGIN);
         let is_fast = moved > self.max_moved();
-        if is_fast && self.pair.touching.iter().any(|&k| self.is_fast(k)) {
+        if is_fast && self.pair.touching.iter().any(|(k, w)| self.moved_at(k, w) > self.max_moved()) {
             return Err(self.too_fast());
         }
         self.pair.touching.clear();
@@ -257,13 +258,19 @@ impl PairStep<'_> {
         self.append(out)
     }
 
-    /// Largest displacement (mm) in a step of nodes in contact.
+    /// Largest displacement (mm) in a step of points in contact.
     fn max_moved(&self) -> f64 {
         MIN_SKIN_FRACTION * self.skin()
     }
 
     fn is_fast(&self, node: u32) -> bool {
         self.scratch.moved[node as usize] > self.max_moved()
+    }
+
+    /// Displacement (mm) in the last step of the point with the given weights of nodes.
+    fn moved_at(&self, nodes: &[u32; 3], weights: &[f64; 3]) -> f64 {
+        let shifts = nodes.iter().map(|&k| self.scratch.shifts[k as usize]).zip(weights);
+        shifts.fold(V3::zeros(), |sum, (shift, w)| sum + shift * *w).norm()
     }
 
     fn too_fast(&self) -> DeformableError {
@@ -284,8 +291,8 @@ impl PairStep<'_> {
         Ok(())
     }
 
-    /// Fails if the shape may have passed through an edge or a facet with a fast node in this step: if their
-    /// distance is below the thickness of the skin plus the displacement.
+    /// Fails if the shape may have passed through a facet with a fast node in this step: if the distance of
+    /// the nearest point of the facet is below the thickness of the skin plus the displacement of this point.
     fn check_fast_facets(&mut self) -> Result<(), DeformableError> {
         for facet in &self.surface.facets {
             if !facet.corners.iter().any(|&k| self.is_fast(k)) {
@@ -322,7 +329,9 @@ impl PairStep<'_> {
                 *minimum = found.ok_or(failure.clone())?;
             }
             let found = field.on_triangle([&points[0], &points[1], &points[2]], &minima);
-            if found.ok_or(failure)?.1.distance < reach {
+            let (weights, at) = found.ok_or(failure)?;
+            let moved = self.moved_at(&facet.corners, &weights);
+            if moved > self.max_moved() && at.distance < self.skin() + moved {
                 return Err(self.too_fast());
             }
         }
@@ -343,11 +352,14 @@ impl PairStep<'_> {
         let (Pair { local, .. }, positions) = (&mut *self.pair, &a.nodes().positions);
         let is_new = local.is_empty();
         local.resize(self.surface.nodes.len(), P3::origin());
-        let moved = &mut self.scratch.moved;
+        let Scratch { moved, shifts, .. } = &mut *self.scratch;
         moved.clear();
+        shifts.clear();
         for (local, &n) in local.iter_mut().zip(&self.surface.nodes) {
             let new = b.to_shape(&positions[n as usize]);
-            moved.push(if is_new { 0.0 } else { (new - *local).norm() });
+            let shift = if is_new { V3::zeros() } else { new - *local };
+            shifts.push(shift);
+            moved.push(shift.norm());
             *local = new;
         }
         moved.iter().copied().fold(0.0, f64::max)
@@ -579,16 +591,16 @@ impl PairStep<'_> {
     fn append(&mut self, out: &mut Vec<SmoothContact>) -> Result<(), DeformableError> {
         let Scratch { nodes, edges, facets, minima, .. } = &mut *self.scratch;
         let touching = &mut self.pair.touching;
-        touching.extend(minima.iter().map(|m| m.0));
+        touching.extend(minima.iter().map(|m| ([m.0; 3], [1.0, 0.0, 0.0])));
         for state in facets.iter() {
             let Facet { corners, edges: sides } = self.surface.facets[state.facet as usize];
-            touching.extend(corners);
+            touching.push((corners, state.weights));
             corners.iter().for_each(|&k| nodes[k as usize][1] += state.share.by_border);
             sides.iter().for_each(|&e| edges[e as usize].coefficient += state.share.by_border);
         }
         for (edge, state) in self.surface.edges.iter().zip(edges.iter()) {
-            if state.share.value > 0.0 {
-                touching.extend(edge);
+            if let Some(minimum) = state.minimum.filter(|_| state.share.value > 0.0) {
+                touching.push(([edge[0], edge[1], edge[1]], [1.0 - minimum.t, minimum.t, 0.0]));
             }
             let change = state.coefficient * state.share.by_border;
             edge.iter().for_each(|&k| nodes[k as usize][1] += change);
