@@ -65,8 +65,8 @@
 //!
 //! A skin must not be crushed to less than a tenth of its thickness, and bodies in contact must not move by
 //! more than a tenth of their skins in a step: such steps are errors, because surfaces could pass through one
-//! another. Near exact shapes, the second rule applies to the points of nodes, edges and facets that touched in
-//! the last step, to nodes within the margin of the search, and to facets that the shape may have passed
+//! another. Near exact shapes, the second rule applies to the points of nodes, edges and facets that touched
+//! in the last step, to nodes within the margin of the search, and to facets that the shape may have passed
 //! through.
 //!
 //! # Exact shapes
@@ -92,15 +92,15 @@
 //! - Forces are continuous where the points of the largest overlaps move continuously: for balls and other
 //!   strictly convex shapes everywhere. A flat face or a straight edge of a shape that presses on the inside
 //!   of a facet or edge, without a node or crossing edge in contact, acts at its deepest point, which jumps
-//!   as it tilts, without a jump of the potential. The same holds for edges and facets that are equally near to
-//!   two walls.
+//!   as it tilts, without a jump of the potential. The same holds for edges and facets that are equally near
+//!   to two walls.
 //! - The potential of a ball of any radius at a given overlap with a flat surface, over nodes, edges or
 //!   facets, is 0.85 to 1.65 of `k o² / 2` if it is small against the facets. The stiffness of a flat contact
 //!   is proportional to the number of nodes in contact.
 //! - Minima on edges and facets are computed to a slope of 1e-10. All are found for shapes with
 //!   [`SmoothShape::is_convex`]. For other shapes, edges and facets are probed with
-//!   [`SmoothShape::probe_spacing`]: a part of the shape that is narrower than the spacing and touches no node
-//!   or probe may be missed, and so may the deepest point beside a narrower gap.
+//!   [`SmoothShape::probe_spacing`]: a part of the shape that is narrower than the spacing and touches no
+//!   node or probe may be missed, and so may the deepest point beside a narrower gap.
 //!
 //! The search stores for every node a point with its distance, and evaluates the distance again only if the
 //! motion relative to the shape could have brought the node or an edge or facet at it into contact.

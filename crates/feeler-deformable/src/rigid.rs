@@ -286,8 +286,8 @@ impl RigidBody {
     }
 
     /// Prescribes the pose at the end of the next step: the position of the centre (mm) and the rotation,
-    /// with the velocity of the centre (mm/s) and the angular velocity (rad/s) there. In later steps, the body
-    /// rests there until the next call. A path is prescribed by a call before every step, best by
+    /// with the velocity of the centre (mm/s) and the angular velocity (rad/s) there. In later steps, the
+    /// body rests there until the next call. A path is prescribed by a call before every step, best by
     /// [`Simulation::move_rigid`](crate::Simulation::move_rigid).
     ///
     /// # Errors

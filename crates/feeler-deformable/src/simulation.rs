@@ -253,8 +253,8 @@ impl Simulation {
 
     /// Moves a rigid body along a path that is given step by step: the body reaches the position of its
     /// centre (mm) and the rotation at the end of the next step, with the given velocity (mm/s) and angular
-    /// velocity (rad/s) there, and rests there in later steps. The forces at the present positions remain valid, so this
-    /// call costs less than [`Simulation::change_rigid`] in every step.
+    /// velocity (rad/s) there, and rests there in later steps. The forces at the present positions remain
+    /// valid, so this call costs less than [`Simulation::change_rigid`] in every step.
     ///
     /// # Errors
     /// The body does not exist or is deformable, or a number is not finite.

@@ -653,8 +653,8 @@ fn fast_motion_in_contact_is_an_error_whatever_feature_touches() {
     assert_eq!(run(small, V3::x() * 5e3, step, true), Ok(()), "slow sliding");
     // It leaves the contact within the step, or passes from far above into the facet and through it.
     assert_eq!(run(small, V3::z() * 1e6, step, true), error, "thrown out of contact");
-    let above = Ball { center: P3::new(1.3, 1.1, 5.0), radius: 0.2 };
-    assert_eq!(run(above, -V3::z() * 1.6e6, step, false), error, "through a facet");
+    let above = Ball { center: P3::new(1.3, 1.1, 4.5), radius: 0.2 };
+    assert_eq!(run(above, -V3::z() * 0.9e6, step, false), error, "through a facet");
     let over_node = Ball { center: P3::new(0.0, 0.0, 5.0), radius: 0.2 };
     assert_eq!(run(over_node, -V3::z() * 1.6e6, step, false), error, "through a node");
     assert_eq!(run(above, V3::z() * 1e6, step, false), Ok(()), "away from the body");
@@ -758,7 +758,7 @@ fn points_keep_their_velocities_when_a_body_becomes_free() {
     body.prescribe(V3::new(1.0, 2.0, 3.0), V3::z() * 2.0).unwrap();
     body.set_free_with_inertia(1.0, P3::new(0.5, 0.0, 0.0), Matrix3::identity()).unwrap();
     assert!((body.velocity() - V3::new(1.0, 3.0, 3.0)).norm() < 1e-15, "{}", body.velocity());
-    // A tetrahedron, whose centre of mass is the mean of its nodes, with one node twice as pyramids.
+    // A cube without a corner.
     let mesh = Mesh::box_of_hexahedra(P3::origin(), V3::repeat(2.0), [1; 3]).unwrap();
     let block = DeformableBody::new(&mesh, Material::new(1.0, 0.3, 1e-9).unwrap(), 0.1).unwrap();
     let mut nodes = mesh.nodes.clone();

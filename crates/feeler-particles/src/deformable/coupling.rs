@@ -123,8 +123,8 @@ impl DeformableCoupling {
         Ok(body)
     }
 
-    /// Ends the coupling of a particle, which may have been removed from its simulation. Its body remains among
-    /// the deformable bodies without shapes and contacts. Returns the identity of the body.
+    /// Ends the coupling of a particle, which may have been removed from its simulation. Its body remains
+    /// among the deformable bodies without shapes and contacts. Returns the identity of the body.
     ///
     /// # Errors
     /// The particle is not coupled, or its body is not among the deformable bodies.
