@@ -5,9 +5,9 @@
 use crate::body::Body;
 use crate::closest;
 use crate::error::DeformableError;
-use crate::hierarchy::TreeScope;
 use crate::state::NodalForces;
 use crate::surface::Feature;
+use crate::tree::TreeScope;
 use feeler_geom::{P3, V3};
 
 /// Squared sine of the angle below which the potential of two edges is reduced. A larger value weakens the

@@ -18,7 +18,7 @@ use crate::body::Body;
 use crate::contact::{self, Contact, ContactSettings, MIN_SKIN_FRACTION};
 use crate::error::DeformableError;
 use crate::surface::Feature;
-use crate::tree::Tree;
+use crate::tree::{Tree, TreeScope};
 use feeler_convex::{DistanceOutcome, DistanceRequest, PointSet, Start, Warm, distance};
 use feeler_geom::{Aabb, P3};
 
@@ -28,22 +28,6 @@ const DISPLACEMENT_MARGIN: f64 = 1e-12;
 /// Relative decrease of computed distances and of their coordinates, for rounding. A larger value makes
 /// bounds looser; a value below 1e-15 could lose the guarantee.
 const DISTANCE_MARGIN: f64 = 1e-13;
-
-/// Features that share a tree of boxes. Contacts and forces are the same for all scopes. Lists of near
-/// features can differ, so a step of bodies that move too fast for their skins can fail with one scope, and a
-/// step earlier or later with another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TreeScope {
-    /// Each piece with a near pair has a tree, which all its pairs share.
-    #[default]
-    Piece,
-    /// Each near pair has a tree for each of its two pieces, as in DIST 3.3. More boxes are computed than
-    /// with [`TreeScope::Piece`].
-    Pair,
-    /// One tree contains the features of all bodies, and the features of all near pairs are collected at
-    /// once. The tree is built when the first pair is near, and becomes slow if bodies move far from there.
-    Scene,
-}
 
 /// Counts of the contact search since the start of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -212,10 +212,11 @@ impl Simulation {
     ) -> Result<(), DeformableError> {
         match self.bodies.get_mut(id.0) {
             Some(Body::Rigid(b)) => {
-                let before = weighted_sum(b.positions());
+                let place = |b: &RigidBody| (weighted_sum(b.positions()), b.center(), b.rotation());
+                let before = place(b);
                 let changed = change(b);
                 // Bounds of distances do not follow positions that are set from outside.
-                if weighted_sum(b.positions()) != before {
+                if place(b) != before {
                     self.hierarchy.invalidate(id.0, self.settings.trees);
                     self.smooth.invalidate(id.0);
                 }

@@ -2,6 +2,22 @@
 
 use feeler_geom::{Aabb, P3};
 
+/// Features that share a tree of boxes. Contacts and forces are the same for all scopes. Lists of near
+/// features can differ, so a step of bodies that move too fast for their skins can fail with one scope, and a
+/// step earlier or later with another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TreeScope {
+    /// Each piece with a near pair has a tree, which all its pairs share.
+    #[default]
+    Piece,
+    /// Each near pair has a tree for each of its two pieces, as in DIST 3.3. More boxes are computed than
+    /// with [`TreeScope::Piece`].
+    Pair,
+    /// One tree contains the features of all bodies, and the features of all near pairs are collected at
+    /// once. The tree is built when the first pair is near, and becomes slow if bodies move far from there.
+    Scene,
+}
+
 /// Maximum number of features in a leaf. With a larger value, more pairs of boxes are tested; a smaller value
 /// needs more memory.
 const MAX_LEAF_FEATURES: usize = 4;

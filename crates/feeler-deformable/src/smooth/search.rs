@@ -188,11 +188,11 @@ impl SmoothSearch {
         self.pairs.push(Pair { surface, part, bound, local, evaluated, touching });
     }
 
-    /// Discards the bounds and the last positions of a body whose nodes were moved from outside, so that the
-    /// displacement does not count as fast.
+    /// Discards the bounds and the last positions of a body whose nodes or shapes were moved from outside, so
+    /// that the displacement does not count as fast.
     pub(crate) fn invalidate(&mut self, body: usize) {
         for pair in &mut self.pairs {
-            if self.surfaces[pair.surface].body == body {
+            if self.surfaces[pair.surface].body == body || self.parts[pair.part].body == body {
                 pair.touching.clear();
                 pair.local.clear();
                 pair.bound = f64::NEG_INFINITY;

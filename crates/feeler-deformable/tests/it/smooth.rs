@@ -703,8 +703,10 @@ fn replaced_bodies_are_errors() {
     let by_sphere = RigidBody::sphere(P3::new(0.0, 0.0, 3.0), 1.0).unwrap();
     assert_eq!(replace(&mut simulation, wall, by_sphere.clone()), Err(DeformableError::Replaced(1)));
     assert_eq!(simulation.step(1e-9), Err(DeformableError::Replaced(1)));
-    replace(&mut simulation, wall, half_space(&Pose::identity())).unwrap();
+    // A half-space at another place is neither fast nor far.
+    replace(&mut simulation, wall, half_space(&Pose::translation(0.0, 0.0, -0.03))).unwrap();
     simulation.step(1e-9).unwrap();
+    assert!((simulation.max_overlap() - 0.02).abs() < 1e-6, "{}", simulation.max_overlap());
     let error = replace(&mut simulation, sphere, half_space(&Pose::identity()));
     assert_eq!(error, Err(DeformableError::Replaced(2)));
     assert_eq!(simulation.exact_distance(0), None, "the node of the sphere does not exist");
