@@ -22,8 +22,9 @@ struct Counts {
     touching: u32,
 }
 
-/// Queries two bodies at a sequence of poses of B in A's frame in both ways. Distances must agree to 1e-9 mm, or
-/// to the tolerance if the pose is marked as one of a set that is slightly tilted, because its samples differ.
+/// Queries two bodies at a sequence of poses of B in A's frame in both ways. Distances must agree to 1e-9 mm,
+/// or to the tolerance if the pose is marked as one of a set that is slightly tilted, because its samples
+/// differ.
 fn compare(a: &Arc<Body>, b: &Arc<Body>, poses: impl Iterator<Item = (Pose, bool)>, counts: &mut Counts) {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let mut reference = ContactPair::new(a.clone(), b.clone());

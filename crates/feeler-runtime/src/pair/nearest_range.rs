@@ -36,8 +36,8 @@ impl NearestRange {
     /// Queries the pair within a range that follows from the last distance, and if it finds no minimum except
     /// quasi-minima, within larger ranges up to `options.d_max` (mm). The smallest distance and the verdict
     /// of the pair are those of a query with `options`; minima with larger distances can be missing, and
-    /// conformal sets whose distance another minimum has. If a set is slightly tilted, its distance is that of
-    /// one of its samples, up to the tolerance.
+    /// conformal sets whose distance another minimum has. If a set is slightly tilted, its distance is that
+    /// of one of its samples, up to the tolerance.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
