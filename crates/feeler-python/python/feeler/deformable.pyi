@@ -348,8 +348,8 @@ class RigidBody:
     def move_to(self, pose: ArrayLike, velocity: ArrayLike, angular_velocity: ArrayLike | None = None) -> None:
         """Prescribes the pose at the end of the next step: the position of `center` and `rotation`, with the velocity
         of the centre (mm/s) and the angular velocity (rad/s) there, both of shape (3,); None is 0. The velocities
-        matter for friction; those at the start of the first step are 0, or set by `prescribe`. The body stays there
-        until the next call: call it before every step of a path. Raises QueryError."""
+        matter for friction; those at the start of the first step are 0, or set by `prescribe`. The body rests
+        there in later steps: call it before every step of a path. Raises QueryError."""
     def set_velocity(self, velocity: ArrayLike, angular_velocity: ArrayLike | None = None) -> None:
         """Sets the velocity of the centre (mm/s) and the angular velocity (rad/s), both of shape (3,); None is 0. Later
         velocities follow from the forces if the body moves freely. Raises QueryError."""
