@@ -429,7 +429,8 @@ def test_poses_that_the_caller_gives_are_reached_in_the_next_step():
     for moving in (1, 0):
         simulation.step(step)
         for body in (ball, plane):
-            assert body.center == pytest.approx([5, 6, 7]) and body.velocity.tolist() == [moving, 2 * moving, 3 * moving]
+            assert body.center == pytest.approx([5, 6, 7])
+            assert body.velocity.tolist() == [moving, 2 * moving, 3 * moving]
             assert body.rotation == pytest.approx(turn([0, 0, 1], np.pi / 2)[:3, :3])
             assert body.angular_velocity.tolist() == [0, 0, 4 * moving]
     assert plane.positions == pytest.approx(np.array([[6, 5, 7], [6, 8, 7], [3, 5, 7]]))
