@@ -3,10 +3,10 @@
 #![expect(clippy::print_stdout, reason = "the test reports the numbers of compared poses and minima")]
 
 use feeler_geom::Pose;
-use feeler_runtime::{ContactKind, QueryOptions, Status};
+use feeler_runtime::{Contact, ContactKind, FeatureKind, FeatureRef, QueryOptions, Status};
 use feeler_tests::brute_force::{Minimum, all_minima};
 use feeler_tests::cases::{Case, cases};
-use feeler_tests::{Part, model, query, random_pose};
+use feeler_tests::{Part, model, part_with, query, random_pose};
 
 /// Number of decided minima, and descriptions of the differences.
 fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String>) {
@@ -118,4 +118,49 @@ fn minima_of_long_edges_far_from_small_patches() {
         evaluations += pair.stats().effort().evaluations;
     }
     assert!(minima >= 8 && evaluations < 100_000, "{minima} minima, {evaluations} evaluations");
+}
+
+/// Minima of faces with edges and vertices, pressed ones included, do not depend on the size of the areas into
+/// which faces are divided.
+#[test]
+fn small_areas_have_the_minima_of_large_ones() {
+    let b = model("box");
+    let (mut pressed, mut apart) = (0, 0);
+    for name in ["loft", "wave"] {
+        let path = feeler_tests::data_dir().join(format!("{name}.step"));
+        let [large, small] = [0.2, 0.01].map(|flatness| part_with(&path, 0, flatness));
+        let reach = 0.5 * (large.solid.bounds.diagonal() + b.solid.bounds.diagonal());
+        for seed in 0..40 {
+            let turn = random_pose(seed, &Pose::identity(), 0.0, 3.0);
+            let direction = turn * feeler_geom::V3::z();
+            let centers = large.solid.bounds.center() - turn * b.solid.bounds.center();
+            // The box is moved along the direction until it is pressed by 0.8 mm, or 0.2 mm away.
+            let at = |s: f64| Pose::from_parts((centers + direction * s).into(), turn.rotation);
+            let options = QueryOptions::within(reach);
+            let distance = query(&large, &b, &Pose::identity(), &at(reach), &options).min_distance();
+            let Some(distance) = distance else { continue };
+            let mut s = reach - distance;
+            for _ in 0..30 {
+                let d = query(&large, &b, &Pose::identity(), &at(s), &options).min_distance();
+                s -= d.unwrap_or(0.0).max(0.0);
+            }
+            for offset in [-0.8, 0.2] {
+                let options = QueryOptions { penetration: 1.2, ..QueryOptions::within(2.0) };
+                let found = [&large, &small].map(|a| {
+                    let pair = query(a, &b, &Pose::identity(), &at(s + offset), &options);
+                    let is_face = |f: FeatureRef| f.kind == FeatureKind::Face;
+                    let is_chosen = |c: &&Contact| {
+                        c.kind == ContactKind::Strict && is_face(c.feature_a) != is_face(c.feature_b)
+                    };
+                    pair.contacts().iter().filter(is_chosen).map(|c| c.distance).collect::<Vec<f64>>()
+                });
+                assert_eq!(found[0].len(), found[1].len(), "{name} {seed} {offset}: {found:?}");
+                let differ = found[0].iter().zip(&found[1]).any(|(x, y)| (x - y).abs() > 1e-7);
+                assert!(!differ, "{name} {seed} {offset}: {found:?}");
+                pressed += found[0].iter().filter(|d| **d < -0.05).count();
+                apart += found[0].iter().filter(|d| **d > 0.05).count();
+            }
+        }
+    }
+    assert!(pressed > 20 && apart > 20, "{pressed} {apart}");
 }
