@@ -21,7 +21,7 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
     let size = a.solid.bounds.diagonal().max(b.solid.bounds.diagonal());
     let tol = 1e-6 * size;
     let to_a = a.pose.inverse();
-    let near = |m: &Minimum, l: &feeler_runtime::Contact| {
+    let near = |m: &Minimum, l: &Contact| {
         (m.p_a - to_a * l.point_a).norm() < 10.0 * tol && (m.p_b - to_a * l.point_b).norm() < 10.0 * tol
     };
     let mut out = Vec::new();
@@ -120,8 +120,8 @@ fn minima_of_long_edges_far_from_small_patches() {
     assert!(minima >= 8 && evaluations < 100_000, "{minima} minima, {evaluations} evaluations");
 }
 
-/// Minima of faces with edges and vertices, pressed ones included, do not depend on the size of the areas into
-/// which faces are divided.
+/// Minima of faces with edges and vertices, pressed ones included, do not depend on the size of the areas
+/// into which faces are divided.
 #[test]
 fn small_areas_have_the_minima_of_large_ones() {
     let b = model("box");
