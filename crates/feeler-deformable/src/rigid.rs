@@ -128,23 +128,33 @@ impl RigidBody {
         check_pose(&pose.translation.vector.into(), &pose.rotation)?;
         let shape_radius = shapes.iter().map(|s| s.radius()).fold(0.0, f64::max);
         Ok(Self {
-            local: Vec::new(),
-            facets: Vec::new(),
             shapes,
             is_smooth: true,
-            shape_center: V3::zeros(),
             shape_radius,
+            ..Self::at_rest(pose.translation.vector.into(), pose.rotation, Vec::new())
+        })
+    }
+
+    /// Fixed body at rest without facets and shapes, with its centre (mm), rotation and nodes (mm) in space.
+    fn at_rest(center: P3, rotation: UnitQuaternion<f64>, nodes: Vec<P3>) -> Self {
+        Self {
+            local: Vec::new(),
+            facets: Vec::new(),
+            shapes: Vec::new(),
+            is_smooth: false,
+            shape_center: V3::zeros(),
+            shape_radius: 0.0,
             skin: 0.0,
-            center: pose.translation.vector.into(),
-            rotation: pose.rotation,
+            center,
+            rotation,
             velocity: V3::zeros(),
             motion: RigidMotion::Prescribed { angular_velocity: V3::zeros() },
             force: V3::zeros(),
             torque: V3::zeros(),
             contact_rate: 0.0,
             external: None,
-            nodes: NodeState::at_rest(Vec::new()),
-        })
+            nodes: NodeState::at_rest(nodes),
+        }
     }
 
     fn with_nodes(nodes: Vec<P3>, facets: Vec<[u32; 3]>, skin: f64) -> Result<Self, DeformableError> {
@@ -159,20 +169,8 @@ impl RigidBody {
         Ok(Self {
             local: nodes.iter().map(|p| p - center).collect(),
             facets,
-            shapes: Vec::new(),
-            is_smooth: false,
-            shape_center: V3::zeros(),
-            shape_radius: 0.0,
             skin,
-            center,
-            rotation: UnitQuaternion::identity(),
-            velocity: V3::zeros(),
-            motion: RigidMotion::Prescribed { angular_velocity: V3::zeros() },
-            force: V3::zeros(),
-            torque: V3::zeros(),
-            contact_rate: 0.0,
-            external: None,
-            nodes: NodeState::at_rest(nodes),
+            ..Self::at_rest(center, UnitQuaternion::identity(), nodes)
         })
     }
 

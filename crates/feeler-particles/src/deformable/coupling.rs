@@ -41,9 +41,9 @@ struct Coupled {
 
 /// Particles of a [`Simulation`] that touch the bodies of a [`feeler_deformable::Simulation`].
 ///
-/// Both simulations use the same coordinates (mm) and times (s). Each particle is a rigid body of exact shape
-/// among the deformable bodies, moved by the particle simulation: contacts between particles and with walls
-/// follow the laws of that simulation, contacts with deformable bodies follow
+/// Coordinates are in mm and times in s, in one frame for both simulations. Each particle is a rigid body of
+/// exact shape among the deformable bodies, moved by the particle simulation: contacts between particles and
+/// with walls follow the laws of that simulation, contacts with deformable bodies follow
 /// [`feeler_deformable::ContactSettings`]. Both are computed at the same positions in every step, so that
 /// forces on particles and deformable bodies are equal and opposite. The impulses of a force are its products
 /// with the mean of two consecutive steps on deformable bodies, and with one step on particles. They are
