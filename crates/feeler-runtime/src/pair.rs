@@ -28,7 +28,7 @@ use crate::cull::front::{self, Front};
 use crate::cull::motion::{Motion, MotionTracker};
 use crate::cull::node_pair::CullContext;
 use crate::diagnostics::{Clock, PhaseTimes, timed};
-use crate::query::{Accepted, Context};
+use crate::query::{Accepted, Context, Waves};
 use crate::solve::{Solved, solve_all};
 use crate::step_set::{
     LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, dilations, slid_past, widened,
@@ -126,6 +126,7 @@ impl LastQuery {
             least: tol.min_distance(),
             penetration: 0.0,
             quasi_angle: self.options.quasi_angle,
+            waves: Waves::NONE,
             cull: None,
         }
     }
@@ -649,6 +650,7 @@ impl QueryState {
             least: self.tolerances.min_distance_apart().min(-options.penetration),
             penetration: options.penetration,
             quasi_angle: options.quasi_angle,
+            waves: self.step.as_ref().map_or(Waves::NONE, Widening::waves),
             cull: (!options.diagnostics().brute_force).then(|| {
                 let cull = CullContext::new(pose_ab, &self.tolerances, options);
                 match &self.step {

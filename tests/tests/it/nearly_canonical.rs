@@ -5,7 +5,10 @@ use feeler_geom::bezier::H4;
 use feeler_geom::{Aabb, Curve, P3, Pose, Surface, V3, math};
 use feeler_import::DEFAULT_FLATNESS;
 use feeler_runtime::diagnostics::Savings;
-use feeler_runtime::{Body, Contact, ContactKind, ContactPair, FeatureKind, QueryOptions};
+use feeler_runtime::{
+    Body, Contact, ContactKind, ContactPair, ContactTracker, FeatureKind, QueryOptions, StepBound,
+    TrackerOptions,
+};
 use feeler_tests::{Part, data_dir, model, part_of, random_pose};
 use std::sync::Arc;
 
@@ -13,38 +16,43 @@ use std::sync::Arc;
 /// the approximation by a canonical shape.
 const HEIGHT: f64 = 1e-6;
 
-/// Moves points by waves half as long as the solid.
-fn waved(p: &P3, size: f64) -> P3 {
-    let k = 4.0 * std::f64::consts::PI / size;
+/// Moves points by `waves` waves over the length `size` (mm) of the solid.
+fn waved(p: &P3, size: f64, waves: f64) -> P3 {
+    let k = 2.0 * std::f64::consts::PI * waves / size;
     let wave = V3::new(math::sin(k * p.y + 1.0), math::sin(k * p.z + 2.0), math::sin(k * p.x + 3.0));
     p + wave * (HEIGHT * size)
 }
 
-fn wave(control: &mut [H4], size: f64) {
+fn wave(control: &mut [H4], size: f64, waves: f64) {
     for h in control {
-        let p = waved(&P3::from(h.xyz() / h.w), size);
+        let p = waved(&P3::from(h.xyz() / h.w), size, waves);
         *h = H4::new(p.x * h.w, p.y * h.w, p.z * h.w, h.w);
     }
 }
 
-/// A part with waves on all its surfaces and curves.
+/// A part with waves on all its surfaces and curves, two over its size.
 fn with_waves(name: &str) -> Part {
+    with_more_waves(name, 2.0)
+}
+
+/// A part with `waves` waves over its size on all its surfaces and curves.
+fn with_more_waves(name: &str, waves: f64) -> Part {
     let import = feeler_step::read_step(&data_dir().join(format!("{name}-nurbs.step")));
     let import = import.expect("a model of the data folder");
     let mut source = import.solids[0].clone();
     let size = Aabb::of_points(source.vertices.iter().map(|v| &v.point)).diagonal().max(20.0);
     for f in &mut source.faces {
         if let Surface::Bezier(grid) = &mut f.surface {
-            wave(&mut grid.control, size);
+            wave(&mut grid.control, size, waves);
         }
     }
     for e in &mut source.edges {
         if let Curve::Bezier(spline) = &mut e.curve {
-            wave(&mut spline.control, size);
+            wave(&mut spline.control, size, waves);
         }
     }
     for v in &mut source.vertices {
-        v.point = waved(&v.point, size);
+        v.point = waved(&v.point, size, waves);
     }
     part_of(&source, DEFAULT_FLATNESS)
 }
@@ -164,4 +172,62 @@ fn rims_that_touch_are_found() {
         // The bound includes the waves of both solids.
         assert!(smallest < 4.0 * HEIGHT * 40.0, "{seed}: {smallest}");
     }
+}
+
+/// Rings and cylinders on each other, their axes 1e-4 to 0.3 mm apart and tilted by a tenth of that over 1
+/// mm, at gaps of 0 to 5 µm. Every minimum of their areas has a contact of the step with the same normal that
+/// is higher by at most a quarter of the accepted error, and no contact is lower than the lowest minimum.
+/// Fewer pairs of areas are solved than with an accepted error below the height of the waves.
+#[test]
+fn steps_have_one_contact_of_minima_that_waves_separate() {
+    let options = TrackerOptions { reach: 0.01, ..TrackerOptions::default() };
+    let bound = StepBound { rotation: 1e-3, displacement: 0.01 };
+    let (mut compared, mut solved, mut solved_exactly) = (0, 0, 0);
+    for (name, waves) in
+        [("torus", 2.0), ("torus", 5.0), ("cylinder", 2.0), ("cylinder", 5.0), ("shaft", 3.0)]
+    {
+        let part = with_more_waves(name, waves);
+        let size = part.body.size();
+        for seed in 0..10 {
+            let off = 1e-4 * math::powf(3e3, f64::from(seed) / 9.0);
+            let (sin, cos) = math::sin_cos(f64::from(seed));
+            let (off, axis) =
+                (V3::new(off * cos, off * sin, 0.0), V3::new(-0.1 * off * sin, 0.1 * off * cos, 0.0));
+            let above = |height: f64| Pose::new(off + V3::new(0.0, 0.0, height), axis);
+            let mut pair = ContactPair::new(part.body.clone(), part.body.clone());
+            let mut find = |pose: &Pose, d_max: f64| {
+                let all = QueryOptions { detect_interference: false, ..QueryOptions::within(d_max) };
+                let by_area = all.with_savings(Savings { supermaximal: false, ..Savings::default() });
+                pair.query(&Pose::identity(), pose, &by_area).expect("finite poses and options");
+                strict(&pair)
+            };
+            let lowest = |all: &[Contact]| all.iter().map(|c| c.distance).fold(f64::INFINITY, f64::min);
+            let mut height = 2.0 * size;
+            for _ in 0..3 {
+                height -= lowest(&find(&above(height), 4.0 * size)) - 1e-3 * f64::from(seed % 6);
+            }
+            let pose = above(height);
+            let minima = find(&pose, 0.01);
+            let track = |options: TrackerOptions| {
+                let mut tracker = ContactTracker::new(part.body.clone(), part.body.clone(), options);
+                tracker.update(&Pose::identity(), &pose, bound).expect("finite poses and options");
+                tracker
+            };
+            let tracker = track(options);
+            let exact = track(TrackerOptions { gap_error: 1e-6, ..options });
+            let error = 0.25 * options.gap_error;
+            for x in &minima {
+                let is_near =
+                    |c: &&Contact| (c.normal - x.normal).norm() < 1e-3 && c.gap <= x.distance + error;
+                assert!(tracker.contacts().iter().any(|c| is_near(&c)), "{name}, {seed}: {x:?}");
+            }
+            let least = tracker.min_distance().expect("a contact within reach");
+            assert!(least > lowest(&minima) - 1e-9 * size, "{name}, {seed}: {least}");
+            compared += minima.len();
+            solved += tracker.stats().exact_solves;
+            solved_exactly += exact.stats().exact_solves;
+        }
+    }
+    assert!(compared >= 50, "{compared}");
+    assert!(solved < solved_exactly, "{solved}, exactly {solved_exactly}");
 }

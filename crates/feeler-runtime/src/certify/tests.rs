@@ -8,7 +8,7 @@ use crate::body::ids::AreaPair;
 use crate::certify::*;
 use crate::cull::front::brute::all_pairs;
 use crate::pair::ContactPair;
-use crate::query::Accepted;
+use crate::query::{Accepted, Waves};
 use crate::solve::{Solved, solve_all};
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::fixtures::{self, SourceBuilder};
@@ -98,6 +98,7 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
         least: -1e-6,
         penetration: 0.0,
         quasi_angle: 0.0,
+        waves: Waves::NONE,
         cull: None,
     };
     let options = QueryOptions::within(d_max);

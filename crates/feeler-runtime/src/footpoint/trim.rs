@@ -14,6 +14,7 @@ use crate::nearest::foot_on_face;
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
 use feeler_geom::{Curve, P2, P3, Surface, SurfaceDerivs, V3, math};
 use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature};
+use nalgebra::Vector2;
 
 /// A footpoint that lies on its feature.
 #[derive(Clone, Copy, Debug)]
@@ -171,6 +172,51 @@ pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> 
     domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }
 
+/// Whether the foot of a point `p` (frame of the solid) on a feature is inside the trims of the face or
+/// between the ends of the edge, up to their deviations and rounding. The foot is computed from parameters
+/// `near` of a point beside it by [`FOOT_STEPS`] Gauss–Newton steps, which may leave the domain of a spline;
+/// without them, it is the nearest point of the feature. Always `true` for a vertex.
+pub(crate) fn is_in_trims(
+    body: &Body,
+    feature: Feature,
+    (p, near): (&P3, Option<P2>),
+    tol: &Tolerances,
+) -> bool {
+    match feature {
+        Feature::Face(i) => {
+            let face = body.face(i);
+            let uv = match near {
+                Some(near) => (0..FOOT_STEPS).fold(near, |uv, _| {
+                    let d = face.surface.derivs(uv);
+                    let off = p - d.p;
+                    let ([e, f, g], of_u, of_v) = (metric(&d), d.du.dot(&off), d.dv.dot(&off));
+                    let step = Vector2::new(g * of_u - f * of_v, e * of_v - f * of_u) / (e * g - f * f);
+                    if step.norm().is_finite() { uv + step } else { uv }
+                }),
+                None => face.surface.invert(p, None, None),
+            };
+            on_face(face, uv, body.data(feature).deviation, tol)
+        }
+        Feature::Edge(i) => {
+            let edge = body.edge(i);
+            let t = match near {
+                Some(near) => Some((0..FOOT_STEPS).fold(near.x, |t, _| {
+                    let d = edge.curve.derivs(t);
+                    let step = d.d1.dot(&(p - d.p)) / d.d1.norm_squared();
+                    if step.is_finite() { t + step } else { t }
+                })),
+                None => nearest_parameter(edge, p),
+            };
+            t.is_some_and(|t| span_at(edge, t, tol).is_some())
+        }
+        Feature::Vertex(_) => true,
+    }
+}
+
+/// Number of Gauss–Newton steps to a foot from a point beside it. With two, the error is of the fourth order
+/// of their distance in radii of curvature. More steps cost evaluations; a single step misplaces feet.
+const FOOT_STEPS: usize = 2;
+
 /// Whether a footpoint on a face or edge is inside the trims or ends by more than rounding. It always is
 /// on a vertex.
 pub(crate) fn is_within(body: &Body, feature: Feature, place: &FeatureRef, tol: &Tolerances) -> bool {
@@ -236,6 +282,15 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
     }
 }
 
+/// Parameter of the point of an edge's spans that is nearest to `p`; for lines and circles, of the point of
+/// the whole curve. `None` if a canonical curve has no unique nearest point and the edge has no spans.
+fn nearest_parameter(edge: &Edge, p: &P3) -> Option<f64> {
+    canonical_parameter(&edge.curve, p).or_else(|| {
+        let nearest = edge.spans.iter().map(|s| edge.curve.project(p, s.t0, s.t1));
+        nearest.min_by(|s, t| (edge.curve.point(*s) - p).norm().total_cmp(&(edge.curve.point(*t) - p).norm()))
+    })
+}
+
 /// Locates the footpoint `p` on an edge; `hint` is its parameter if it is known. Returns `None` if the
 /// point is off the curve or outside all spans.
 pub(crate) fn locate_on_edge(
@@ -246,10 +301,7 @@ pub(crate) fn locate_on_edge(
     tol: &Tolerances,
 ) -> Option<Located> {
     let data = body.edge(edge);
-    let t = hint.or_else(|| canonical_parameter(&data.curve, p)).or_else(|| {
-        let nearest = data.spans.iter().map(|s| data.curve.project(p, s.t0, s.t1));
-        nearest.min_by(|s, t| (data.curve.point(*s) - p).norm().total_cmp(&(data.curve.point(*t) - p).norm()))
-    })?;
+    let t = hint.or_else(|| nearest_parameter(data, p))?;
     if (data.curve.point(t) - p).norm() > tol.trim {
         return None;
     }

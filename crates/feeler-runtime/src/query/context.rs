@@ -13,6 +13,26 @@ use feeler_geom::{Obb, P3, Pose};
 use feeler_hierarchy::{FaceId, Feature};
 use std::cmp::Ordering;
 
+/// Differences of free-form features from the canonical ones that they follow that a query ignores: of minima
+/// of a pair of features that only such differences separate, one is enough.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waves {
+    /// Largest difference (mm) of two ignored minima in their distance.
+    pub height: f64,
+    /// Largest sum (rad) of the angles of both features from their canonical ones.
+    pub angle: f64,
+}
+
+impl Waves {
+    /// No difference is ignored.
+    pub(crate) const NONE: Self = Self { height: 0.0, angle: 0.0 };
+
+    /// Whether differences of this height (mm) and angle (rad) are ignored.
+    pub(crate) fn include(&self, height: f64, angle: f64) -> bool {
+        height <= self.height && angle <= self.angle
+    }
+}
+
 /// Data shared by all steps of a query. Lengths are in mm and angles in rad; points and directions are
 /// in the frame of A unless noted otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +50,7 @@ pub(crate) struct Context<'a> {
     /// [`QueryOptions::penetration`](crate::QueryOptions::penetration).
     pub penetration: f64,
     pub quasi_angle: f64,
+    pub waves: Waves,
     /// Data of the culling tests of pairs of nodes and areas; `None` for brute force.
     pub cull: Option<CullContext>,
 }

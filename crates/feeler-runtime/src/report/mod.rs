@@ -19,7 +19,7 @@ use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
 use crate::body::coordinates::{CoordinateRange, coordinate_range, relative_pose};
 use crate::pair::ContactPair;
-use crate::query::Context;
+use crate::query::{Context, Waves};
 use feeler_geom::Pose;
 
 /// Context of a report about two posed solids; `None` if the solids are so far apart that their
@@ -47,6 +47,7 @@ fn context<'a>(
         least: tol.min_distance_apart(),
         penetration: 0.0,
         quasi_angle: 0.0,
+        waves: Waves::NONE,
         cull: None,
     }))
 }

@@ -19,6 +19,10 @@
 //! not searched for, because such poses are in a range as narrow as θ. Critical pairs with no direction near
 //! them in both polars are skipped unsolved ([`polar_range`]).
 //!
+//! A step of a simulator that accepts an error of gaps larger than the waves ([`Waves`](crate::query::Waves))
+//! needs one minimum next to each strict minimum of the canonical distance, whatever κ is (MATH §23, *Waves
+//! of splines*).
+//!
 //! Free-form edges that follow no canonical curve are solved by pairs of leaves, too. Skipped are pairs in
 //! which the other feature follows a plane or a line, and the derivative of the distance to it differs from
 //! zero by more than its deviation explains ([`open_pairs`]).
@@ -35,7 +39,8 @@ use crate::body::samples::at;
 use crate::body::side::Which;
 use crate::body::tree::{SolveClass, TreeNode};
 use crate::body::{Body, Near};
-use crate::query::Context;
+use crate::footpoint::trim::is_in_trims;
+use crate::query::{Candidate, Context};
 use arrayvec::ArrayVec;
 use feeler_geom::contact::SecondOrder;
 use feeler_geom::skeleton::{Critical, Primitive, critical_pairs_between};
@@ -277,6 +282,7 @@ fn decided(
     // canonical critical pair counts as zero. The curvatures of the actual features differ from the canonical
     // ones by at most `curvature`, so smaller changes do not determine the sign.
     let bend = CURVATURE_FACTOR * curvature * extent * extent + ctx.tol.tol;
+    let ignores_waves = ctx.waves.include(2.0 * deviation, angle);
     let mut spots = ArrayVec::new();
     for c in &found.isolated {
         if unsigned && c.distance < -ctx.tol.tol {
@@ -288,12 +294,18 @@ fn decided(
         if curvature * c.distance > MIN_ORDER {
             return None;
         }
-        let (strict, min_eig) =
-            match order((a.feature, &a.primitive), (b.feature, &b.primitive), c, extent, bend)? {
+        let order_above =
+            |threshold| order((a.feature, &a.primitive), (b.feature, &b.primitive), c, extent, threshold);
+        let (nearby, min_eig) = match order_above(bend)? {
+            SecondOrder::Indefinite => continue,
+            SecondOrder::Strict { min_eig } => (Nearby::One, min_eig),
+            SecondOrder::Semidefinite { min_eig } if ignores_waves => match order_above(ctx.tol.tol)? {
                 SecondOrder::Indefinite => continue,
-                SecondOrder::Semidefinite { min_eig } => (false, min_eig.abs()),
-                SecondOrder::Strict { min_eig } => (true, min_eig),
-            };
+                SecondOrder::Strict { .. } => (Nearby::OneOfWaves, min_eig.abs()),
+                SecondOrder::Semidefinite { .. } => (Nearby::Unknown, min_eig.abs()),
+            },
+            SecondOrder::Semidefinite { min_eig } => (Nearby::Unknown, min_eig.abs()),
+        };
         let radius = MAX_DISPLACEMENT * angle / min_eig + deviation + ctx.tol.same;
         if radius.is_nan() {
             return None;
@@ -314,27 +326,60 @@ fn decided(
                 continue;
             }
         }
-        if !strict {
-            // At larger radii, the second order does not bound the gradient.
-            if radius > MAX_SPOT_RADIUS * extent {
-                return None;
-            }
-            spots.push(Spot { p_a, p_b, radius });
+        // At larger radii, the second order does not bound the gradient.
+        let spot = || (radius <= MAX_SPOT_RADIUS * extent).then_some(Spot { p_a, p_b, radius });
+        if nearby == Nearby::Unknown {
+            spots.push(spot()?);
             continue;
         }
+        let first = out.candidates.len();
         let expected = Expected { at: c, within: radius };
         // For an edge and a face, the signed distance from the face is minimised along the edge, whether the
         // edge or the face is canonical.
         let is_edge_on_face =
             |s: &Shape, o: &Shape| is_edge(s) && o.near.is_some() && matches!(o.feature, Feature::Face(_));
-        match (a.near.is_some(), b.near.is_some()) {
-            (true, true) => both(ctx, (a, b), expected, out, stats)?,
-            _ if is_edge_on_face(a, b) || is_edge_on_face(b, a) => both(ctx, (a, b), expected, out, stats)?,
-            (true, false) => one(ctx, (Which::A, a), b, expected, out, stats)?,
-            _ => one(ctx, (Which::B, b), a, expected, out, stats)?,
+        let found = match (a.near.is_some(), b.near.is_some()) {
+            (true, true) => both(ctx, (a, b), expected, out, stats),
+            _ if is_edge_on_face(a, b) || is_edge_on_face(b, a) => both(ctx, (a, b), expected, out, stats),
+            (true, false) => one(ctx, (Which::A, a), b, expected, out, stats),
+            _ => one(ctx, (Which::B, b), a, expected, out, stats),
+        };
+        match nearby {
+            Nearby::OneOfWaves if found.is_none() || leaves_trims(ctx, c, &out.candidates[first..]) => {
+                out.candidates.truncate(first);
+                spots.push(spot()?);
+            }
+            _ => found?,
         }
     }
     Some(spots)
+}
+
+/// Minima of the actual features near a critical pair of the canonical ones, by the second order of the pair.
+#[derive(Clone, Copy, PartialEq)]
+enum Nearby {
+    /// Exactly one.
+    One,
+    /// One or several that differ by waves only ([`Waves`](crate::query::Waves)), so that one is enough.
+    OneOfWaves,
+    /// Any number.
+    Unknown,
+}
+
+/// Whether a footpoint of a candidate is outside the trims of its feature, although that of the critical pair
+/// `c` of the canonical features is inside. Another minimum, separated from the candidate by waves, can then
+/// be inside.
+fn leaves_trims(ctx: &Context<'_>, c: &Critical, candidates: &[Candidate]) -> bool {
+    let is_inside = |which, feature, p: &P3, near| {
+        is_in_trims(ctx.body(which), feature, (&ctx.in_own(which, p), near), &ctx.tol)
+    };
+    let leaves = |which, feature, (found, at): (&P3, Option<P2>), expected: &P3| {
+        !is_inside(which, feature, found, at) && is_inside(which, feature, expected, at)
+    };
+    candidates.iter().any(|x| {
+        leaves(Which::A, x.feature_a, (&x.p_a, x.hint_a), &c.p_a)
+            || leaves(Which::B, x.feature_b, (&x.p_b, x.hint_b), &c.p_b)
+    })
 }
 
 /// Returns the area of a feature that contains the foot nearest to the point `p` (frame of A), and the

@@ -30,7 +30,7 @@ use crate::cull::motion::Motion;
 use crate::footpoint::polar::{Few, farthest_direction};
 use crate::footpoint::touching::collect;
 use crate::footpoint::trim::{locate_on_edge, place_on};
-use crate::query::{Accepted, Candidate, Context};
+use crate::query::{Accepted, Candidate, Context, Waves};
 use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
 
@@ -58,6 +58,13 @@ impl Widening {
         Motion { displacement: self.displacement, rotation: self.rotation }
     }
 
+    /// Differences of free-form features from canonical ones that do not matter in the step: they change gaps
+    /// by a small part of the accepted error. If the step rotates B by more than their angle, the ends of a
+    /// feature have contacts, too, where waves at an end hide the minimum of a pair of features.
+    pub(crate) fn waves(&self) -> Waves {
+        Waves { height: WAVE_HEIGHT * self.gap_error, angle: WAVE_ANGLE * self.rotation }
+    }
+
     /// Bounds of a motion that is longer by `factor`, with the same accepted error and dilations.
     pub(crate) fn times(&self, factor: f64) -> Self {
         Self {
@@ -68,6 +75,15 @@ impl Widening {
         }
     }
 }
+
+/// Largest difference of the gaps of two minima that waves of splines separate and of which one is enough, as
+/// a fraction of the accepted error of gaps. A larger value uses up the error; with a smaller one, more
+/// patches are searched for minima of waves.
+const WAVE_HEIGHT: f64 = 0.25;
+/// Largest angle of such waves, as a fraction of the step's rotation, by which polars are dilated. Contacts
+/// at the ends of features replace hidden minima up to a fraction of 1. A smaller value searches more
+/// patches.
+const WAVE_ANGLE: f64 = 0.5;
 
 /// Largest angle (rad) by which a polar is dilated, and the quasi-angle for which pairs of areas are
 /// culled. A larger value makes steps slower; a smaller one misses contacts of edges that cross at small

@@ -253,6 +253,7 @@ mod tests {
     use crate::api::options::QueryOptions;
     use crate::api::tolerance::Tolerances;
     use crate::cull::node_pair::CullContext;
+    use crate::query::Waves;
     use feeler_brep::build::{BuildOptions, build_solid};
     use feeler_brep::fixtures;
     use feeler_geom::skeleton::signed_distance;
@@ -304,6 +305,7 @@ mod tests {
                     least: 0.0,
                     penetration: 0.0,
                     quasi_angle: 0.0,
+                    waves: Waves::NONE,
                     cull: Some(CullContext::new(&pose, &tol, &QueryOptions::within(1.0))),
                 };
                 for data in body.features() {

@@ -29,7 +29,7 @@ use crate::api::tolerance::Tolerances;
 use crate::body::Body;
 use crate::body::coordinates::{coordinate_range, farthest_corner, relative_pose};
 use crate::pair::ContactPair;
-use crate::query::Context;
+use crate::query::{Context, Waves};
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::{EdgeId, FaceId, Feature, VertexId};
 
@@ -206,6 +206,7 @@ impl ContactFollower {
             least: tol.min_distance_apart().min(-options.penetration - 2.0 * options.stride),
             penetration: options.penetration + 2.0 * options.stride,
             quasi_angle: 0.0,
+            waves: Waves::NONE,
             cull: None,
         };
         // The contacts are replaced only if all of them can be updated.

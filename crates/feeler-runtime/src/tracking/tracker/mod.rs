@@ -73,7 +73,8 @@ pub struct TrackerOptions {
     /// after it, no contact continues one of the previous update.
     pub max_step: StepBound,
     /// Accepted error (mm) of a gap that a step predicts as a linear function of the motion. A hundredth
-    /// of the step's displacement is used if that is larger.
+    /// of the step's displacement is used if that is larger. Of minima that only waves of splines about
+    /// canonical features separate, by less than a quarter of this error, one is enough.
     pub gap_error: f64,
     /// Maximum number of contacts. Contacts with the largest gaps are dropped first, and contacts with
     /// negative gaps never.
