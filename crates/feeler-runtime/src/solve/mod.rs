@@ -409,13 +409,18 @@ impl<'a> ReducedSolve<'a> {
     /// the direction opposite to the gradient of the distance, or that the distances are out of range.
     /// `around` contains the distance at the centre, the gradient there, and the spread of the gradient
     /// over the ball, if they are known. A signed distance changes by at most the displacement, inside
-    /// and outside a solid.
+    /// and outside a solid. The distance from an edge or a vertex has no sign: in a contact that is pressed
+    /// into the other solid, the direction is that of the gradient.
     fn has_no_minimum(&self, area: AreaId, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
-        let Self { ctx, primitive, free, extent, .. } = self;
+        let Self { ctx, primitive, objective, free, extent, .. } = self;
         let turned = around.filter(|_| ctx.cull.is_some());
         let value = || Some(signed_distance_form(primitive, center)?.value);
-        turned
-            .is_some_and(|(_, gradient, spread)| faces_away(ctx, (ctx.body(*free), area), &gradient, spread))
+        let face_away = |(distance, gradient, spread): (f64, V3, f64)| {
+            let faces_away = |direction| faces_away(ctx, (ctx.body(*free), area), &direction, spread);
+            let may_be_pressed = objective.squared && distance - reach <= -ctx.least;
+            faces_away(gradient) && (!may_be_pressed || faces_away(-gradient))
+        };
+        turned.is_some_and(face_away)
             || around
                 .map(|g| g.0)
                 .or_else(value)
