@@ -126,7 +126,7 @@ impl LastQuery {
             least: tol.min_distance(),
             penetration: 0.0,
             quasi_angle: self.options.quasi_angle,
-            waves: Waves::NONE,
+            waves: self.step.map_or(Waves::NONE, |step| step.waves(a.size().min(b.size()))),
             cull: None,
         }
     }
@@ -650,7 +650,7 @@ impl QueryState {
             least: self.tolerances.min_distance_apart().min(-options.penetration),
             penetration: options.penetration,
             quasi_angle: options.quasi_angle,
-            waves: self.step.as_ref().map_or(Waves::NONE, Widening::waves),
+            waves: self.step.map_or(Waves::NONE, |step| step.waves(a.size().min(b.size()))),
             cull: (!options.diagnostics().brute_force).then(|| {
                 let cull = CullContext::new(pose_ab, &self.tolerances, options);
                 match &self.step {

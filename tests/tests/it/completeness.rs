@@ -120,8 +120,8 @@ fn minima_of_long_edges_far_from_small_patches() {
     assert!(minima >= 8 && evaluations < 100_000, "{minima} minima, {evaluations} evaluations");
 }
 
-/// Minima of edges with edges, and of faces with edges and vertices, pressed ones included, do not depend on the
-/// size of the areas into which faces and edges are divided.
+/// Minima of edges with edges, and of faces with edges and vertices, pressed ones included, do not depend on
+/// the size of the areas into which faces and edges are divided.
 #[test]
 fn small_areas_have_the_minima_of_large_ones() {
     let b = model("box");

@@ -161,7 +161,7 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
         let (of_a, of_b) = (ctx.a.data(fa), ctx.b.data(fb));
         // Flanks of threads are solved section by section, because cells of nearly parallel patches decide
         // nothing.
-        if is_proven(of_a, of_b) || is_screwed(ctx, group[0]) {
+        if is_proven(ctx, of_a, of_b) || is_screwed(ctx, group[0]) {
             continue;
         }
         let (i, j) = group[0];
@@ -195,15 +195,17 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
 }
 
 /// Whether the solve of a pair of features counts as a proof by itself. This holds for two features that
-/// are canonical or follow a canonical one, because closed forms find their minima. It also holds if one
+/// are canonical or follow a canonical one, because closed forms find their minima, unless they omit some of
+/// them ([`Waves`](crate::query::Waves)). It also holds if one
 /// feature is an edge and not both are free-form edges, because minima along an edge are searched for by
 /// bounds. For edges it is a convention: short intervals are tested by the cubic through the derivatives
 /// at their ends.
-fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
+fn is_proven(ctx: &Context<'_>, a: &FeatureData, b: &FeatureData) -> bool {
     let is_closed = |f: &FeatureData| matches!(f.form(), SolveClass::Canonical | SolveClass::Near);
     let is_edge = |f: &FeatureData| matches!(f.feature, Feature::Edge(_));
     let are_free_edges = is_edge(a) && is_edge(b) && a.primitive.is_none() && b.primitive.is_none();
-    is_closed(a) && is_closed(b) || (is_edge(a) || is_edge(b)) && !are_free_edges
+    is_closed(a) && is_closed(b) && !ctx.waves.include(a.near.as_ref(), b.near.as_ref())
+        || (is_edge(a) || is_edge(b)) && !are_free_edges
 }
 
 /// Returns the features of a pair of areas, and a point near both.

@@ -172,50 +172,52 @@ pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> 
     domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }
 
-/// Whether the foot of a point `p` (frame of the solid) on a feature is inside the trims of the face or
-/// between the ends of the edge, up to their deviations and rounding. The foot is computed from parameters
-/// `near` of a point beside it by [`FOOT_STEPS`] Gauss–Newton steps, which may leave the domain of a spline;
-/// without them, it is the nearest point of the feature. Always `true` for a vertex.
-pub(crate) fn is_in_trims(
-    body: &Body,
-    feature: Feature,
-    (p, near): (&P3, Option<P2>),
-    tol: &Tolerances,
-) -> bool {
+/// Whether the point of a feature with the parameters `uv` is inside the trims of the face or between the
+/// ends of the edge, up to their deviations and rounding. Always `true` for a vertex.
+pub(crate) fn is_in_trims(body: &Body, feature: Feature, uv: P2, tol: &Tolerances) -> bool {
     match feature {
-        Feature::Face(i) => {
-            let face = body.face(i);
-            let uv = match near {
-                Some(near) => (0..FOOT_STEPS).fold(near, |uv, _| {
-                    let d = face.surface.derivs(uv);
-                    let off = p - d.p;
-                    let ([e, f, g], of_u, of_v) = (metric(&d), d.du.dot(&off), d.dv.dot(&off));
-                    let step = Vector2::new(g * of_u - f * of_v, e * of_v - f * of_u) / (e * g - f * f);
-                    if step.norm().is_finite() { uv + step } else { uv }
-                }),
-                None => face.surface.invert(p, None, None),
-            };
-            on_face(face, uv, body.data(feature).deviation, tol)
-        }
-        Feature::Edge(i) => {
-            let edge = body.edge(i);
-            let t = match near {
-                Some(near) => Some((0..FOOT_STEPS).fold(near.x, |t, _| {
-                    let d = edge.curve.derivs(t);
-                    let step = d.d1.dot(&(p - d.p)) / d.d1.norm_squared();
-                    if step.is_finite() { t + step } else { t }
-                })),
-                None => nearest_parameter(edge, p),
-            };
-            t.is_some_and(|t| span_at(edge, t, tol).is_some())
-        }
+        Feature::Face(i) => on_face(body.face(i), uv, body.data(feature).deviation, tol),
+        Feature::Edge(i) => span_at(body.edge(i), uv.x, tol).is_some(),
         Feature::Vertex(_) => true,
     }
+}
+
+/// Parameters of the foot of a point `p` (frame of the solid) on the surface or curve of a feature, which may
+/// be outside its trims and outside the domain of a spline. It is computed by [`FOOT_STEPS`] Gauss–Newton
+/// steps from the parameters `near` of a point beside it. `None` if the steps do not converge, and for a
+/// vertex.
+pub(crate) fn foot_beside(body: &Body, feature: Feature, p: &P3, near: P2) -> Option<P2> {
+    let (mut at, mut last) = (near, f64::INFINITY);
+    for _ in 0..FOOT_STEPS {
+        let (step, length) = match feature {
+            Feature::Face(i) => {
+                let d = body.face(i).surface.derivs(at);
+                let off = p - d.p;
+                let ([e, f, g], of_u, of_v) = (metric(&d), d.du.dot(&off), d.dv.dot(&off));
+                let step = Vector2::new(g * of_u - f * of_v, e * of_v - f * of_u) / (e * g - f * f);
+                (step, (d.du * step.x + d.dv * step.y).norm())
+            }
+            Feature::Edge(i) => {
+                let d = body.edge(i).curve.derivs(at.x);
+                let step = d.d1.dot(&(p - d.p)) / d.d1.norm_squared();
+                (Vector2::new(step, 0.0), (d.d1 * step).norm())
+            }
+            Feature::Vertex(_) => return None,
+        };
+        if !(length <= MAX_STEP_RATIO * last) {
+            return None;
+        }
+        (at, last) = (at + step, length);
+    }
+    Some(at)
 }
 
 /// Number of Gauss–Newton steps to a foot from a point beside it. With two, the error is of the fourth order
 /// of their distance in radii of curvature. More steps cost evaluations; a single step misplaces feet.
 const FOOT_STEPS: usize = 2;
+/// Largest length of a Gauss–Newton step to a foot, as a multiple of the step before, at which the steps
+/// count as convergent. A larger value misplaces feet; a smaller one finds no foot at some distance.
+const MAX_STEP_RATIO: f64 = 0.1;
 
 /// Whether a footpoint on a face or edge is inside the trims or ends by more than rounding. It always is
 /// on a vertex.

@@ -1,10 +1,10 @@
 //! Data shared by all steps of a query.
 
 use crate::api::tolerance::Tolerances;
-use crate::body::Body;
 use crate::body::ids::AreaPair;
 use crate::body::side::Which;
 use crate::body::tree::Allowance;
+use crate::body::{Body, Near};
 use crate::cull::node_pair::CullContext;
 use crate::profile::RevolvedFace;
 use crate::profile::ring::Ring;
@@ -14,22 +14,29 @@ use feeler_hierarchy::{FaceId, Feature};
 use std::cmp::Ordering;
 
 /// Differences of free-form features from the canonical ones that they follow that a query ignores: of minima
-/// of a pair of features that only such differences separate, one is enough.
+/// of a face and another feature that only such differences separate, one is enough. Each is the largest sum
+/// over both features.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waves {
-    /// Largest difference (mm) of two ignored minima in their distance.
-    pub height: f64,
-    /// Largest sum (rad) of the angles of both features from their canonical ones.
+    /// Deviation (mm).
+    pub deviation: f64,
+    /// Angle (rad) between normals or tangents.
     pub angle: f64,
+    /// Difference of curvatures (1/mm).
+    pub curvature: f64,
 }
 
 impl Waves {
     /// No difference is ignored.
-    pub(crate) const NONE: Self = Self { height: 0.0, angle: 0.0 };
+    pub(crate) const NONE: Self = Self { deviation: -1.0, angle: -1.0, curvature: -1.0 };
 
-    /// Whether differences of this height (mm) and angle (rad) are ignored.
-    pub(crate) fn include(&self, height: f64, angle: f64) -> bool {
-        height <= self.height && angle <= self.angle
+    /// Whether the differences of two features, of which at least one follows a canonical one, are ignored.
+    pub(crate) fn include(&self, a: Option<&Near>, b: Option<&Near>) -> bool {
+        let sum = |of: fn(&Near) -> f64| a.map_or(0.0, of) + b.map_or(0.0, of);
+        (a.is_some() || b.is_some())
+            && sum(|n| n.deviation) <= self.deviation
+            && sum(|n| n.angle) <= self.angle
+            && sum(|n| n.curvature) <= self.curvature
     }
 }
 

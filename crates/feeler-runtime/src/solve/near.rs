@@ -20,8 +20,8 @@
 //! them in both polars are skipped unsolved ([`polar_range`]).
 //!
 //! A step of a simulator that accepts an error of gaps larger than the waves ([`Waves`](crate::query::Waves))
-//! needs one minimum next to each strict minimum of the canonical distance, whatever κ is (MATH §23, *Waves
-//! of splines*).
+//! needs one minimum of a face and another feature next to each strict minimum of the canonical distance
+//! (MATH §23, *Waves of splines*).
 //!
 //! Free-form edges that follow no canonical curve are solved by pairs of leaves, too. Skipped are pairs in
 //! which the other feature follows a plane or a line, and the derivative of the distance to it differs from
@@ -39,7 +39,7 @@ use crate::body::samples::at;
 use crate::body::side::Which;
 use crate::body::tree::{SolveClass, TreeNode};
 use crate::body::{Body, Near};
-use crate::footpoint::trim::is_in_trims;
+use crate::footpoint::trim::{foot_beside, is_in_trims};
 use crate::query::{Candidate, Context};
 use arrayvec::ArrayVec;
 use feeler_geom::contact::SecondOrder;
@@ -252,9 +252,9 @@ fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
     Some(Shape { feature, primitive, near: Some(near) })
 }
 
-/// Adds to `out` the minima near those critical pairs of the canonical features that clearly have
-/// exactly one minimum of the actual features nearby. Returns the neighbourhoods of the flat critical
-/// pairs, which may contain further minima; an empty list means that all minima have been added. `None`
+/// Adds to `out` the minima near those critical pairs of the canonical features that clearly have exactly one
+/// minimum of the actual features nearby. Returns the neighbourhoods of the flat critical pairs, which may
+/// contain further minima; an empty list means that all minima have been added, up to ignored waves. `None`
 /// if minima may be anywhere, so that all pairs of areas have to be solved.
 fn decided(
     ctx: &Context<'_>,
@@ -282,7 +282,8 @@ fn decided(
     // canonical critical pair counts as zero. The curvatures of the actual features differ from the canonical
     // ones by at most `curvature`, so smaller changes do not determine the sign.
     let bend = CURVATURE_FACTOR * curvature * extent * extent + ctx.tol.tol;
-    let ignores_waves = ctx.waves.include(2.0 * deviation, angle);
+    // Two edges have no samples, which cover what the step changes along the waves.
+    let ignores_waves = !unsigned && ctx.waves.include(a.near.as_ref(), b.near.as_ref());
     let mut spots = ArrayVec::new();
     for c in &found.isolated {
         if unsigned && c.distance < -ctx.tol.tol {
@@ -367,18 +368,17 @@ enum Nearby {
 }
 
 /// Whether a footpoint of a candidate is outside the trims of its feature, although that of the critical pair
-/// `c` of the canonical features is inside. Another minimum, separated from the candidate by waves, can then
-/// be inside.
+/// `c` of the canonical features is inside or not known. Another minimum, separated from the candidate by
+/// waves, can then be inside.
 fn leaves_trims(ctx: &Context<'_>, c: &Critical, candidates: &[Candidate]) -> bool {
-    let is_inside = |which, feature, p: &P3, near| {
-        is_in_trims(ctx.body(which), feature, (&ctx.in_own(which, p), near), &ctx.tol)
-    };
-    let leaves = |which, feature, (found, at): (&P3, Option<P2>), expected: &P3| {
-        !is_inside(which, feature, found, at) && is_inside(which, feature, expected, at)
+    let leaves = |which, feature, found: Option<P2>, expected: &P3| {
+        let body = ctx.body(which);
+        let is_inside = |uv| is_in_trims(body, feature, uv, &ctx.tol);
+        let expected = |found| foot_beside(body, feature, &ctx.in_own(which, expected), found);
+        found.is_some_and(|found| !is_inside(found) && expected(found).is_none_or(is_inside))
     };
     candidates.iter().any(|x| {
-        leaves(Which::A, x.feature_a, (&x.p_a, x.hint_a), &c.p_a)
-            || leaves(Which::B, x.feature_b, (&x.p_b, x.hint_b), &c.p_b)
+        leaves(Which::A, x.feature_a, x.hint_a, &c.p_a) || leaves(Which::B, x.feature_b, x.hint_b, &c.p_b)
     })
 }
 

@@ -50,6 +50,8 @@ pub(crate) struct Widening {
     /// Pose of B in A's frame before the last step; `None` if the motion is not a continuation of that
     /// step.
     pub pose_before: Option<Pose>,
+    /// Whether one minimum is enough of those that only small waves of splines separate.
+    pub ignores_waves: bool,
 }
 
 impl Widening {
@@ -58,11 +60,28 @@ impl Widening {
         Motion { displacement: self.displacement, rotation: self.rotation }
     }
 
-    /// Differences of free-form features from canonical ones that do not matter in the step: they change gaps
-    /// by a small part of the accepted error. If the step rotates B by more than their angle, the ends of a
-    /// feature have contacts, too, where waves at an end hide the minimum of a pair of features.
-    pub(crate) fn waves(&self) -> Waves {
-        Waves { height: WAVE_HEIGHT * self.gap_error, angle: WAVE_ANGLE * self.rotation }
+    /// Differences of free-form features from canonical ones that do not matter in the step (MATH §23, *Waves
+    /// of splines*): they change gaps by a small part of the accepted error; the step rotates B by more than
+    /// their angle, so that the ends of a feature have contacts, too, where waves hide the minimum of a pair
+    /// of features; and a contact between such features has samples, because its gap is not linear within the
+    /// step. `size` (mm) is that of the smaller solid.
+    pub(crate) fn waves(&self, size: f64) -> Waves {
+        if !self.ignores_waves {
+            return Waves::NONE;
+        }
+        let nonlinear = 0.5 * self.rotation * self.rotation / self.allowed_error(size);
+        Waves {
+            deviation: 0.5 * WAVE_HEIGHT * self.gap_error,
+            angle: WAVE_ANGLE * self.rotation,
+            curvature: WAVE_CURVATURE * nonlinear,
+        }
+    }
+
+    /// Error (mm) of a predicted gap up to which no samples are added: the accepted error plus the terms of
+    /// second order that samples have, too. `size` (mm) is that of the smaller solid.
+    pub(crate) fn allowed_error(&self, size: f64) -> f64 {
+        let &Self { rotation, displacement, gap_error, .. } = self;
+        gap_error + rotation * displacement + 0.5 * rotation * rotation * (0.5 * size)
     }
 
     /// Bounds of a motion that is longer by `factor`, with the same accepted error and dilations.
@@ -84,6 +103,10 @@ const WAVE_HEIGHT: f64 = 0.25;
 /// at the ends of features replace hidden minima up to a fraction of 1. A smaller value searches more
 /// patches.
 const WAVE_ANGLE: f64 = 0.5;
+/// Largest difference of curvatures of such waves, as a fraction of the relative curvature below which
+/// contacts have samples. The relative curvature of a contact beside waves is at most three times that
+/// difference. A larger value omits samples that replace minima; a smaller one searches more patches.
+const WAVE_CURVATURE: f64 = 0.25;
 
 /// Largest angle (rad) by which a polar is dilated, and the quasi-angle for which pairs of areas are
 /// culled. A larger value makes steps slower; a smaller one misses contacts of edges that cross at small

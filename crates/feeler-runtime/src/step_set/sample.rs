@@ -307,12 +307,9 @@ fn error(step: &Widening, own: f64, other: f64) -> f64 {
     if top.abs() <= most { ends.max(at(top)) } else { ends }
 }
 
-/// Error (mm) of a predicted gap up to which no samples are added: the accepted error plus the terms of
-/// second order that samples have, too.
+/// Error (mm) of a predicted gap up to which no samples are added ([`Widening::allowed_error`]).
 fn allowed(ctx: &Context<'_>, step: &Widening) -> f64 {
-    let arm = 0.5 * ctx.a.size().min(ctx.b.size());
-    let &Widening { rotation, displacement, gap_error, .. } = step;
-    gap_error + rotation * displacement + 0.5 * rotation * rotation * arm
+    step.allowed_error(ctx.a.size().min(ctx.b.size()))
 }
 
 /// Adds samples along an edge of the body `which` that is nearly parallel to the face of the other body in

@@ -76,7 +76,7 @@ fn log_uniform(rng: &mut SmallRng, low: f64, high: f64) -> f64 {
 
 fn step(rotation: f64, displacement: f64) -> Widening {
     let max_distance = displacement;
-    Widening { rotation, displacement, max_distance, gap_error: 1e-3, pose_before: None }
+    Widening { rotation, displacement, max_distance, gap_error: 1e-3, pose_before: None, ignores_waves: true }
 }
 
 /// Returns whether two areas pass the culling tests of a step at a pose of B.

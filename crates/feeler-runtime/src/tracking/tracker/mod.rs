@@ -72,9 +72,10 @@ pub struct TrackerOptions {
     /// Largest relative motion between two updates up to which contacts continue. A larger motion is a jump:
     /// after it, no contact continues one of the previous update.
     pub max_step: StepBound,
-    /// Accepted error (mm) of a gap that a step predicts as a linear function of the motion. A hundredth
-    /// of the step's displacement is used if that is larger. Of minima that only waves of splines about
-    /// canonical features separate, by less than a quarter of this error, one is enough.
+    /// Accepted error (mm) of a gap that a step predicts as a linear function of the motion. A hundredth of
+    /// the step's displacement is used if that is larger. Of minima that only waves of splines about
+    /// canonical features separate, by less than a quarter of this error, one is enough in a step that turns
+    /// B by more than twice the waves do; the status and the smallest distance then have that error.
     pub gap_error: f64,
     /// Maximum number of contacts. Contacts with the largest gaps are dropped first, and contacts with
     /// negative gaps never.
@@ -426,7 +427,7 @@ impl ContactTracker {
         let wanted = 2.0 * (depth_before + moved + bound.displacement);
         let depth = (2.0 * power_of_two(wanted.max(MIN_SEARCH_DEPTH))).min(limit);
         let mut searched_depth = depth;
-        self.search(pose_a, pose_b, &bound, depth, pose_before)?;
+        self.search(pose_a, pose_b, &bound, depth, (pose_before, true))?;
         let tol = self.pair.tolerances();
         let mut update = Update { jumped, ..Update::default() };
         // The thickness of a sheet is 0, and so is an unknown one.
@@ -441,7 +442,7 @@ impl ContactTracker {
             let verdict = self.pair.decide();
             if verdict.is_some_and(|verdict| verdict.status == Status::Interfering) {
                 searched_depth = limit;
-                self.search(pose_a, pose_b, &bound, limit, pose_before)?;
+                self.search(pose_a, pose_b, &bound, limit, (pose_before, false))?;
                 hidden = self.max_depth_found(&tol) <= 0.0;
             }
         }
@@ -499,8 +500,14 @@ impl ContactTracker {
     }
 
     /// Options and widening of the query that searches for the contacts of a step down to the depth `depth`
-    /// (mm). `pose_before` is the pose of B in A's frame before the last motion.
-    fn request(&self, bound: &StepBound, depth: f64, pose_before: Option<Pose>) -> (QueryOptions, Widening) {
+    /// (mm). `pose_before` is the pose of B in A's frame before the last motion. `ignores_waves`:
+    /// [`Widening::ignores_waves`].
+    fn request(
+        &self,
+        bound: &StepBound,
+        depth: f64,
+        (pose_before, ignores_waves): (Option<Pose>, bool),
+    ) -> (QueryOptions, Widening) {
         let [dilation_a, dilation_b] = self.options.dilations;
         let dilation = dilation_a + dilation_b;
         let size = self.size();
@@ -522,22 +529,23 @@ impl ContactTracker {
             max_distance: bound.displacement + dilation,
             gap_error: self.gap_error(bound),
             pose_before,
+            ignores_waves,
         };
         (options, step)
     }
 
     /// Searches for the contacts of a step down to the depth `depth` (mm) and stores them in `contacts`,
     /// with their keys in `known`. Numbers are assigned later. `pose_before` is the pose of B in A's frame
-    /// before the last motion.
+    /// before the last motion. `ignores_waves`: [`Widening::ignores_waves`].
     fn search(
         &mut self,
         pose_a: &Pose,
         pose_b: &Pose,
         bound: &StepBound,
         depth: f64,
-        pose_before: Option<Pose>,
+        (pose_before, ignores_waves): (Option<Pose>, bool),
     ) -> Result<(), QueryError> {
-        let (options, step) = self.request(bound, depth, pose_before);
+        let (options, step) = self.request(bound, depth, (pose_before, ignores_waves));
         let [dilation_a, dilation_b] = self.options.dilations;
         let dilation = dilation_a + dilation_b;
         let found = self.pair.query_step(pose_a, pose_b, &options, step)?;
@@ -657,7 +665,7 @@ impl ContactTracker {
     /// before the first update, after an error, and in a clone before its own first update.
     pub fn verdict(&mut self) -> Option<&Verdict> {
         if let Some(last) = self.last.filter(|last| last.is_moved) {
-            let (options, step) = self.request(&last.bound, last.search.depth, last.pose_before);
+            let (options, step) = self.request(&last.bound, last.search.depth, (last.pose_before, false));
             // The result must not depend on whether a caller requests verdicts.
             let [pose_a, pose_b] = &last.poses;
             let query = |pair: &mut ContactPair| pair.query_step(pose_a, pose_b, &options, step).map(|_| ());
