@@ -154,8 +154,12 @@ impl Report {
         };
         let is_beyond = pair.min_distance().is_none();
         let touching = pair.status() == Some(Status::Touching);
-        let regions = if touching { Some(pair.contact_regions(pose_a, pose_b, options)?) } else { None };
-        let sets = pair.conformal_sets(pose_a, pose_b, options)?;
+        let (regions, sets) = if touching {
+            let (regions, sets) = pair.regions_and_sets(pose_a, pose_b, options)?;
+            (Some(regions), sets)
+        } else {
+            (None, pair.conformal_sets(pose_a, pose_b, options)?)
+        };
         let crossing = if interfering { pair.crossing_faces(pose_a, pose_b, options)? } else { Vec::new() };
         let crossings =
             chord.map(|chord| pair.crossing_curves(pose_a, pose_b, options, chord)).transpose()?;

@@ -260,6 +260,19 @@ impl ContactPair {
         Ok(&self.state.contacts)
     }
 
+    /// Whether the contacts of the last query are all contacts at distances up to `tol` (mm) at the given
+    /// poses of A and B with these options, and its verdict is that of these poses.
+    pub(crate) fn has_contacts_at(&self, poses: [&Pose; 2], options: &QueryOptions, tol: f64) -> bool {
+        self.state.has_verdict
+            && self.state.last_query.as_ref().is_some_and(|last| {
+                let QueryOptions { d_max, tolerance, penetration, conformal_spacing, .. } = last.options;
+                let is_complete = last.step.is_none() && !last.only_nearest && d_max >= tol;
+                let is_plain =
+                    penetration <= 0.0 && conformal_spacing.is_none() && !last.options.load_bearing;
+                last.poses.each_ref() == poses && tolerance == options.tolerance && is_complete && is_plain
+            })
+    }
+
     /// Pair of the same bodies without results, which reuses the data of this pair's verdicts.
     pub(crate) fn with_data_of_verdicts(&self) -> Self {
         let mut pair = Self::new(Arc::clone(&self.a), Arc::clone(&self.b));

@@ -240,6 +240,13 @@ pub(super) fn project_surface([h, hu, hv, huu, huv, hvv]: &[H4; 6]) -> SurfaceDe
     }
 }
 
+/// Computes point and first derivatives of a surface from homogeneous ones by the quotient rule.
+fn project_first([h, hu, hv]: &[H4; 3]) -> (P3, V3, V3) {
+    let inv_w = 1.0 / h.w;
+    let p = h.xyz() * inv_w;
+    (P3::from(p), (hu.xyz() - p * hu.w) * inv_w, (hv.xyz() - p * hv.w) * inv_w)
+}
+
 /// Index of the piece that contains `t`. At a break it is the piece after the break; outside the range
 /// it is an end piece.
 pub(super) fn locate(breaks: &[f64], t: f64) -> usize {
@@ -288,9 +295,23 @@ impl BezierSurface {
     pub fn first_derivs(&self, uv: P2) -> (P3, V3, V3) {
         let uv = self.wrapped(uv);
         let [h, hu, hv, ..] = self.patch_homogeneous(self.patch(uv), uv);
-        let inv_w = 1.0 / h.w;
-        let p = h.xyz() * inv_w;
-        (P3::from(p), (hu.xyz() - p * hu.w) * inv_w, (hv.xyz() - p * hv.w) * inv_w)
+        project_first(&[h, hu, hv])
+    }
+
+    /// Points and first derivatives at the parameters `(u, v)` for all u in `us`, which are in the piece
+    /// along u that contains the middle one of them. They equal those of [`BezierSurface::first_derivs`] up
+    /// to rounding, and replace those in `out`.
+    pub fn first_derivs_on_row(&self, us: &[f64], v: f64, out: &mut Vec<(P3, V3, V3)>) {
+        out.clear();
+        let Some(&middle) = us.get(us.len() / 2) else { return };
+        let middle = P2::new(middle, v);
+        let inside = self.wrapped(middle);
+        let mut grid = Vec::new();
+        for part in us.chunks(MAX_NODES) {
+            let shifted: ArrayVec<f64, MAX_NODES> = part.iter().map(|u| u + (inside.x - middle.x)).collect();
+            self.patch_grid(self.patch(inside), [&shifted, &[inside.y]], &mut grid);
+            out.extend(grid.iter().map(project_first));
+        }
     }
 
     /// Point and derivatives up to second order of a patch, extrapolated if `uv` is outside of the
@@ -399,6 +420,40 @@ mod tests {
                 count += 1;
             });
             assert_eq!(count, 35);
+        }
+    }
+
+    /// Values on rows of a surface of several patches equal those of single points.
+    #[test]
+    fn rows_agree_with_points() {
+        let mut r = crate::testing::rng(43);
+        for periodic in [false, true] {
+            let (nu, nv) = (3, 5);
+            let (breaks_u, breaks_v) = (vec![0.0, 0.3, 1.0], vec![-1.0, 0.5, 2.0, 2.5]);
+            let count = 6 * (nu + 1) * (nv + 1);
+            let mut x = || r.random_range(-1.0..1.0);
+            let control = (0..count).map(|_| H4::new(x(), x(), x(), 1.0 + 0.3 * x())).collect();
+            let surface = BezierSurface {
+                u_degree: 3,
+                v_degree: 5,
+                u_breaks: breaks_u,
+                v_breaks: breaks_v,
+                control,
+                u_periodic: periodic,
+                v_periodic: false,
+            };
+            let shift = if periodic { 1.0 } else { 0.0 };
+            let us: Vec<f64> = (1..30).map(|k| shift + 0.3 + 0.7 * f64::from(k) / 30.0).collect();
+            let mut row = Vec::new();
+            for v in [-0.9, 0.5, 2.2] {
+                surface.first_derivs_on_row(&us, v, &mut row);
+                assert_eq!(row.len(), us.len());
+                for (u, (p, du, dv)) in us.iter().zip(&row) {
+                    let (q, eu, ev) = surface.first_derivs(P2::new(*u, v));
+                    let off = (p - q).norm() + (du - eu).norm() + (dv - ev).norm();
+                    assert!(off <= 1e-12 * (1.0 + eu.norm() + ev.norm()), "{u} {v}: {off:e}");
+                }
+            }
         }
     }
 

@@ -150,21 +150,33 @@ pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     if face.surface.is_canonical() {
         return face.surface.invert(p, None, Some(&face.trim.rect));
     }
+    foot_on_face_within(body, f, p, f64::INFINITY).unwrap_or_else(|| face.trim.rect.center())
+}
+
+/// Parameters of the point of a free-form face's surface, in the areas of the face, nearest to `p`, trims
+/// ignored. `None` if the boxes of all areas are farther than `reach` (mm) from `p`, so that no point of the
+/// face is within `reach`; the returned point may be farther.
+pub(crate) fn foot_on_face_within(body: &Body, f: FaceId, p: &P3, reach: f64) -> Option<P2> {
+    let surface = &body.face(f).surface;
     let areas = body.areas_of(body.data(Feature::Face(f)));
     let to_box = |area: AreaId| body.node(body.leaf_of_area(area)).obb.distance_to(p);
     // The area with the nearest box most often has the nearest point, which excludes the others.
-    let first = areas.iter().copied().min_by(|a, b| to_box(*a).total_cmp(&to_box(*b)));
-    let mut best = (f64::INFINITY, face.trim.rect.center());
-    for area in first.into_iter().chain(areas.iter().copied().filter(|area| Some(*area) != first)) {
+    let boxes = areas.iter().map(|area| (to_box(*area), *area)).filter(|(distance, _)| *distance <= reach);
+    let (_, first) = boxes.clone().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let foot = |area: AreaId| {
+        let uv = foot_on_area(body, area, surface, p);
+        ((surface.point(uv) - p).norm(), uv)
+    };
+    let mut best = foot(first);
+    for (_, area) in boxes.filter(|(_, area)| *area != first) {
         if to_box(area) < best.0 {
-            let uv = foot_on_area(body, area, &face.surface, p);
-            let distance = (face.surface.point(uv) - p).norm();
-            if distance < best.0 {
-                best = (distance, uv);
+            let other = foot(area);
+            if other.0 < best.0 {
+                best = other;
             }
         }
     }
-    best.1
+    Some(best.1)
 }
 
 /// Number of directions from a pole in which a smaller distance is searched. A larger value is slower; with a

@@ -19,9 +19,9 @@ impl ContactPair {
     ///
     /// Features touch if their distance is at most the tolerance
     /// ([`Tolerances::tol`](crate::Tolerances::tol)). Areas (mm²) and lengths (mm) are integrated, which
-    /// takes longer than a query. The results of the last query of this pair do not change.
-    ///
-    /// Proofs of earlier queries of this pair are reused.
+    /// takes longer than a query. The results of the last query of this pair do not change; they are used
+    /// if that query was at these poses with these options. Otherwise the pair is queried again, and
+    /// proofs of its earlier queries are reused.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
@@ -35,8 +35,23 @@ impl ContactPair {
         options: &QueryOptions,
     ) -> Result<Vec<ContactRegion>, QueryError> {
         let Some(ctx) = context(self, (pose_a, pose_b), options)? else { return Ok(Vec::new()) };
+        Ok(self.touching(&ctx, [pose_a, pose_b], options)?.regions(&ctx))
+    }
+
+    /// Contacts at distances up to the tolerance at the given poses; empty unless the solids touch.
+    fn touching(
+        &self,
+        ctx: &Context<'_>,
+        [pose_a, pose_b]: [&Pose; 2],
+        options: &QueryOptions,
+    ) -> Result<Touching, QueryError> {
+        let tol = ctx.tol.tol;
+        if self.has_contacts_at([pose_a, pose_b], options, tol) {
+            let is_touching = self.status() == Some(Status::Touching);
+            return Ok(Touching::new(self.contacts().iter().filter(|l| is_touching && l.distance <= tol)));
+        }
         let options = QueryOptions {
-            d_max: ctx.tol.tol,
+            d_max: tol,
             quasi_angle: 0.0,
             penetration: 0.0,
             certified: false,
@@ -45,21 +60,46 @@ impl ContactPair {
             ..*options
         };
         let mut pair = self.with_data_of_verdicts();
-        let mut minima = pair.query(pose_a, pose_b, &options)?.to_vec();
-        if pair.status() != Some(Status::Touching) {
-            return Ok(Vec::new());
-        }
-        minima.retain(|l| l.kind != ContactKind::Quasi);
-        let key = |l: &Contact| (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index);
-        minima.sort_by_key(key);
+        pair.query(pose_a, pose_b, &options)?;
+        let is_touching = pair.status() == Some(Status::Touching);
+        Ok(Touching::new(pair.contacts().iter().filter(|_| is_touching)))
+    }
+}
+
+/// Contacts of touching solids, sorted by features.
+struct Touching {
+    contacts: Vec<Contact>,
+}
+
+/// Features of A and B: kinds and indices.
+fn features(l: &Contact) -> (FeatureKind, u32, FeatureKind, u32) {
+    (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index)
+}
+
+impl Touching {
+    fn new<'a>(contacts: impl Iterator<Item = &'a Contact>) -> Self {
+        let mut contacts: Vec<Contact> = contacts.filter(|l| l.kind != ContactKind::Quasi).copied().collect();
+        contacts.sort_by_key(features);
+        Self { contacts }
+    }
+
+    /// Region of each pair of features with a conformal set, and of each other contact.
+    fn regions(&self, ctx: &Context<'_>) -> Vec<ContactRegion> {
         let mut out = Vec::new();
-        for group in minima.chunk_by(|l, m| key(l) == key(m)) {
+        for group in self.contacts.chunk_by(|l, m| features(l) == features(m)) {
             let (sets, points): (Vec<&Contact>, Vec<&Contact>) =
                 group.iter().partition(|l| l.kind == ContactKind::Conformal);
-            out.extend(sets.first().map(|_| region_of_set(&ctx, &sets)));
+            out.extend(sets.first().map(|_| region_of_set(ctx, &sets)));
             out.extend(points.into_iter().map(region_of_point));
         }
-        Ok(out)
+        out
+    }
+
+    /// Whether the conformal contacts of the features of `samples`, which are not empty, are these samples.
+    fn has_set(&self, samples: &[&Contact]) -> bool {
+        let of_set = |l: &&Contact| l.kind == ContactKind::Conformal && features(l) == features(samples[0]);
+        let set = self.contacts.iter().filter(of_set);
+        set.map(|l| (l.local_a, l.local_b)).eq(samples.iter().map(|l| (l.local_a, l.local_b)))
     }
 }
 
@@ -81,11 +121,44 @@ impl ContactPair {
         options: &QueryOptions,
     ) -> Result<Vec<ConformalSet>, QueryError> {
         let Some(ctx) = context(self, (pose_a, pose_b), options)? else { return Ok(Vec::new()) };
-        let contacts = self.contacts();
-        let key = |k: usize| {
-            let l: &Contact = &contacts[k];
-            (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index)
+        Ok(self.sets(&ctx, &|samples| region_of_set(&ctx, samples)))
+    }
+
+    /// Computes [`ContactPair::contact_regions`] and [`ContactPair::conformal_sets`] together, which takes
+    /// half as long if the solids touch along areas: the region of a set in contact is integrated once.
+    ///
+    /// # Errors
+    /// Errors of [`ContactPair::query`].
+    pub fn regions_and_sets(
+        &self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+    ) -> Result<(Vec<ContactRegion>, Vec<ConformalSet>), QueryError> {
+        let Some(ctx) = context(self, (pose_a, pose_b), options)? else {
+            return Ok((Vec::new(), Vec::new()));
         };
+        let touching = self.touching(&ctx, [pose_a, pose_b], options)?;
+        let regions = touching.regions(&ctx);
+        let region = |samples: &[&Contact]| {
+            let of_set = |region: &&ContactRegion| {
+                region.kind != RegionKind::Point
+                    && (region.feature_a.kind, region.feature_a.index)
+                        == (samples[0].feature_a.kind, samples[0].feature_a.index)
+                    && (region.feature_b.kind, region.feature_b.index)
+                        == (samples[0].feature_b.kind, samples[0].feature_b.index)
+            };
+            let known = regions.iter().find(of_set).filter(|_| touching.has_set(samples));
+            known.copied().unwrap_or_else(|| region_of_set(&ctx, samples))
+        };
+        let sets = self.sets(&ctx, &region);
+        Ok((regions, sets))
+    }
+
+    /// Conformal sets of the last query; `region` returns the region of a set with the given samples.
+    fn sets(&self, ctx: &Context<'_>, region: &dyn Fn(&[&Contact]) -> ContactRegion) -> Vec<ConformalSet> {
+        let contacts = self.contacts();
+        let key = |k: usize| features(&contacts[k]);
         let mut samples: Vec<usize> =
             (0..contacts.len()).filter(|&k| contacts[k].kind == ContactKind::Conformal).collect();
         samples.sort_by(|&i, &j| {
@@ -102,13 +175,13 @@ impl ContactPair {
             let far = |l: &Contact, m: &Contact| (l.local_a - m.local_a).norm();
             let all = of.iter().flat_map(|l| of.iter().map(move |m| far(l, m)));
             ConformalSet {
-                contact: region_of_set(&ctx, &of),
+                contact: region(&of),
                 distance: of[0].distance,
                 extent: all.fold(0.0, f64::max),
                 samples: group.to_vec(),
             }
         };
-        Ok(samples.chunk_by(is_same_set).map(set).collect())
+        samples.chunk_by(is_same_set).map(set).collect()
     }
 }
 

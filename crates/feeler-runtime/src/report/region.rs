@@ -7,7 +7,7 @@
 //! Otherwise the line is sampled, and each change between inside and outside is located by bisection.
 
 use crate::body::ids::FacePair;
-use crate::nearest::foot_on_face;
+use crate::nearest::{foot_on_face, foot_on_face_within};
 use crate::query::Context;
 use feeler_geom::crossing::parameter_map;
 use feeler_geom::trim::{Side, TrimCells, TrimDomain, TrimPiece, gauss_legendre};
@@ -21,6 +21,9 @@ const MAX_SURFACE_DISTANCE: f64 = 4.0;
 /// Number of samples of a line of constant v: for surfaces with a closed form, and for splines. A larger
 /// value is slower; a smaller one misses narrow parts of the region.
 const LINE_SAMPLES: [usize; 2] = [512, 64];
+/// Number of bisections between two samples of a line at a border of the region: on surfaces with a closed
+/// form, and on splines. A larger value is slower; a smaller one limits the accuracy of areas.
+const BORDER_BISECTIONS: [u32; 2] = [50, 16];
 /// Relative accuracy of areas: with mapped trims on surfaces with a closed form and on splines, and with
 /// sampled lines on surfaces with a closed form and on splines. A larger value is less exact, a smaller
 /// one slower.
@@ -37,7 +40,7 @@ const MAX_LINES: u32 = 40_000;
 /// Number of points of sampled lines on or beside splines that are projected to the other face, after which
 /// ranges of v are not bisected. A larger value is slower where the gap varies about its limit, as between
 /// fitted splines; a smaller one is less exact.
-const MAX_PROJECTIONS: u32 = 200_000;
+const MAX_PROJECTIONS: u32 = 50_000;
 
 /// Returns the area (mm²) of the part of face `faces[0]` of A at the distance `distance` (mm) from face
 /// `faces[1]` of B, and an estimate of the error of the area (mm²). `at` is a point of the region on A, in
@@ -59,7 +62,7 @@ pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance:
     // Nearest points on closed forms take little time.
     let projections = Cell::new(if is_spline { MAX_PROJECTIONS } else { u32::MAX });
     let near = Cell::new(None);
-    let region = Region { ctx, faces, distance, mapped, samples, near, projections };
+    let region = Region { ctx, faces, distance, mapped, samples, is_spline, near, projections };
     let accuracy = AREA_ACCURACY[2 * usize::from(region.mapped.is_none()) + usize::from(is_spline)];
     let (area, error) = region.area(accuracy);
     let error = error + region.trim_error();
@@ -224,7 +227,9 @@ struct Region<'a> {
     /// Number of samples of each line of constant v; 0 if the intervals on the lines follow from the
     /// mapped domain.
     samples: usize,
-    /// Parameters on B's face of the last point that was projected to it.
+    /// Whether a face is a spline.
+    is_spline: bool,
+    /// Parameters on B's face of the last point of the region that was projected to it.
     near: Cell<Option<P2>>,
     /// Number of points that may still be projected to B's face.
     projections: Cell<u32>,
@@ -295,26 +300,25 @@ impl Region<'_> {
             Some(mapped) => common_parts(&inside, &mapped.inside_on_row(v)),
             None => inside.iter().flat_map(|part| self.sample_line(*part, v)).collect(),
         };
-        let density = |u: f64| {
-            let (_, du, dv) = face.surface.first_derivs(P2::new(u, v));
-            du.cross(&dv).norm()
+        let stretch = |(_, du, dv): &(P3, V3, V3)| du.cross(dv).norm();
+        let Surface::Bezier(spline) = &face.surface else {
+            let density = |u: f64| stretch(&face.surface.first_derivs(P2::new(u, v)));
+            return common.iter().map(|(a, b)| (b - a) * density(*a)).sum();
         };
         let breaks = face.surface.breaks(&face.trim.rect).0;
+        let (mut us, mut row) = (Vec::new(), Vec::new());
         let mut sum = 0.0;
         for (a, b) in common {
-            if face.surface.is_canonical() {
-                sum += (b - a) * density(a);
-                continue;
-            }
             let inner = breaks.iter().copied().filter(|u| a < *u && *u < b);
             let stops: Vec<f64> = std::iter::once(a).chain(inner).chain([b]).collect();
             for w in stops.windows(2) {
                 let width = (w[1] - w[0]) / PIECE_PARTS as f64;
-                for k in 0..PIECE_PARTS {
-                    let start = w[0] + width * k as f64;
-                    let part = rule.iter().map(|(x, weight)| weight * density(start + width * x));
-                    sum += width * part.sum::<f64>();
-                }
+                let starts = (0..PIECE_PARTS).map(|k| w[0] + width * k as f64);
+                us.clear();
+                us.extend(starts.flat_map(|start| rule.iter().map(move |(x, _)| start + width * x)));
+                spline.first_derivs_on_row(&us, v, &mut row);
+                let weighted = rule.iter().map(|(_, weight)| weight).cycle().zip(&row);
+                sum += width * weighted.map(|(weight, at)| weight * stretch(at)).sum::<f64>();
             }
         }
         sum
@@ -329,6 +333,7 @@ impl Region<'_> {
         let n = ((self.samples as f64 * share).ceil() as usize).clamp(4, self.samples.max(4));
         let at = |i: usize| a + (b - a) * i as f64 / n as f64;
         let on = |u: f64| self.is_on_b(P2::new(u, v));
+        let steps = BORDER_BISECTIONS[usize::from(self.is_spline)];
         let mut out = Vec::new();
         let mut start = None;
         // The ends of the interval are on trims of A, so the first and last samples are inside it.
@@ -336,9 +341,9 @@ impl Region<'_> {
         for i in 0..=n {
             let u = if i == n { b - 1e-9 * (b - a) } else { at(i).max(last) };
             match (start, on(u)) {
-                (None, true) => start = Some(if i == 0 { a } else { border(u, last, &on) }),
+                (None, true) => start = Some(if i == 0 { a } else { border(u, last, steps, &on) }),
                 (Some(from), false) => {
-                    out.push((from, border(last, u, &on)));
+                    out.push((from, border(last, u, steps, &on)));
                     start = None;
                 }
                 _ => {}
@@ -349,33 +354,34 @@ impl Region<'_> {
         out
     }
 
+    /// Whether the point of A's face with the parameters `uv` is in the common region.
     fn is_on_b(&self, uv: P2) -> bool {
         let (ctx, [fa, fb]) = (self.ctx, self.faces);
         self.projections.update(|left| left.saturating_sub(1));
         let p = ctx.pose_ba * ctx.a.face(fa).surface.point(uv);
         let face = ctx.b.face(fb);
-        let is_on = |other: P2| {
-            ((face.surface.point(other) - p).norm() - self.distance).abs()
-                <= MAX_SURFACE_DISTANCE * ctx.tol.tol
-                && face.trim.classify(other) == Side::Inside
+        let limit = MAX_SURFACE_DISTANCE * ctx.tol.tol;
+        let is_near = |other: P2| ((face.surface.point(other) - p).norm() - self.distance).abs() <= limit;
+        let Surface::Bezier(spline) = &face.surface else {
+            let other = foot_on_face(ctx.b, fb, &p);
+            return is_near(other) && face.trim.classify(other) == Side::Inside;
         };
         // The nearest point most often follows that of the point before. A nearer part of B's face elsewhere
         // does not count then.
-        let following = || {
-            let Surface::Bezier(spline) = &face.surface else { return None };
-            Some(spline.wrapped(spline.descend(&p, self.near.get()?)?.0))
-        };
-        let following = following().filter(|other| is_on(*other));
-        let other = following.unwrap_or_else(|| foot_on_face(ctx.b, fb, &p));
+        let following = self.near.get().and_then(|near| Some(spline.wrapped(spline.descend(&p, near)?.0)));
+        let other = following
+            .filter(|other| is_near(*other))
+            .or_else(|| foot_on_face_within(ctx.b, fb, &p, self.distance + limit).filter(|o| is_near(*o)));
+        let Some(other) = other else { return false };
         self.near.set(Some(other));
-        following.is_some() || is_on(other)
+        face.trim.classify(other) == Side::Inside
     }
 }
 
-/// Bisects between the parameters `inside`, where `on` is `true`, and `outside`, where it is `false`.
-/// Returns the last parameter at which it is `true`.
-pub(super) fn border(mut inside: f64, mut outside: f64, on: &impl Fn(f64) -> bool) -> f64 {
-    for _ in 0..50 {
+/// Bisects between the parameters `inside`, where `on` is `true`, and `outside`, where it is `false`, in
+/// `steps` steps. Returns the last parameter at which it is `true`.
+pub(super) fn border(mut inside: f64, mut outside: f64, steps: u32, on: &impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..steps {
         let middle = 0.5 * (inside + outside);
         if on(middle) {
             inside = middle;

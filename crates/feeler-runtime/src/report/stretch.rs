@@ -19,6 +19,10 @@ const MAX_DISTANCE: f64 = 4.0;
 /// Number of samples of a line of contact. A larger value is slower; a smaller one misses short parts.
 const LINE_SAMPLES: usize = 512;
 
+/// Number of bisections between two samples at an end of a part of a line. A larger value is slower; a
+/// smaller one is less exact.
+const BISECTIONS: u32 = 50;
+
 /// Line or circle of contact in the frame of A (mm). `dir`, `x` and `y` are unit vectors. `range` are
 /// the smallest and the largest signed distance from `origin` along `dir` at which the line can be
 /// within the box of A's face.
@@ -161,9 +165,9 @@ fn parts([low, high]: [f64; 2], on: &impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     for i in 1..=LINE_SAMPLES {
         let (last, next) = (at(i - 1), at(i));
         match (start, on(next)) {
-            (None, true) => start = Some(region::border(next, last, on)),
+            (None, true) => start = Some(region::border(next, last, BISECTIONS, on)),
             (Some(from), false) => {
-                out.push((from, region::border(last, next, on)));
+                out.push((from, region::border(last, next, BISECTIONS, on)));
                 start = None;
             }
             _ => {}
