@@ -132,10 +132,31 @@ impl Range {
     }
 }
 
-/// Number of equal sections along each parameter into which a rational net is divided; the derivatives
-/// are bounded on each section. A larger value gives tighter bounds and takes longer; a smaller one
-/// gives looser bounds.
-const PARTS_PER_DIRECTION: i32 = 4;
+/// Maximum number of equal sections along each parameter into which a rational net is divided; the
+/// derivatives are bounded on each section. A larger value gives tighter bounds and takes longer; a smaller
+/// one gives looser bounds.
+const MAX_PARTS: i32 = 4;
+/// Relative change of the weights along a parameter, over a section, up to which the net is not divided
+/// further along it. With a larger value bounds are looser, because the quotient rule multiplies the changes
+/// of lower derivatives by those of the weights; with a smaller one small cells are divided in vain.
+const MAX_WEIGHT_CHANGE: f64 = 0.1;
+
+impl Net {
+    /// Number of sections that the weights need along the first parameter, if `axis` is 0, or along the
+    /// second one.
+    fn parts(&self, axis: usize) -> i32 {
+        let (step, degree) = if axis == 0 { (self.nv + 1, self.nu) } else { (1, self.nv) };
+        let is_last = |k: usize| axis == 1 && k % (self.nv + 1) == self.nv;
+        let pairs = (0..self.c.len() - step).filter(|k| !is_last(*k));
+        let changes = pairs.map(|k| (self.c[k + step].w - self.c[k].w).abs());
+        let least = self.c.iter().fold(f64::INFINITY, |least: f64, h| least.min(h.w));
+        #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
+        let change = degree as f64 * changes.fold(0.0, f64::max) / least;
+        // Also for weights that are not positive.
+        let is_enough = |n: &i32| 0.0 <= change && change <= MAX_WEIGHT_CHANGE * f64::from(*n);
+        [1, 2].into_iter().find(is_enough).unwrap_or(MAX_PARTS)
+    }
+}
 
 /// Returns a ball for each of the `orders` (ku, kv), with ku + kv = 3. It contains the derivatives of
 /// the net's curve or surface of that order with respect to the parameters of the unit square.
@@ -151,7 +172,9 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall;
             VectorBall::around(&d).widened(2.0 * rounding)
         });
     }
-    let (parts_u, parts_v) = (PARTS_PER_DIRECTION, if net.nv == 0 { 1 } else { PARTS_PER_DIRECTION });
+    // Sections are shorter along both parameters, because the lower derivatives are bounded better, too.
+    let parts = net.parts(0).max(net.parts(1));
+    let (parts_u, parts_v) = (parts, if net.nv == 0 { 1 } else { parts });
     let mut all: Option<[Range; N]> = None;
     for i in 0..parts_u {
         let strip = net.part(0, i, parts_u);
@@ -167,9 +190,12 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall;
             });
         }
     }
-    // The derivatives are with respect to the parameters of a section, hence the third power.
-    let scale = math::powi(f64::from(PARTS_PER_DIRECTION), 3);
-    all.map_or([VectorBall::everything(); N], |ranges| ranges.map(|r| r.ball().times(scale)))
+    // The derivatives are with respect to the parameters of a section.
+    let powers = |x: i32| (0..4).scan(1.0, move |p, _| Some(std::mem::replace(p, *p * f64::from(x))));
+    let (of_u, of_v) = (powers(parts_u).collect::<Vec<_>>(), powers(parts_v).collect::<Vec<_>>());
+    all.map_or([VectorBall::everything(); N], |ranges| {
+        std::array::from_fn(|k| ranges[k].ball().times(of_u[orders[k].0] * of_v[orders[k].1]))
+    })
 }
 
 /// Returns a range for each of the `orders`, which contains the derivatives of that order of a rational
