@@ -65,13 +65,13 @@ impl<'a, const N: usize> Pair<'a, N> {
         Self { ctx, a, b, known, lengths: SVector::repeat(f64::INFINITY), found }
     }
 
-    /// Whether distances and directions exclude a minimum in a cell. `a` and `b` are the bounds of the
-    /// two areas over the cell.
-    fn is_excluded(&self, a: &CellBounds, b: &CellBounds) -> bool {
+    /// Whether distances and directions exclude a minimum in a cell with the radii `radius`. `a` and `b` are
+    /// the bounds of the two areas over the cell.
+    fn is_excluded(&self, a: &CellBounds, b: &CellBounds, radius: &[f64]) -> bool {
         let tol = &self.ctx.tol;
         let (delta, open) = (b.p - a.p, a.reach + b.reach);
         let length = delta.norm();
-        if length - open > self.ctx.d_max + tol.tol {
+        if length - open > self.ctx.d_max + tol.tol || self.are_in_slabs(a, b, radius) {
             return true;
         }
         let sides = [(&self.a, a), (&self.b, b)];
@@ -92,6 +92,26 @@ impl<'a, const N: usize> Pair<'a, N> {
             }
         }
         false
+    }
+
+    /// Whether a slab farther apart than `d_max` separates the two areas over a cell: across the normal of a
+    /// patch, or across the tangent of a curve towards the other area. Areas that follow each other are
+    /// separated in cells longer than their distance.
+    fn are_in_slabs(&self, a: &CellBounds, b: &CellBounds, radius: &[f64]) -> bool {
+        let delta = b.p - a.p;
+        let (of_a, of_b) = radius.split_at(self.a.dim());
+        [(&self.a, a), (&self.b, b)].into_iter().any(|(area, over)| {
+            let across = if area.is_patch() {
+                normal(over).center
+            } else {
+                let t = over.first[0].center;
+                delta * t.norm_squared() - t * delta.dot(&t)
+            };
+            across.try_normalize(0.0).is_some_and(|w| {
+                let apart = delta.dot(&w).abs() - a.extent_along(&w, of_a) - b.extent_along(&w, of_b);
+                apart > self.ctx.d_max + self.ctx.tol.tol
+            })
+        })
     }
 
     fn model(&self, a: &CellBounds, b: &CellBounds, radius: &SVector<f64, N>) -> Model<N> {
@@ -266,7 +286,7 @@ impl<const N: usize> System<N> for Pair<'_, N> {
         }
         let (a, b) = self.bounds_over(cell, self.ctx.tol.eps);
         self.lengths = self.lengths_of(&a, &b);
-        if self.is_excluded(&a, &b) {
+        if self.is_excluded(&a, &b, radius) {
             return CellResult::Excluded;
         }
         let model = self.model(&a, &b, &cell.radius);

@@ -68,12 +68,21 @@ pub(super) struct CellBounds {
     pub p: P3,
     /// Upper bound of the distance (mm) of points of the cell from `p`.
     pub reach: f64,
+    /// Upper bound of the distance (mm) of points of the cell from its linear approximation at `p`.
+    pub bent: f64,
     pub first: [VectorBall; 2],
     pub second: [VectorBall; 3],
     pub third: [VectorBall; 4],
 }
 
 impl CellBounds {
+    /// Upper bound of the distances (mm) of points of the cell, whose radii are `radius`, from `p` along the
+    /// unit vector `w`.
+    pub(super) fn extent_along(&self, w: &V3, radius: &[f64]) -> f64 {
+        radius.iter().zip(&self.first).map(|(r, first)| first.center.dot(w).abs() * r).sum::<f64>()
+            + self.bent
+    }
+
     /// Ball that contains the area's second derivatives by the parameters with the indices `i` and `j`
     /// over the cell.
     pub(super) fn two(&self, i: usize, j: usize) -> &VectorBall {
@@ -208,6 +217,7 @@ impl<'a> Leaf<'a> {
         let mut out = CellBounds {
             p,
             reach: 0.0,
+            bent: 0.0,
             first: [VectorBall::exact(zero); 2],
             second: [VectorBall::exact(zero); 3],
             third: if n == 1 {
@@ -226,6 +236,7 @@ impl<'a> Leaf<'a> {
         // First order by the tangents at the middle, the remainder by second derivatives.
         let bent = 0.5 * sum(&|i| sum(&|j| out.second[i + j].norm()));
         let straight = sum(&|i| first[i].norm());
+        out.bent = bent * (1.0 + 1e-12) + DERIVATIVE_ROUNDING * straight + eps;
         out.reach = ((straight + bent).min(sum(&|i| out.first[i].norm()))) * (1.0 + 1e-12) + eps;
         out
     }

@@ -33,7 +33,7 @@ mod reduced;
 mod search;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use band::{OpenContact, Scratch as BandScratch, Separation, missed_contacts};
 

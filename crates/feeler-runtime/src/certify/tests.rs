@@ -28,10 +28,10 @@ fn body(source: &SolidSource, flatness: f64) -> Arc<Body> {
 }
 
 /// Half the side (mm) of the solids of these tests.
-const HALF: f64 = 2.0;
+pub(crate) const HALF: f64 = 2.0;
 
 /// A block with a parabolic ridge along y: its crest is a straight line at the height 0.5 `rise`.
-fn ridge(rise: f64) -> SolidSource {
+pub(crate) fn ridge(rise: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let corners = [(-HALF, -HALF), (HALF, -HALF), (HALF, HALF), (-HALF, HALF)];
     let low = corners.map(|(x, y)| b.vertex(x, y, -1.0));
@@ -431,6 +431,49 @@ fn free_edges_have_their_minima_beside_almost_straight_ones() {
         minima += by_area.len();
     }
     assert!(minima > 200, "{minima} minima");
+}
+
+/// Equal parabolas in parallel planes are proved to be apart, although they are much longer than their
+/// distance; nearer than the tolerance, they are not.
+#[test]
+fn free_edges_that_follow_each_other_are_apart() {
+    let body = body(&ridge(2.0), 0.5);
+    let tol = Tolerances::new(&body, &body, &Pose::identity(), None);
+    let free_edges = |y: f64| {
+        let data = body.features().iter().filter(|data| matches!(data.feature, Feature::Edge(_)));
+        let free = data.filter(|data| data.primitive.is_none());
+        let middle = |area: AreaId| body.node(body.leaf_of_area(area)).obb.center;
+        free.flat_map(|data| body.areas_of(data).iter().copied())
+            .filter(|area| (middle(*area).y - y).abs() < 1e-9)
+            .collect::<Vec<_>>()
+    };
+    let (front, back) = (free_edges(-HALF), free_edges(HALF));
+    assert!(!front.is_empty() && !back.is_empty(), "both borders are parabolas");
+    let known = KnownCandidates { candidates: &[], is_minimum: &[], of_features: &|_, _| &[] };
+    for (gap, is_apart) in [(1e3 * tol.tol, true), (50.0 * tol.tol, true), (0.5 * tol.tol, false)] {
+        let pose_ab =
+            Pose::from_parts(V3::new(0.0, -2.0 * HALF - gap, 0.0).into(), UnitQuaternion::identity());
+        let ctx = Context {
+            a: &body,
+            b: &body,
+            pose_ab,
+            pose_ba: pose_ab.inverse(),
+            tol,
+            d_max: tol.tol,
+            least: -tol.tol,
+            penetration: 0.0,
+            quasi_angle: 0.0,
+            cull: None,
+        };
+        let mut open = 0;
+        for &i in &front {
+            for &j in &back {
+                let result = certify_one(&ctx, &Job::Free(i, j), &[j], &known);
+                open += result.outcome.undecided + result.found.len() as u64;
+            }
+        }
+        assert_eq!(open == 0, is_apart, "{gap:e}: {open}");
+    }
 }
 
 /// Normal curvatures at points of free-form areas are within the bounds of the area, and so are the centres
