@@ -22,7 +22,7 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// Names of the families of motions.
-pub const FAMILIES: [&str; 20] = [
+pub const FAMILIES: [&str; 26] = [
     "slider",
     "slider against a wall",
     "pin in its bore",
@@ -43,6 +43,12 @@ pub const FAMILIES: [&str; 20] = [
     "cam that lifts a plate",
     "cam against a plate",
     "tilted knife into a plate",
+    "gears without backlash",
+    "gears that lose step",
+    "gears that approach",
+    "pinion on a rack",
+    "cam with a flat follower",
+    "cam with a roller",
 ];
 
 /// Depth of penetration (mm) as a function of time; at most 0 before the first penetration.
@@ -69,23 +75,23 @@ impl std::fmt::Debug for ContactMotionCase {
 }
 
 /// Random numbers of one motion.
-struct Draw(SmallRng);
+pub(crate) struct Draw(SmallRng);
 
 impl Draw {
-    fn range(&mut self, from: f64, to: f64) -> f64 {
+    pub(crate) fn range(&mut self, from: f64, to: f64) -> f64 {
         self.0.random_range(from..to)
     }
 
     /// Rounds a length to a tenth of a millimetre, so that parts touch exactly.
-    fn length(&mut self, from: f64, to: f64) -> f64 {
+    pub(crate) fn length(&mut self, from: f64, to: f64) -> f64 {
         (10.0 * self.range(from, to)).round() / 10.0
     }
 
-    fn chance(&mut self, p: f64) -> bool {
+    pub(crate) fn chance(&mut self, p: f64) -> bool {
         self.range(0.0, 1.0) < p
     }
 
-    fn sign(&mut self) -> f64 {
+    pub(crate) fn sign(&mut self) -> f64 {
         if self.chance(0.5) { 1.0 } else { -1.0 }
     }
 
@@ -99,15 +105,15 @@ impl Draw {
     }
 }
 
-fn slide(direction: V3, length: f64) -> Joint {
+pub(crate) fn slide(direction: V3, length: f64) -> Joint {
     Joint { point: P3::origin(), axis: direction, turn: 0.0, shift: length }
 }
 
-fn turn(point: P3, axis: V3, angle: f64) -> Joint {
+pub(crate) fn turn(point: P3, axis: V3, angle: f64) -> Joint {
     Joint { point, axis, turn: angle, shift: 0.0 }
 }
 
-fn at(x: f64, y: f64, z: f64) -> Pose {
+pub(crate) fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::translation(x, y, z)
 }
 
@@ -148,6 +154,9 @@ impl ContactMotionCase {
     #[expect(clippy::too_many_lines, reason = "a table of families")]
     fn in_place(family: usize, draw: &mut Draw) -> Self {
         let name = FAMILIES[family];
+        if let Some(case) = crate::conjugate::case(name, draw) {
+            return case;
+        }
         let body = |source| part_of(&source, DEFAULT_FLATNESS);
         let (r, h) = (draw.length(2.0, 12.0), draw.length(3.0, 15.0));
         let plate = |r: f64| body(block([-6.0 * r, -6.0 * r, -3.0], [6.0 * r, 6.0 * r, 0.0]));

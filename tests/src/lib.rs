@@ -10,6 +10,7 @@
 pub mod brute_force;
 pub mod cases;
 pub mod conformal;
+mod conjugate;
 pub mod contact_motions;
 pub mod corpus;
 pub mod curve_scenes;
@@ -22,6 +23,7 @@ pub mod motions;
 pub mod moving_pairs;
 pub mod particle_walls;
 pub mod passages;
+pub mod profiles;
 pub mod pushes;
 pub mod tracking;
 pub mod verdicts;

@@ -8,6 +8,7 @@
 //! # Source
 //! Taylor's theorem with bounds of third derivatives; MATH §24.
 
+use super::osculating::Jet;
 use crate::body::Body;
 use crate::body::tree::TreeNode;
 use feeler_geom::cone::Cap;
@@ -57,11 +58,21 @@ impl Cell {
         self.bends[0] + self.bends[1]
     }
 
+    /// Contributions (mm) of the ranges of u and v to the thickness of the piece.
+    pub(crate) fn bends(&self) -> [f64; 2] {
+        self.bends
+    }
+
     /// The two halves of the piece along the parameter that bends it more; `None` for halves outside the box
     /// of the area, which contain none of its points.
     pub(crate) fn halves(&self, body: &Body) -> [Option<Self>; 2] {
+        self.halves_along(body, usize::from(self.bends[1] > self.bends[0]))
+    }
+
+    /// The two halves of the piece along the parameter `parameter` (0 or 1); `None` as in [`Cell::halves`].
+    pub(crate) fn halves_along(&self, body: &Body, parameter: usize) -> [Option<Self>; 2] {
         let middle = self.rect.center();
-        let rects = if self.bends[0] >= self.bends[1] {
+        let rects = if parameter == 0 {
             [Rect { u1: middle.x, ..self.rect }, Rect { u0: middle.x, ..self.rect }]
         } else {
             [Rect { v1: middle.y, ..self.rect }, Rect { v0: middle.y, ..self.rect }]
@@ -78,6 +89,11 @@ impl Cell {
             let beside = half.node.obb.distance_lower_bound(&self.whole);
             (beside <= f64::from(self.node.allowance.length)).then_some(half)
         })
+    }
+
+    /// Middle of the piece with its derivatives; `None` at singular points.
+    pub(crate) fn jet(&self, body: &Body) -> Option<Jet> {
+        Jet::of(body, body.area(self.area).feature, (&self.rect, self.third), &self.node.allowance)
     }
 
     /// Box, cone and bends of the piece; `None` for vertices and at singular points.

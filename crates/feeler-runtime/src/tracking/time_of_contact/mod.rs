@@ -25,6 +25,7 @@
 mod cells;
 mod closing;
 mod moving;
+mod osculating;
 mod path;
 mod penetration;
 mod search;
@@ -400,6 +401,8 @@ impl<'a> Advancement<'a> {
                 distance: sample.distance,
                 clearance,
                 depth: 0.0,
+                absolute: None,
+                longest: f64::INFINITY,
             };
             let rest = self.end - sample.time;
             if rest <= 0.0 && clearance > 0.0 {

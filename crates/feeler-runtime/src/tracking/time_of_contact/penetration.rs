@@ -114,6 +114,12 @@ const DEPTH_SAMPLES: u32 = 64;
 /// Part of the limit by which the proven depth may exceed it. With a larger value, the proof is weaker; with
 /// a smaller one, motions that stay at the limit take more steps.
 const LIMIT_ROUNDING: f64 = 1e-3;
+/// Largest ratio of the time that osculating quadrics prove to that without them. A larger value visits more
+/// pieces; a smaller one takes more steps.
+const MAX_GAIN: f64 = 64.0;
+/// Largest ratio of successive steps. A larger value visits more pairs of nodes; a smaller one takes more
+/// steps after a short one.
+const STEP_GROWTH: f64 = 4.0;
 /// Number of times that a step to an undecided pose is halved. Undecided poses are isolated in general, so
 /// more halvings would not help; with fewer, a single pose leaves the motion undecided.
 const UNDECIDED_HALVINGS: u32 = 4;
@@ -324,6 +330,7 @@ impl<'a> Advancement<'a> {
             Relation::Undecided => return Ok(PenetrationOutcome::Undecided(0.0)),
             Relation::Allowed => {}
         }
+        let mut longest = f64::INFINITY;
         loop {
             let rest = self.end - sample.time;
             let moving = self.moving(sample.time);
@@ -340,8 +347,18 @@ impl<'a> Advancement<'a> {
             let [a, b] = &self.bodies;
             let (distance, depth) = (sample.distance, (1.0 + LIMIT_ROUNDING) * self.limit);
             let tol = self.pair.tolerances();
-            let search = Search { a, b, moving: &moving, tol, distance, clearance, depth };
-            let step = search.safe_time(&mut self.work).min(rest);
+            let search =
+                Search { a, b, moving: &moving, tol, distance, clearance, depth, absolute: None, longest };
+            let mut step = search.safe_time(&mut self.work).min(rest);
+            if step < rest.min(longest) {
+                // Contacts that move over both solids stay above half of the remaining depth, from which the
+                // others may decrease to the limit.
+                let clearance = 0.5 * clearance.min(depth);
+                let longest = longest.min(MAX_GAIN * step);
+                let search = Search { clearance, absolute: Some(depth - clearance), longest, ..search };
+                step = step.max(search.safe_time(&mut self.work).min(rest));
+            }
+            longest = STEP_GROWTH * step;
             // Solids without relative motion need no second query.
             if step >= rest && moving.speed <= 0.0 {
                 return Ok(PenetrationOutcome::Free);

@@ -16,6 +16,7 @@
 use super::cells::Cell;
 use super::closing::{ClosingSpeed, allowance, max_below_node, of_area, spread_along, towards};
 use super::moving::{MotionSplit, Moving, closing_time, farthest_point, travel_time};
+use super::osculating::{PointMotion, Quadric};
 use super::spheres::MovingSphere;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
@@ -31,7 +32,7 @@ use feeler_geom::cone::Cap;
 use feeler_geom::obb::{gap_in_frame, separating_axis};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Twist, V3, math};
-use feeler_hierarchy::{AreaId, NodeId};
+use feeler_hierarchy::{AreaId, Feature, NodeId};
 
 /// Scratch buffers reused between searches.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +65,13 @@ const FLAT_ENOUGH: f64 = 0.25;
 /// follow each other closely get loose bounds; a larger one takes longer for them.
 const MAX_CELL_VISITS: u32 = 4096;
 
+/// Errors of a piece and its osculating quadric, as a multiple of the remaining clearance, below which they are
+/// not halved for a longer time. A larger value gives shorter times, a smaller one visits more pieces.
+const SMALL_ERROR: f64 = 0.25;
+/// Rounding of the values of a quadric, in roundings of a footpoint. With a smaller value, bounds are not
+/// proved; a larger one proves less.
+const ROUNDINGS: f64 = 16.0;
+
 /// Sine of the angle between two edges below which they count as parallel. With a smaller value, contacts
 /// of parallel edges, whose directions are less exact, count as those of crossing edges; with a larger one,
 /// edges that turn past each other in a plane take more queries.
@@ -87,13 +95,19 @@ pub(crate) struct Search<'a> {
     pub clearance: f64,
     /// Largest penetration depth (mm) that the limit allows; 0 if the solids must not penetrate.
     pub depth: f64,
+    /// Depth (mm) that pairs of pieces are proved not to reach, whatever their current distance, if bounds
+    /// of osculating quadrics are used. It exceeds the current depth, and `clearance` is what remains of the
+    /// limit.
+    pub absolute: Option<f64>,
+    /// Longest time that is searched for. A shorter one visits fewer pairs of nodes.
+    pub longest: f64,
 }
 
 impl Search<'_> {
     /// Time for which the distance is proved to stay above the limit, at most the duration of the
     /// motion's bounds.
     pub(crate) fn safe_time(&self, work: &mut Workspace) -> f64 {
-        let mut best = self.moving.lasts;
+        let mut best = self.moving.lasts.min(self.longest);
         let mut leaves = std::mem::take(&mut work.leaves);
         leaves.clear();
         self.traverse(work, |pair| {
@@ -181,11 +195,11 @@ impl Search<'_> {
         };
         match (a, b) {
             (other, Primitive::Point { center, sigma }) => {
-                sphere(pose_ab * center, sigma, in_a).safe_time(&other, self.depth)
+                sphere(pose_ab * center, sigma, in_a).safe_time(&other, self.absolute.unwrap_or(self.depth))
             }
             (Primitive::Point { center, sigma }, other) => {
                 let center = pose_ab.inverse_transform_point(&center);
-                sphere(center, sigma, -in_b).safe_time(&other, self.depth)
+                sphere(center, sigma, -in_b).safe_time(&other, self.absolute.unwrap_or(self.depth))
             }
             _ => None,
         }
@@ -200,6 +214,7 @@ impl Search<'_> {
         let cull = CullContext::new(&self.moving.pose_ab, &self.tol, &options);
         // Closeness matters, not the uncertainty of footpoints that solves find.
         let reach = self.distance.max(self.depth) + self.tol.eps;
+        let motions = self.absolute.map(|_| self.point_motions());
         let mut visits = 0;
         work.cells.clear();
         work.cells.push((Cell::of_leaf(self.a, a, area_a), Cell::of_leaf(self.b, b, area_b)));
@@ -228,6 +243,29 @@ impl Search<'_> {
             if time >= best {
                 continue;
             }
+            if let (Some(level), Some(motions)) = (self.absolute, &motions)
+                && let Some(bound) = self.osculating_time(level, (&a, &b), (time, best), motions)
+            {
+                time = time.max(bound.time);
+                if time >= best {
+                    continue;
+                }
+                if let Some((which, parameter)) = bound.halved.filter(|_| visits <= MAX_CELL_VISITS) {
+                    match which {
+                        Which::A => {
+                            let halves = a.halves_along(self.a, parameter);
+                            work.cells.extend(halves.into_iter().flatten().map(|half| (half, b)));
+                        }
+                        Which::B => {
+                            let halves = b.halves_along(self.b, parameter);
+                            work.cells.extend(halves.into_iter().flatten().map(|half| (a, half)));
+                        }
+                    }
+                } else {
+                    best = time;
+                }
+                continue;
+            }
             let (bend_a, bend_b) = (a.thickness(), b.thickness());
             if bend_a.max(bend_b) <= FLAT_ENOUGH * self.clearance || visits > MAX_CELL_VISITS {
                 best = time;
@@ -240,6 +278,54 @@ impl Search<'_> {
             }
         }
         best
+    }
+
+    /// Motion of A's points in the frame of B, and of B's points in the frame of A.
+    fn point_motions(&self) -> [PointMotion; 2] {
+        let [from_a, from_b] = &self.moving.twists;
+        let back = from_b.iter().map(|t| -*t).collect();
+        let pose = self.moving.pose_ab;
+        [PointMotion::new(pose.inverse(), back), PointMotion::new(pose, from_a.clone())]
+    }
+
+    /// Bound of the time for which the points of one piece are not deeper than `level` below the other piece,
+    /// the flatter one of both if both are pieces of faces. `None` if no piece is a flat enough one of a face.
+    /// Times up to `from` are known otherwise, and times beyond `most` do not matter.
+    fn osculating_time(
+        &self,
+        level: f64,
+        cells: (&Cell, &Cell),
+        (from, most): (f64, f64),
+        motions: &[PointMotion; 2],
+    ) -> Option<OsculatingTime> {
+        let (a, b) = ((Which::A, self.a, cells.0), (Which::B, self.b, cells.1));
+        let quadric = |(_, body, cell): (Which, &Body, &Cell)| {
+            let Feature::Face(f) = body.area(cell.area).feature else { return None };
+            let angle = f64::from(cell.node.allowance.angle);
+            cell.jet(body).and_then(|jet| Quadric::of(&jet, body.face(f).outward, angle))
+        };
+        let (quadric, resting, moving) = match (quadric(a), quadric(b)) {
+            (Some(q), Some(r)) if r.curvature() < q.curvature() => (r, b, a),
+            (Some(q), _) => (q, a, b),
+            (None, r) => (r?, b, a),
+        };
+        let motion = &motions[moving.0 as usize];
+        let jet = moving.2.jet(moving.1)?;
+        let limits = (level, ROUNDINGS * self.tol.eps);
+        let (time, error) = quadric.safe_time((&jet, motion), limits, (from, most));
+        if time >= most || error <= SMALL_ERROR * self.clearance {
+            return Some(OsculatingTime { time, halved: None });
+        }
+        let longer = |x: [f64; 2]| usize::from(x[1] > x[0]);
+        let own = resting.2.bends();
+        let halved = if quadric.off > 0.5 * error && own[0] + own[1] > 0.0 {
+            (resting.0, longer(own))
+        } else {
+            let turned =
+                |i: usize| motion.turns(&(motion.rotation() * jet.first[i]), 0.0) * jet.half[i] * time;
+            (moving.0, longer(std::array::from_fn(|i| moving.2.bends()[i] + turned(i))))
+        };
+        Some(OsculatingTime { time, halved: Some(halved) })
     }
 
     /// Whether the smallest distance is proved not to grow during the time `time` from now on.
@@ -383,6 +469,14 @@ impl Search<'_> {
         let by_axis = travel_time(gap - reach, closing, self.moving.acceleration);
         by_axis.max(travel_time(gap - reach, self.moving.speed, 0.0))
     }
+}
+
+/// Time for which the points of one piece are not deeper than a level below another piece.
+struct OsculatingTime {
+    /// Lower bound of the time; 0 if it is not longer than a known one.
+    time: f64,
+    /// Solid whose piece is to be halved for a longer time, and the parameter; `None` if that would not help.
+    halved: Option<(Which, usize)>,
 }
 
 /// Whether a unit direction is within `angle` (rad) of a cone of revolution.
