@@ -19,6 +19,8 @@ use std::io::Write;
 struct Frame {
     wall_us: f64,
     min_distance: Option<f64>,
+    /// Depth (mm) of an interference that is proved; `None` without interference.
+    depth: Option<f64>,
     status: Option<Status>,
     count: usize,
     /// JSON object of the step, with members like those of the document of `query`; null without
@@ -94,6 +96,7 @@ fn frame(step: &SweepStep, args: &Arguments) -> Frame {
     Frame {
         wall_us: step.duration.as_secs_f64() * 1e6,
         min_distance: step.min_distance,
+        depth: step.depth(),
         status: step.status(),
         count: step.contacts.len(),
         result: if args.pair.form.json { step_json(step, args.pair.top) } else { Value::Null },
@@ -134,6 +137,7 @@ fn page(
             Cell::new("n", i.to_string()),
             Cell::new(status, status),
             Cell::new("n", distance_text(f)),
+            Cell::new("n", depth_text(f)),
             Cell::new("n", f.count.to_string()),
         ];
         Row { cells, show: Some(drawing.show(scene, What::Step(i))), ..Row::default() }
@@ -141,17 +145,47 @@ fn page(
     let rows: Vec<Row> = frames.iter().enumerate().map(row).collect();
     let between = between.map_or_else(String::new, |t| format!("; between the steps: {t}"));
     let summary = format!("{} steps, {}{between}", frames.len(), nearest_text(frames));
-    let header = ["step", "status", "min distance mm", "minima"];
+    let header = ["step", "status", "min distance mm", "depth mm", "minima"];
     report("Sweep", &summary, &drawing.failed, (&header, &rows), drawing.finished())
 }
 
+/// Distance of a step, or nothing if the solids interfere: the distance of another pair of features would
+/// mislead.
 fn distance_text(frame: &Frame) -> String {
-    frame.min_distance.map_or_else(|| "-".to_owned(), |d| format!("{d:.9}"))
+    let distance = frame.min_distance.filter(|_| frame.depth.is_none());
+    distance.map_or_else(|| "-".to_owned(), |d| format!("{d:.9}"))
 }
 
+fn depth_text(frame: &Frame) -> String {
+    frame.depth.map_or_else(|| "-".to_owned(), |d| format!("{d:.9}"))
+}
+
+/// Step at which the depth is largest, and the depth (mm); `None` if no step interferes.
+fn deepest(frames: &[Frame]) -> Option<(usize, f64)> {
+    let depths = frames.iter().enumerate().filter_map(|(i, f)| Some((i, f.depth?)));
+    depths.reduce(|x, y| if y.1 > x.1 { y } else { x })
+}
+
+/// Step without interference at which the distance is smallest, and the distance (mm); `None` if no such step
+/// has a minimum in reach.
+fn nearest(frames: &[Frame]) -> Option<(usize, f64)> {
+    let free = frames.iter().enumerate().filter(|(_, f)| f.depth.is_none());
+    free.filter_map(|(i, f)| Some((i, f.min_distance?))).reduce(|x, y| if y.1 < x.1 { y } else { x })
+}
+
+/// Text about the deepest interference and about the smallest distance of the other steps.
 fn nearest_text(frames: &[Frame]) -> String {
-    let nearest = frames.iter().filter_map(|f| f.min_distance).min_by(f64::total_cmp);
-    nearest.map_or_else(|| "no minimum within --d-max".to_owned(), |d| format!("smallest distance {d:.9} mm"))
+    let apart = if frames.iter().all(|f| f.depth.is_some()) {
+        None
+    } else {
+        Some(match nearest(frames) {
+            Some((i, d)) => format!("smallest distance {d:.9} mm at step {i}"),
+            None => "no minimum within --d-max".to_owned(),
+        })
+    };
+    let depth = deepest(frames).map(|(i, d)| format!("at least {d:.9} mm deep at step {i}"));
+    let texts: Vec<String> = depth.into_iter().chain(apart).collect();
+    texts.join("; ")
 }
 
 /// Returns the trajectory that `--trajectory` or `--joint` states.
@@ -178,6 +212,9 @@ fn step_json(step: &SweepStep, top: Option<usize>) -> Value {
     verdict::put_json(step.verdict.as_ref(), step.tolerance, step.min_distance, &mut object);
     let decided = DecidedQuery { decided_at: step.decided_at, coarser: None };
     verdict::put_decided(&decided, &mut object);
+    if let Some(depth) = step.depth() {
+        object["depth"] = depth.into();
+    }
     let [a, b] = &step.poses;
     object["pose_a"] = json!(to_values(a));
     object["pose_b"] = json!(to_values(b));
@@ -208,6 +245,8 @@ fn document(frames: &mut [Frame]) -> Value {
             "contacts_median": percentiles(frames.iter().map(count))[0],
             "interfering": count_status(frames, Status::Interfering),
             "undecided": count_status(frames, Status::Undecided),
+            "deepest": deepest(frames).map(|(i, depth)| json!({ "step": i, "depth": depth })),
+            "nearest": nearest(frames).map(|(i, distance)| json!({ "step": i, "distance": distance })),
         },
     });
     if let Some(c) = total_certificate(frames) {
@@ -242,12 +281,14 @@ fn write_table(frames: &[Frame], out: &mut dyn Write) -> anyhow::Result<()> {
                 i.to_string(),
                 verdict::status_name(f.status).into(),
                 distance_text(f),
+                depth_text(f),
                 f.count.to_string(),
                 format!("{:.1}", f.wall_us),
             ]
         })
         .collect();
-    write!(out, "{}", table::render(&["step", "status", "min distance mm", "minima", "time us"], &rows))?;
+    let header = ["step", "status", "min distance mm", "depth mm", "minima", "time us"];
+    write!(out, "{}", table::render(&header, &rows))?;
     let [median, p95, max] = percentiles(frames.iter().map(|f| f.wall_us));
     writeln!(
         out,

@@ -43,6 +43,15 @@ impl SweepStep {
     pub fn status(&self) -> Option<Status> {
         self.verdict.as_ref().map(|v| v.status)
     }
+
+    /// Depth (mm) of an interference: the largest of the depths that the verdict's witness and the minima prove.
+    /// No shorter translation separates the solids. `None` if they do not interfere.
+    #[must_use]
+    pub fn depth(&self) -> Option<f64> {
+        let verdict = self.verdict.as_ref().filter(|v| v.status == Status::Interfering)?;
+        let witness = verdict.witness.map_or(0.0, |w| w.inside_a + w.inside_b);
+        Some(self.min_distance.map_or(witness, |d| witness.max(-d)))
+    }
 }
 
 /// Queries along a trajectory, as an iterator over the steps. Each query reuses the results of the previous

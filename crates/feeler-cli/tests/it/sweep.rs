@@ -172,3 +172,23 @@ fn certified_sweeps_count_over_all_steps() {
     assert!(document["frames"][0].get("certificate").is_some(), "{document}");
     assert!(frames(&[&base[..], &["--json"]].concat())[0].get("certificate").is_none(), "an ordinary sweep");
 }
+
+/// A brick on a plate is pushed 1.5 mm into it, from a height of 1.5 mm.
+#[test]
+fn sweeps_report_the_depth_and_the_distance_of_the_other_steps() {
+    let joint = ["--joint", "0,0,0,0,0,1", "--slide", "1.5,-1.5", "--steps", "6"];
+    let pair = ["sweep", "contact/plate.step", "contact/brick.step", "--d-max", "2", "-q"];
+    let run = feeler(&[&pair[..], &joint, &["--json"]].concat());
+    let document: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let near = |value: &Value, expected: f64| (value.as_f64().unwrap() - expected).abs() < 1e-6;
+    let [deepest, nearest] = ["deepest", "nearest"].map(|key| &document["summary"][key]);
+    assert!(deepest["step"] == 6 && near(&deepest["depth"], 1.5), "{deepest}");
+    // At step 3 the brick touches the plate.
+    assert!(nearest["step"] == 3 && near(&nearest["distance"], 0.0), "{nearest}");
+    for (i, frame) in document["frames"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(frame.get("depth").is_some(), i > 3, "{i}: {frame}");
+    }
+    let table = feeler(&[&pair[..], &joint].concat());
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains("mm deep at step 6; smallest distance 0.000000000 mm at step 3"), "{table}");
+}

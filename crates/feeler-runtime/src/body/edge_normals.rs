@@ -47,7 +47,7 @@ fn side_normal(body: &Body, side: &AdjacentFace, p: &P3, t: f64) -> V3 {
 
 /// Parameters on a face at the parameter `t` of its edge. `guide` is a table of (t, u, v), in which they
 /// are interpolated; `None` if it is empty.
-fn guide_at(guide: &[[f64; 3]], t: f64) -> Option<P2> {
+pub(crate) fn guide_at(guide: &[[f64; 3]], t: f64) -> Option<P2> {
     let (first, last) = (guide.first()?, guide.last()?);
     let i = guide.partition_point(|g| g[0] <= t);
     if i == 0 {

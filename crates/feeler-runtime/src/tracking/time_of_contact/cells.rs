@@ -58,6 +58,11 @@ impl Cell {
         self.bends[0] + self.bends[1]
     }
 
+    /// Parameters of the middle of the piece.
+    pub(crate) fn middle(&self) -> P2 {
+        self.rect.center()
+    }
+
     /// Contributions (mm) of the ranges of u and v to the thickness of the piece.
     pub(crate) fn bends(&self) -> [f64; 2] {
         self.bends

@@ -16,10 +16,13 @@
 //! Taylor's theorem; MATH §24.
 
 use crate::body::Body;
+use crate::body::edge_normals::guide_at;
 use crate::body::tree::Allowance;
-use feeler_geom::{P2, P3, Pose, Rect, Twist, V3};
-use feeler_hierarchy::Feature;
+use feeler_geom::crossing::third_of_closed_form;
+use feeler_geom::{P2, P3, Pose, Rect, Surface, Twist, V3, VectorBall, math};
+use feeler_hierarchy::{AdjacentFace, EdgeId, Feature};
 use nalgebra::{Matrix2, Matrix3, UnitQuaternion, Vector2};
+use std::f64::consts::PI;
 
 /// Middle of a piece of a face or of an edge, or a vertex, in the frame of its solid.
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +135,11 @@ impl PointMotion {
         self.pose.rotation
     }
 
+    /// Shortest time in which the solid can turn by an angle (rad).
+    pub(crate) fn time_to_turn(&self, angle: f64) -> f64 {
+        if self.turning > 0.0 { angle / self.turning } else { f64::INFINITY }
+    }
+
     /// Velocity and acceleration of the point that is at `p` now.
     fn derivatives(&self, p: &P3) -> (V3, V3) {
         let (mut velocity, mut acceleration) = (V3::zeros(), V3::zeros());
@@ -204,8 +212,12 @@ pub(crate) struct Quadric {
     pub off: f64,
     /// Lower bound of n′ · ∇Q over the outward normals n′ of the piece; 1 for planes.
     pub along: f64,
-    /// Upper bound of the part of a normal of the piece that is orthogonal to n.
+    /// Upper bound of the part of a direction of a minimum that is orthogonal to n.
     tilt: f64,
+    /// Upper bound of |∇Q − n′| over the normals n′ of the piece, each at its point.
+    deviation: f64,
+    /// Upper bounds of |Sⁱ · (x − p) − δⁱ| over the piece.
+    sigma: [f64; 2],
 }
 
 /// Angle (rad) by which the direction of a minimum may differ from the normal of the surface: the angular
@@ -213,6 +225,15 @@ pub(crate) struct Quadric {
 const DIRECTION_SLACK: f64 = 2e-6;
 /// Smallest n′ · ∇Q for which a quadric is used. With a smaller value, larger pieces are bounded, loosely.
 const MIN_ALONG: f64 = 0.8;
+/// Range of a face's parameters around a piece of its edge, as a multiple of that of the piece to first order.
+/// With a larger value, bounds are looser; with a smaller one, larger pieces of edges are not bounded.
+const PARAMETER_SLACK: f64 = 1.1;
+/// Smallest ratio of both ranges of a face's parameters (mm) around a piece of its edge. It affects bounds of
+/// third derivatives: a larger value loosens them, a smaller one divides by tiny numbers.
+const MIN_ASPECT: f64 = 0.01;
+/// Smallest n″ · ∇Q over the directions n″ of minima at an edge for which a quadric of an adjacent face is
+/// used. With a smaller value, flatter edges are bounded, loosely.
+const MIN_SHARE: f64 = 0.3;
 /// Factor by which a time is shortened until the bound of a quadric holds. A value nearer to 1 computes more
 /// bounds, a smaller one gives shorter times.
 const SHORTER: f64 = 0.75;
@@ -246,13 +267,32 @@ impl Quadric {
         let most = [h + sigma[0], k + sigma[1]];
         let slope = paired(&form, &most, &dual.map(|s| s.norm()));
         let along = (1.0 - sin * sin).sqrt() - sin * slope;
-        (along >= MIN_ALONG).then_some(Self { p: jet.p, n, dual, form, off, along, tilt: sin })
+        // |∇Q|² = 1 + slope².
+        let deviation = (2.0 + slope * slope - 2.0 * along).max(0.0).sqrt();
+        let quadric = Self { p: jet.p, n, dual, form, off, along, tilt: sin, deviation, sigma };
+        (along >= MIN_ALONG).then_some(quadric)
     }
 
-    /// Upper bound (1/mm) of the absolute normal curvature at the middle of the piece.
-    pub(crate) fn curvature(&self) -> f64 {
-        let lengths = self.dual.map(|s| s.norm());
-        paired(&self.form, &lengths, &lengths)
+    /// Whether this quadric is less curved than another one at the middle of its piece; the first of two equal
+    /// ones, with the index 0, counts as less curved.
+    pub(crate) fn is_flatter(&self, other: &Self, index_of_other: usize) -> bool {
+        let curvature = |q: &Self| {
+            let lengths = q.dual.map(|s| s.norm());
+            paired(&q.form, &lengths, &lengths)
+        };
+        let (own, others) = (curvature(self), curvature(other));
+        if index_of_other == 0 { own < others } else { own <= others }
+    }
+
+    /// Outward unit normal at the middle of the piece.
+    pub(crate) fn normal(&self) -> V3 {
+        self.n
+    }
+
+    /// Upper bound of the angle (rad) between the outward normals of the piece and that at its middle.
+    pub(crate) fn tilt(&self) -> f64 {
+        // An angle of up to 30° is at most 1.05 times its sine.
+        1.05 * self.tilt
     }
 
     fn components(&self, x: &V3) -> [f64; 2] {
@@ -271,6 +311,13 @@ impl Quadric {
         let y = x - self.p;
         let own = self.components(&y);
         self.n.dot(&y) - 0.5 * self.product(&own, &own)
+    }
+
+    /// The same quadric for minima whose directions n″ have n″ · n′ ≥ `share` with the normal n′ of the piece at
+    /// the same point. `None` if the share is too small.
+    fn shared(self, share: f64) -> Option<Self> {
+        let along = share - self.deviation;
+        (along >= MIN_SHARE).then_some(Self { along, tilt: 1.0, ..self })
     }
 
     /// Value that Q exceeds at no point that is `depth` (mm) below the piece along one of its normals.
@@ -365,6 +412,83 @@ impl Quadric {
             + paired(&self.form, &half_higher, &higher);
         (start + lower - rest, rest)
     }
+}
+
+/// Osculating quadrics of both faces of an edge, at the middle of a piece of it.
+///
+/// A minimum at the edge has a direction between the normals of both faces, so that at least one of them has
+/// half of their angle with it. A point that is deep below the edge is therefore deep below one of the
+/// quadrics. If the direction is known, because the other footpoint is on a face, it is deep below the one
+/// whose normal is nearer.
+pub(crate) fn quadrics_of_edge(
+    body: &Body,
+    edge: EdgeId,
+    (t, jet): (f64, &Jet),
+    angle: f64,
+    direction: Option<(V3, f64)>,
+) -> Option<[Option<Quadric>; 2]> {
+    let sides = &body.edge(edge).sides;
+    let [q, r] = [0, 1].map(|i| beside_edge(body, &sides[i], (t, jet), angle));
+    if let Some((n, within)) = direction {
+        let share = |q: &Option<Quadric>| {
+            let cos = q.map_or(-1.0, |q| n.dot(&q.n)).clamp(-1.0, 1.0);
+            math::sin_cos((math::acos(cos) + within + q.map_or(0.0, |q| q.tilt)).min(PI)).1
+        };
+        let (x, y) = (share(&q), share(&r));
+        let best = if x >= y { q?.shared(x) } else { r?.shared(y) };
+        return best.map(|q| [Some(q), None]);
+    }
+    let (q, r) = (q?, r?);
+    let between = math::acos(q.n.dot(&r.n).clamp(-1.0, 1.0)) + q.tilt + r.tilt;
+    let share = math::sin_cos((0.5 * between).min(PI)).1;
+    Some([Some(q.shared(share)?), Some(r.shared(share)?)])
+}
+
+/// Quadric of a face beside an edge that contains a piece of the edge with the middle at the parameter `t`.
+fn beside_edge(body: &Body, side: &AdjacentFace, (t, piece): (f64, &Jet), angle: f64) -> Option<Quadric> {
+    let face = body.face(side.face);
+    let uv = face.surface.invert(&piece.p, guide_at(&side.guide, t), None);
+    let d = face.surface.derivs(uv);
+    let first = [d.du, d.dv];
+    let dual = dual(&first)?;
+    // The edge may be beside its face.
+    let beside = (d.p - piece.p).norm();
+    let [h, _] = piece.half;
+    let along = dual.map(|s| {
+        let bent = 0.5 * s.dot(&piece.second[0]).abs() * h * h;
+        s.dot(&piece.first[0]).abs() * h + bent + s.norm() * (piece.remainder() + 2.0 * beside)
+    });
+    // A range of 0 has no third derivatives.
+    let longest = (0..2).map(|i| along[i] * first[i].norm()).fold(0.0, f64::max);
+    let half: [f64; 2] =
+        std::array::from_fn(|i| PARAMETER_SLACK * along[i].max(MIN_ASPECT * longest / first[i].norm()));
+    let rect = Rect { u0: uv.x - half[0], u1: uv.x + half[0], v0: uv.y - half[1], v1: uv.y + half[1] };
+    let third = match &face.surface {
+        Surface::Bezier(_) if longest > 0.0 => {
+            face.surface.third_derivatives(&rect)?.each_ref().map(VectorBall::norm)
+        }
+        Surface::Bezier(_) => return None,
+        surface => third_of_closed_form(surface, &rect),
+    };
+    let jet = Jet { p: d.p, first, second: [d.duu, d.duv, d.dvv], third, half };
+    let quadric = Quadric::of(&jet, face.outward, angle)?;
+    // The parameters of the edge stay inside by continuity.
+    let reach: [f64; 2] = std::array::from_fn(|i| along[i] + quadric.sigma[i]);
+    let is_inside = (0..2).all(|i| reach[i] <= half[i]);
+    // Beyond a break of the surface, second derivatives differ.
+    let beyond = match &face.surface {
+        Surface::Bezier(s) => overrun(&s.u_breaks, uv.x, reach[0]) + overrun(&s.v_breaks, uv.y, reach[1]),
+        _ => 0.0,
+    };
+    let bend = jet.second.iter().map(|s| s.norm()).sum::<f64>();
+    is_inside.then_some(Quadric { off: quadric.off + 2.0 * (beside + bend * beyond * beyond), ..quadric })
+}
+
+/// Length by which the range of a parameter around `t` exceeds the interval of the breaks that contains it.
+fn overrun(breaks: &[f64], t: f64, half: f64) -> f64 {
+    let i = breaks.partition_point(|b| *b <= t).clamp(1, breaks.len().max(2) - 1);
+    let (Some(lo), Some(hi)) = (breaks.get(i - 1), breaks.get(i)) else { return 0.0 };
+    (lo - (t - half)).max(t + half - hi).max(0.0)
 }
 
 /// Upper bound of |Lᵢⱼ xⁱ yʲ| over all |xⁱ| ≤ `x` and |yʲ| ≤ `y`.

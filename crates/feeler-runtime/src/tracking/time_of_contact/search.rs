@@ -16,7 +16,7 @@
 use super::cells::Cell;
 use super::closing::{ClosingSpeed, allowance, max_below_node, of_area, spread_along, towards};
 use super::moving::{MotionSplit, Moving, closing_time, farthest_point, travel_time};
-use super::osculating::{PointMotion, Quadric};
+use super::osculating::{PointMotion, Quadric, quadrics_of_edge};
 use super::spheres::MovingSphere;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
@@ -68,6 +68,9 @@ const MAX_CELL_VISITS: u32 = 4096;
 /// Errors of a piece and its osculating quadric, as a multiple of the remaining clearance, below which they are
 /// not halved for a longer time. A larger value gives shorter times, a smaller one visits more pieces.
 const SMALL_ERROR: f64 = 0.25;
+/// Largest rotation (rad) of a face relative to an edge whose quadrics are used with the direction of the face's
+/// normal. A larger value loosens the bounds; a smaller one limits the time.
+const MAX_TURN: f64 = 0.1;
 /// Rounding of the values of a quadric, in roundings of a footpoint. With a smaller value, bounds are not
 /// proved; a larger one proves less.
 const ROUNDINGS: f64 = 16.0;
@@ -288,9 +291,10 @@ impl Search<'_> {
         [PointMotion::new(pose.inverse(), back), PointMotion::new(pose, from_a.clone())]
     }
 
-    /// Bound of the time for which the points of one piece are not deeper than `level` below the other piece,
-    /// the flatter one of both if both are pieces of faces. `None` if no piece is a flat enough one of a face.
-    /// Times up to `from` are known otherwise, and times beyond `most` do not matter.
+    /// Bound of the time for which the minima of two pieces are not deeper than `level`: the points of one piece
+    /// stay above the osculating quadric of the other one, or above those of the faces of the other one, an
+    /// edge. `None` if no piece is flat enough. Times up to `from` are known otherwise, and times beyond `most`
+    /// do not matter.
     fn osculating_time(
         &self,
         level: f64,
@@ -298,34 +302,61 @@ impl Search<'_> {
         (from, most): (f64, f64),
         motions: &[PointMotion; 2],
     ) -> Option<OsculatingTime> {
-        let (a, b) = ((Which::A, self.a, cells.0), (Which::B, self.b, cells.1));
-        let quadric = |(_, body, cell): (Which, &Body, &Cell)| {
+        let sides = [(Which::A, self.a, cells.0), (Which::B, self.b, cells.1)];
+        let jets = [cells.0.jet(self.a), cells.1.jet(self.b)];
+        let face_quadric = |k: usize| {
+            let (_, body, cell) = sides[k];
             let Feature::Face(f) = body.area(cell.area).feature else { return None };
-            let angle = f64::from(cell.node.allowance.angle);
-            cell.jet(body).and_then(|jet| Quadric::of(&jet, body.face(f).outward, angle))
+            Quadric::of(&jets[k]?, body.face(f).outward, f64::from(cell.node.allowance.angle))
         };
-        let (quadric, resting, moving) = match (quadric(a), quadric(b)) {
-            (Some(q), Some(r)) if r.curvature() < q.curvature() => (r, b, a),
-            (Some(q), _) => (q, a, b),
-            (None, r) => (r?, b, a),
-        };
-        let motion = &motions[moving.0 as usize];
-        let jet = moving.2.jet(moving.1)?;
-        let limits = (level, ROUNDINGS * self.tol.eps);
-        let (time, error) = quadric.safe_time((&jet, motion), limits, (from, most));
-        if time >= most || error <= SMALL_ERROR * self.clearance {
-            return Some(OsculatingTime { time, halved: None });
+        let quadrics = [face_quadric(0), face_quadric(1)];
+        let mut best: Option<OsculatingTime> = None;
+        for k in [0, 1] {
+            let (which, body, cell) = sides[k];
+            let (Some(own), Some(jet)) = (jets[k], jets[1 - k]) else { continue };
+            let motion = &motions[1 - k];
+            // The other face turns relative to this solid.
+            let (resting, most) = match (body.area(cell.area).feature, &quadrics[1 - k]) {
+                (Feature::Face(_), Some(other)) if quadrics[k].is_none_or(|q| other.is_flatter(&q, k)) => {
+                    continue;
+                }
+                (Feature::Face(_), _) => (quadrics[k].map(|q| [Some(q), None]), most),
+                (Feature::Edge(e), other) => {
+                    let most = other.map_or(most, |_| motion.time_to_turn(MAX_TURN).min(most));
+                    let direction = other.map(|q| (-(motion.rotation() * q.normal()), q.tilt() + MAX_TURN));
+                    let angle = f64::from(cell.node.allowance.angle);
+                    let t = cell.middle().x;
+                    (quadrics_of_edge(body, e, (t, &own), angle, direction), most)
+                }
+                (Feature::Vertex(_), _) => (None, most),
+            };
+            let Some(resting) = resting else { continue };
+            let limits = (level, ROUNDINGS * self.tol.eps);
+            let (mut time, mut off, mut error) = (most, 0.0_f64, 0.0_f64);
+            for quadric in resting.iter().flatten() {
+                let (safe, own_error) = quadric.safe_time((&jet, motion), limits, (from, time.max(from)));
+                (time, off, error) = (time.min(safe), off.max(quadric.off), error.max(own_error));
+            }
+            let longer = |x: [f64; 2]| usize::from(x[1] > x[0]);
+            let bends = cell.bends();
+            let halved = if time >= most || error <= SMALL_ERROR * self.clearance {
+                None
+            } else if off > 0.5 * error && bends[0] + bends[1] > 0.0 {
+                Some((which, longer(bends)))
+            } else {
+                let (which, _, moving) = sides[1 - k];
+                let turned =
+                    |i: usize| motion.turns(&(motion.rotation() * jet.first[i]), 0.0) * jet.half[i] * time;
+                Some((which, longer(std::array::from_fn(|i| moving.bends()[i] + turned(i)))))
+            };
+            let is_better = |best: &OsculatingTime| {
+                time > best.time || (time >= best.time && halved.is_none() && best.halved.is_some())
+            };
+            if best.as_ref().is_none_or(is_better) {
+                best = Some(OsculatingTime { time, halved });
+            }
         }
-        let longer = |x: [f64; 2]| usize::from(x[1] > x[0]);
-        let own = resting.2.bends();
-        let halved = if quadric.off > 0.5 * error && own[0] + own[1] > 0.0 {
-            (resting.0, longer(own))
-        } else {
-            let turned =
-                |i: usize| motion.turns(&(motion.rotation() * jet.first[i]), 0.0) * jet.half[i] * time;
-            (moving.0, longer(std::array::from_fn(|i| moving.2.bends()[i] + turned(i))))
-        };
-        Some(OsculatingTime { time, halved: Some(halved) })
+        best
     }
 
     /// Whether the smallest distance is proved not to grow during the time `time` from now on.
