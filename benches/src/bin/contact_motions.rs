@@ -7,8 +7,8 @@
 //!
 //! N motions of each family of `feeler_tests::contact_motions` (default 20). The table has, for each family,
 //! the number of motions proven to be in contact only, with penetration, undecided and wrong, and queries and
-//! milliseconds of a motion, mean and largest. Each fault is printed on one line. Exit status 1 if one
-//! result is wrong.
+//! milliseconds of a motion, mean and largest. Each fault and each undecided motion is printed on one line. Exit
+//! status 1 if one result is wrong.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, exit_code, number_after};
@@ -24,6 +24,8 @@ struct Row {
     queries: u32,
     ms: f64,
     fault: Option<String>,
+    /// Text about an undecided motion.
+    undecided: Option<String>,
 }
 
 fn run_one(family: usize, seed: u64) -> Result<Row, String> {
@@ -37,7 +39,14 @@ fn run_one(family: usize, seed: u64) -> Result<Row, String> {
         PenetrationOutcome::Undecided(_) => 2,
     };
     let fault = case.fault(&found).map(|fault| format!("{} {seed}: {fault}", case.family));
-    Ok(Row { kind, queries: found.queries, ms, fault })
+    let undecided = match found.outcome {
+        PenetrationOutcome::Undecided(until) => Some(format!(
+            "{} {seed}: undecided from {until} after {} queries, smallest distance {:?}",
+            case.family, found.queries, found.smallest
+        )),
+        _ => None,
+    };
+    Ok(Row { kind, queries: found.queries, ms, fault, undecided })
 }
 
 fn run() -> Fallible<bool> {
@@ -71,8 +80,8 @@ fn run() -> Fallible<bool> {
             rows.iter().map(|r| r.ms).sum::<f64>() / n,
             rows.iter().map(|r| r.ms).fold(0.0, f64::max),
         );
-        for fault in wrong {
-            eprintln!("{fault}");
+        for line in wrong.chain(rows.iter().filter_map(|r| r.undecided.as_ref())) {
+            eprintln!("{line}");
         }
     }
     Ok(is_right)

@@ -538,10 +538,12 @@ fn lowest_in_box(linear: &V3, quadratic: &Matrix3<f64>, lo: &V3, hi: &V3) -> f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::edge_normals::edge_normals;
+    use feeler_brep::build::{BuildOptions, build_solid};
+    use feeler_brep::fixtures;
+    use feeler_brep::source::SolidSource;
     use feeler_geom::Frame;
-    use feeler_geom::Surface;
     use feeler_geom::bezier::{BezierSurface, homogeneous};
-    use feeler_geom::crossing::third_of_closed_form;
     use nalgebra::Translation3;
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
@@ -587,7 +589,7 @@ mod tests {
 
     fn jet(surface: &Surface, rect: &Rect) -> Jet {
         let third = match surface.third_derivatives(rect) {
-            Some(balls) => balls.each_ref().map(feeler_geom::VectorBall::norm),
+            Some(balls) => balls.each_ref().map(VectorBall::norm),
             None => third_of_closed_form(surface, rect),
         };
         let middle = rect.center();
@@ -655,6 +657,82 @@ mod tests {
             }
         }
         assert!(largest > 0.3 && used > 2000, "{largest} {used}");
+    }
+
+    /// Bodies whose edges lie between planes, cylinders, cones, spheres and patches.
+    fn bodies() -> Vec<Body> {
+        let sources = [
+            fixtures::block_with_hole(6.0, 4.0, 3.0),
+            fixtures::cone(3.0, 5.0),
+            fixtures::hemisphere(4.0),
+            fixtures::stadium(6.0, 2.0, 3.0),
+            fixtures::ball_wedge(5.0, 1.2),
+            fixtures::bump(4.0, &[&[0.5, 1.0, 0.3], &[0.2, 0.8, 0.6]], 1.3),
+        ];
+        let body = |source: SolidSource| {
+            let solid = build_solid(&source, &BuildOptions::default()).expect("a solid");
+            let options = feeler_hierarchy::Options { flatness: 0.2 };
+            Body::new(feeler_prepare::prepare_solid(&solid, &options).expect("a hierarchy")).expect("a body")
+        };
+        sources.map(body).into()
+    }
+
+    #[test]
+    fn edges_follow_the_quadrics_of_their_faces() {
+        let bodies = bodies();
+        let mut r = SmallRng::seed_from_u64(25);
+        let (mut pairs, mut single) = (0, 0);
+        for _ in 0..3000 {
+            let body = &bodies[r.random_range(0..bodies.len())];
+            let edge = r.random_range(0..body.hierarchy().edges.len());
+            let id = EdgeId(u32::try_from(edge).expect("an index"));
+            let areas = &body.hierarchy().areas;
+            let own: Vec<_> = areas.iter().filter(|a| a.feature == Feature::Edge(id)).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let rect = own[r.random_range(0..own.len())].rect;
+            let width = rect.width() * [1e-3, 1e-2, 0.1, 1.0][r.random_range(0..4)];
+            let u0 = rect.u0 + r.random_range(0.0..1.0) * (rect.width() - width);
+            let piece = Rect { u0, u1: u0 + width, ..rect };
+            let curve = &body.edge(id).curve;
+            let third = [curve.third_derivatives(piece.u0, piece.u1).norm(), 0.0, 0.0, 0.0];
+            let t = piece.center().x;
+            let Some(jet) = Jet::of(body, Feature::Edge(id), (&piece, third), &Allowance::default()) else {
+                continue;
+            };
+            let Some(normals) = edge_normals(body, id, t) else { continue };
+            if normals.dihedral() < 0.0 {
+                continue;
+            }
+            let mix = |r: &mut SmallRng, n: &[V3; 2]| {
+                let s = r.random_range(-0.3_f64..1.3).clamp(0.0, 1.0);
+                (n[0] * (1.0 - s) + n[1] * s).normalize()
+            };
+            let within = 0.1;
+            let known = r.random_bool(0.5).then(|| (mix(&mut r, &normals.normals), within));
+            let Some(quadrics) = quadrics_of_edge(body, id, (t, &jet), 0.0, known) else { continue };
+            for _ in 0..10 {
+                let t = piece.u0 + width * r.random_range(-0.3_f64..1.3).clamp(0.0, 1.0);
+                let p = curve.derivs(t).p;
+                let Some(at) = edge_normals(body, id, t) else { continue };
+                let n = match known {
+                    Some((n, within)) => (n + vector(&mut r, 0.3 * within)).normalize(),
+                    None => mix(&mut r, &at.normals),
+                };
+                let depth = r.random_range(0.0..1e-3);
+                let q = p - n * depth;
+                // The point is below one of the quadrics at least.
+                let is_below = quadrics.iter().flatten().any(|k| k.at(&q) <= k.below(depth) + 1e-12);
+                assert!(is_below, "{edge} {t} {depth} {n:?} {quadrics:?}");
+            }
+            if known.is_some() {
+                single += 1;
+            } else {
+                pairs += 1;
+            }
+        }
+        assert!(pairs > 200 && single > 200, "{pairs} {single}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Solids that slide, turn or roll on each other are in contact all the time, so that a proof of distance
 //! ends at the start. A proof of depth continues: the signed distance of the solids is the smallest signed
-//! distance of a minimum, negative during penetration, and it changes continuously. Four bounds limit the
+//! distance of a minimum, negative during penetration, and it changes continuously. Five bounds limit the
 //! time for which it stays above minus the allowed depth.
 //!
 //! 1. The signed distance of a pair of areas decreases at most at their closing speed ([`super::closing`]).
@@ -13,6 +13,8 @@
 //! 3. The signed distance of a sphere or vertex from a canonical feature is known, with a bound of its
 //!    second derivative ([`super::spheres`]).
 //! 4. The direction of a contact between two crossing edges is known, with a bound of its rotation.
+//! 5. A contact that moves over both solids, as that of gear teeth or cams, stays above the osculating quadrics
+//!    of pieces of their surfaces ([`super::osculating`]).
 //!
 //! # Source
 //! MATH §24.
@@ -24,7 +26,7 @@ use super::{DEFAULT_MAX_QUERIES, DEFAULT_RANGE, RESOLUTION, distant_origin};
 use crate::api::contact::{Contact, ContactKind};
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
-use crate::api::verdict::Status;
+use crate::api::verdict::{Status, Verdict};
 use crate::body::Body;
 use crate::pair::{ContactPair, NearestRange};
 use feeler_geom::Pose;
@@ -290,6 +292,7 @@ impl<'a> Advancement<'a> {
         let nearest = nearest.map(|c| (c, moving.closing(&c.point_b, &c.normal)));
         let distance = nearest.map_or(self.query.d_max, |(c, _)| c.distance);
         let witness = self.pair.verdict().and_then(|v| v.witness);
+        let depth_bound = self.pair.verdict().map_or(f64::INFINITY, Verdict::depth_bound);
         let proved = witness.map_or(0.0, |w| w.inside_a.min(w.inside_b));
         let depth = proved.max(-distance).max(0.0);
         let relation = match status {
@@ -298,6 +301,8 @@ impl<'a> Advancement<'a> {
             Some(Status::Interfering) if distance > self.pair.tolerances().tol - 2.0 * proved => {
                 Relation::Penetrates
             }
+            // An interference that cannot be excluded may still be shallow enough.
+            Some(Status::Undecided) if depth_bound <= self.limit => Relation::Allowed,
             Some(Status::Undecided) | None => Relation::Undecided,
             _ => Relation::Allowed,
         };

@@ -8,7 +8,8 @@
 //! than the best one so far are not opened.
 //!
 //! If penetration up to a depth is allowed, the limit is negative. The pairs of a contact then stay close
-//! all the time, and their leaves get tighter bounds: [`super::spheres`], crossing edges, [`super::cells`].
+//! all the time, and their leaves get tighter bounds: [`super::spheres`], crossing edges, [`super::cells`],
+//! [`super::osculating`].
 //!
 //! # Source
 //! Conservative advancement (Mirtich 1996; Zhang, Redon, Lee, Kim 2007), with directions instead of speeds.
