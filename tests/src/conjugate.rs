@@ -1,8 +1,8 @@
 //! Gears without backlash, racks, and cams with followers: contacts whose footpoints move over both solids.
 //!
-//! Flanks are splines of degree 5 that follow closed forms within 1e-8 mm. Depths of faulty motions follow from
-//! closed forms: a flank of an involute gear that is rotated by an angle is the same flank offset by that angle
-//! times the radius of the base circle.
+//! Flanks are splines of degree 5 that follow closed forms within 1e-8 mm. Depths of faulty motions follow
+//! from closed forms: a flank of an involute gear that is rotated by an angle is the same flank offset by
+//! that angle times the radius of the base circle.
 
 use crate::contact_motions::{ContactMotionCase, Depth, Draw, at, slide, turn};
 use crate::part_of;
@@ -46,7 +46,8 @@ impl Gear {
         (radius * radius / (self.base() * self.base()) - 1.0).max(0.0).sqrt()
     }
 
-    /// Lower flank of a tooth on the x axis, the involute of the base circle; the parameter is the roll angle.
+    /// Lower flank of a tooth on the x axis, the involute of the base circle; the parameter is the roll
+    /// angle.
     fn flank(&self, roll: f64) -> PlaneJet {
         let base = self.base();
         let (s, c) = math::sin_cos(roll);
@@ -58,8 +59,8 @@ impl Gear {
         involute.rotated(-FRAC_PI_2 / self.teeth - inv(self.angle))
     }
 
-    /// A sector with the given teeth (positions in pitches from the x axis, ascending). The flanks begin at the
-    /// roll angle `begin`; below them, radial sides lead to the radius `root`.
+    /// A sector with the given teeth (positions in pitches from the x axis, ascending). The flanks begin at
+    /// the roll angle `begin`; below them, radial sides lead to the radius `root`.
     fn sector(&self, teeth: &[f64], (begin, root): (f64, f64), height: f64) -> SolidSource {
         let end = self.roll(self.tip());
         let at_root = |p: [f64; 2]| {
@@ -298,8 +299,8 @@ impl Law {
     }
 }
 
-/// Joints that move a solid along the y axis by e (cos(rate t + phase) − cos(phase)): three rotations, as in a
-/// circle that rolls in one of twice its size.
+/// Joints that move a solid along the y axis by e (cos(rate t + phase) − cos(phase)): three rotations, as
+/// in a circle that rolls in one of twice its size.
 fn harmonic(lift: f64, rate: f64, phase: f64) -> Vec<Joint> {
     let (s, c) = math::sin_cos(phase);
     let half = 0.5 * lift;

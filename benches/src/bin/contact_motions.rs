@@ -7,8 +7,8 @@
 //!
 //! N motions of each family of `feeler_tests::contact_motions` (default 20). The table has, for each family,
 //! the number of motions proven to be in contact only, with penetration, undecided and wrong, and queries and
-//! milliseconds of a motion, mean and largest. Each fault and each undecided motion is printed on one line. Exit
-//! status 1 if one result is wrong.
+//! milliseconds of a motion, mean and largest. Each fault and each undecided motion is printed on one line.
+//! Exit status 1 if one result is wrong.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, exit_code, number_after};

@@ -178,8 +178,8 @@ impl PointMotion {
         jerk
     }
 
-    /// Upper bound, for the time `time`, of the sum of the rates at which the joints turn a vector that is `x`
-    /// now.
+    /// Upper bound, for the time `time`, of the sum of the rates at which the joints turn a vector that is
+    /// `x` now.
     pub(crate) fn turns(&self, x: &V3, time: f64) -> f64 {
         let mut sum = 0.0;
         for t in self.twists.iter().rev() {
@@ -188,7 +188,8 @@ impl PointMotion {
         sum
     }
 
-    /// Upper bound, for the time `time`, of the sum of the speeds that the joints cause at the point that is at
+    /// Upper bound, for the time `time`, of the sum of the speeds that the joints cause at the point that
+    /// is at
     /// `p` now.
     fn speeds(&self, p: &P3, time: f64) -> f64 {
         let mut sum = 0.0;
@@ -225,8 +226,9 @@ pub(crate) struct Quadric {
 const DIRECTION_SLACK: f64 = 2e-6;
 /// Smallest n′ · ∇Q for which a quadric is used. With a smaller value, larger pieces are bounded, loosely.
 const MIN_ALONG: f64 = 0.8;
-/// Range of a face's parameters around a piece of its edge, as a multiple of that of the piece to first order.
-/// With a larger value, bounds are looser; with a smaller one, larger pieces of edges are not bounded.
+/// Range of a face's parameters around a piece of its edge, as a multiple of that of the piece to first
+/// order. With a larger value, bounds are looser; with a smaller one, larger pieces of edges are not
+/// bounded.
 const PARAMETER_SLACK: f64 = 1.1;
 /// Smallest ratio of both ranges of a face's parameters (mm) around a piece of its edge. It affects bounds of
 /// third derivatives: a larger value loosens them, a smaller one divides by tiny numbers.
@@ -273,8 +275,8 @@ impl Quadric {
         (along >= MIN_ALONG).then_some(quadric)
     }
 
-    /// Whether this quadric is less curved than another one at the middle of its piece; the first of two equal
-    /// ones, with the index 0, counts as less curved.
+    /// Whether this quadric is less curved than another one at the middle of its piece; the first of two
+    /// equal ones, with the index 0, counts as less curved.
     pub(crate) fn is_flatter(&self, other: &Self, index_of_other: usize) -> bool {
         let curvature = |q: &Self| {
             let lengths = q.dual.map(|s| s.norm());
@@ -313,7 +315,7 @@ impl Quadric {
         self.n.dot(&y) - 0.5 * self.product(&own, &own)
     }
 
-    /// The same quadric for minima whose directions n″ have n″ · n′ ≥ `share` with the normal n′ of the piece at
+    /// This quadric for minima whose directions n″ have n″ · n′ ≥ `share` with the normal n′ of the piece at
     /// the same point. `None` if the share is too small.
     fn shared(self, share: f64) -> Option<Self> {
         let along = share - self.deviation;
@@ -326,10 +328,10 @@ impl Quadric {
         self.off - depth * self.along + 0.5 * paired(&self.form, &own, &own)
     }
 
-    /// Longest time of a geometric sequence from `most` down to `least` for which the points of a moving piece
-    /// are proved not to be `depth` (mm) below the piece of the quadric, up to the rounding `eps` (mm). If there
-    /// is no such time, the result is `least` without a proof. The second value is the part of the errors (mm) at
-    /// that time that smaller pieces do not have.
+    /// Longest time of a geometric sequence from `most` down to `least` for which the points of a moving
+    /// piece are proved not to be `depth` (mm) below the piece of the quadric, up to the rounding `eps`
+    /// (mm). If no such time exists, the result is `least` without a proof. The second value is the part of
+    /// the errors (mm) at that time that smaller pieces do not have.
     pub(crate) fn safe_time(
         &self,
         (piece, motion): (&Jet, &PointMotion),
@@ -380,8 +382,8 @@ impl Quadric {
             Matrix3::from_fn(|i, j| gradient.dot(&bends[i][j]) - self.product(&parts[i], &parts[j]));
         let lower = lowest_in_box(&linear, &quadratic, &V3::new(-h, -k, 0.0), &V3::new(h, k, t));
 
-        // Terms of third order along a direction, and a bound of the remainder of fourth order in the time and
-        // of third order in the parameters.
+        // Terms of third order along a direction, and a bound of the remainder of fourth order in the time
+        // and of third order in the parameters.
         let w = motion.turning;
         let turned_bends = second.map(|x| motion.w.cross(&x));
         let turned_twice = first.map(|x| motion.turned_twice(&x));

@@ -13,7 +13,8 @@
 //! 3. The signed distance of a sphere or vertex from a canonical feature is known, with a bound of its
 //!    second derivative ([`super::spheres`]).
 //! 4. The direction of a contact between two crossing edges is known, with a bound of its rotation.
-//! 5. A contact that moves over both solids, as that of gear teeth or cams, stays above the osculating quadrics
+//! 5. A contact that moves over both solids, as that of gear teeth or cams, stays above the osculating
+//! quadrics
 //!    of pieces of their surfaces ([`super::osculating`]).
 //!
 //! # Source

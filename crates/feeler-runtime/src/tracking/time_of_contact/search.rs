@@ -66,11 +66,11 @@ const FLAT_ENOUGH: f64 = 0.25;
 /// follow each other closely get loose bounds; a larger one takes longer for them.
 const MAX_CELL_VISITS: u32 = 4096;
 
-/// Errors of a piece and its osculating quadric, as a multiple of the remaining clearance, below which they are
-/// not halved for a longer time. A larger value gives shorter times, a smaller one visits more pieces.
+/// Errors of a piece and its osculating quadric, as a multiple of the remaining clearance, below which they
+/// are not halved for a longer time. A larger value gives shorter times, a smaller one visits more pieces.
 const SMALL_ERROR: f64 = 0.25;
-/// Largest rotation (rad) of a face relative to an edge whose quadrics are used with the direction of the face's
-/// normal. A larger value loosens the bounds; a smaller one limits the time.
+/// Largest rotation (rad) of a face relative to an edge whose quadrics are used with the direction of the
+/// face's normal. A larger value loosens the bounds; a smaller one limits the time.
 const MAX_TURN: f64 = 0.1;
 /// Rounding of the values of a quadric, in roundings of a footpoint. With a smaller value, bounds are not
 /// proved; a larger one proves less.
@@ -292,10 +292,10 @@ impl Search<'_> {
         [PointMotion::new(pose.inverse(), back), PointMotion::new(pose, from_a.clone())]
     }
 
-    /// Bound of the time for which the minima of two pieces are not deeper than `level`: the points of one piece
-    /// stay above the osculating quadric of the other one, or above those of the faces of the other one, an
-    /// edge. `None` if no piece is flat enough. Times up to `from` are known otherwise, and times beyond `most`
-    /// do not matter.
+    /// Bound of the time for which the minima of two pieces are not deeper than `level`: the points of one
+    /// piece stay above the osculating quadric of the other one, or above those of the faces of the other
+    /// one, an edge. `None` if no piece is flat enough. Times up to `from` are known otherwise, and times
+    /// beyond `most` do not matter.
     fn osculating_time(
         &self,
         level: f64,
