@@ -403,6 +403,7 @@ impl<'a> Advancement<'a> {
                 depth: 0.0,
                 absolute: None,
                 longest: f64::INFINITY,
+                shortest: 0.0,
             };
             let rest = self.end - sample.time;
             if rest <= 0.0 && clearance > 0.0 {

@@ -14,8 +14,7 @@
 //!    second derivative ([`super::spheres`]).
 //! 4. The direction of a contact between two crossing edges is known, with a bound of its rotation.
 //! 5. A contact that moves over both solids, as that of gear teeth or cams, stays above the osculating
-//! quadrics
-//!    of pieces of their surfaces ([`super::osculating`]).
+//!    quadrics of pieces of their surfaces ([`super::osculating`]).
 //!
 //! # Source
 //! MATH §24.
@@ -353,15 +352,31 @@ impl<'a> Advancement<'a> {
             let [a, b] = &self.bodies;
             let (distance, depth) = (sample.distance, (1.0 + LIMIT_ROUNDING) * self.limit);
             let tol = self.pair.tolerances();
-            let search =
-                Search { a, b, moving: &moving, tol, distance, clearance, depth, absolute: None, longest };
+            let search = Search {
+                a,
+                b,
+                moving: &moving,
+                tol,
+                distance,
+                clearance,
+                depth,
+                absolute: None,
+                longest,
+                shortest: 0.0,
+            };
             let mut step = search.safe_time(&mut self.work).min(rest);
             if step < rest.min(longest) {
                 // Contacts that move over both solids stay above half of the remaining depth, from which the
                 // others may decrease to the limit.
                 let clearance = 0.5 * clearance.min(depth);
                 let longest = longest.min(MAX_GAIN * step);
-                let search = Search { clearance, absolute: Some(depth - clearance), longest, ..search };
+                let search = Search {
+                    clearance,
+                    absolute: Some(depth - clearance),
+                    longest,
+                    shortest: step,
+                    ..search
+                };
                 step = step.max(search.safe_time(&mut self.work).min(rest));
             }
             longest = STEP_GROWTH * step;

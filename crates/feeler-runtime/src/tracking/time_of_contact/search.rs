@@ -105,6 +105,8 @@ pub(crate) struct Search<'a> {
     pub absolute: Option<f64>,
     /// Longest time that is searched for. A shorter one visits fewer pairs of nodes.
     pub longest: f64,
+    /// Time that is known otherwise: the search ends if it cannot prove a longer one.
+    pub shortest: f64,
 }
 
 impl Search<'_> {
@@ -127,7 +129,7 @@ impl Search<'_> {
         });
         leaves.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
         for &(time, nodes) in &leaves {
-            if time < best {
+            if time < best && best > self.shortest {
                 best = match self.sphere_time(nodes) {
                     Some(exact) => best.min(exact.max(time)),
                     None => best.min(self.refined_time(nodes, best, work).max(time)),
@@ -222,7 +224,9 @@ impl Search<'_> {
         let mut visits = 0;
         work.cells.clear();
         work.cells.push((Cell::of_leaf(self.a, a, area_a), Cell::of_leaf(self.b, b, area_b)));
-        while let Some((a, b)) = work.cells.pop() {
+        while best > self.shortest
+            && let Some((a, b)) = work.cells.pop()
+        {
             visits += 1;
             work.visited += 1;
             let mut placed = b.node;
@@ -248,7 +252,8 @@ impl Search<'_> {
                 continue;
             }
             if let (Some(level), Some(motions)) = (self.absolute, &motions)
-                && let Some(bound) = self.osculating_time(level, (&a, &b), (time, best), motions)
+                && let Some(bound) =
+                    self.osculating_time(level, (&a, &b), (time.max(self.shortest), best), motions)
             {
                 time = time.max(bound.time);
                 if time >= best {
