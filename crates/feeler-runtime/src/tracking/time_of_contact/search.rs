@@ -66,6 +66,9 @@ const FLAT_ENOUGH: f64 = 0.25;
 /// follow each other closely get loose bounds; a larger one takes longer for them.
 const MAX_CELL_VISITS: u32 = 4096;
 
+/// Maximum number of pairs of pieces of two areas for which osculating quadrics are computed. With a smaller
+/// value, contacts of many pieces get short times; a larger one takes longer for pairs without a bound.
+const MAX_OSCULATING_VISITS: u32 = 512;
 /// Errors of a piece and its osculating quadric, as a multiple of the remaining clearance, below which they
 /// are not halved for a longer time. A larger value gives shorter times, a smaller one visits more pieces.
 const SMALL_ERROR: f64 = 0.25;
@@ -259,7 +262,7 @@ impl Search<'_> {
                 if time >= best {
                     continue;
                 }
-                if let Some((which, parameter)) = bound.halved.filter(|_| visits <= MAX_CELL_VISITS) {
+                if let Some((which, parameter)) = bound.halved.filter(|_| visits <= MAX_OSCULATING_VISITS) {
                     match which {
                         Which::A => {
                             let halves = a.halves_along(self.a, parameter);
