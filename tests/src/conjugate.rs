@@ -222,8 +222,8 @@ pub(crate) fn case(name: &'static str, draw: &mut Draw) -> Option<ContactMotionC
                 at(radius * phase, 0.0, 0.0),
                 Pose::from_parts(Translation3::new(0.0, radius, low), rotation),
             ];
-            let error =
-                if draw.chance(0.5) { 0.0 } else { draw.sign() * math::powf(10.0, draw.range(-5.0, -2.0)) };
+            let is_faulty = !draw.chance(0.5);
+            let error = if is_faulty { draw.sign() * math::powf(10.0, draw.range(-5.0, -2.0)) } else { 0.0 };
             let way = radius * turned * (1.0 + error);
             let own = turn(P3::new(0.0, radius, 0.0), V3::z(), turned);
             let joints = if draw.chance(0.5) {
@@ -233,7 +233,7 @@ pub(crate) fn case(name: &'static str, draw: &mut Draw) -> Option<ContactMotionC
             };
             let lost = (gear.base() * turned * error).abs();
             let depth: Depth = Box::new(move |time| lost * time);
-            finished([rack, pinion], start, joints, (error != 0.0).then_some(depth))
+            finished([rack, pinion], start, joints, is_faulty.then_some(depth))
         }
         "cam with a flat follower" | "cam with a roller" => Some(cam(name, draw)),
         _ => None,
@@ -335,9 +335,10 @@ fn cam(name: &'static str, draw: &mut Draw) -> ContactMotionCase {
     // The contact is at the angle π/2 − (start + spin t) of the cam.
     let rate = -lobes * spin;
     let correct = lobes * (FRAC_PI_2 - start_angle);
-    let (fault, size) = (draw.range(0.0, 3.0).floor(), math::powf(10.0, draw.range(-5.0, -2.0)));
-    let phase = if fault == 1.0 { correct + draw.sign() * size } else { correct };
-    let push = if fault == 2.0 { draw.sign() * size * radius } else { 0.0 };
+    // A third of the motions each is correct, has an error of phase, and is pushed.
+    let (fault, size) = (draw.range(0.0, 3.0), math::powf(10.0, draw.range(-5.0, -2.0)));
+    let phase = if (1.0..2.0).contains(&fault) { correct + draw.sign() * size } else { correct };
+    let push = if fault >= 2.0 { draw.sign() * size * radius } else { 0.0 };
     let mut joints = harmonic(law.lift, rate, phase);
     joints.push(slide(-V3::y(), push));
     // The follower starts in contact.
@@ -378,7 +379,7 @@ fn cam(name: &'static str, draw: &mut Draw) -> ContactMotionCase {
         distance.copysign(law.derivative(direction, 0) - position)
     });
     let parts = [disc, follower.0].map(|s| part_of(&s, DEFAULT_FLATNESS));
-    let depth = (fault != 0.0).then_some(depth);
+    let depth = (fault >= 1.0).then_some(depth);
     ContactMotionCase {
         family: name,
         parts,
