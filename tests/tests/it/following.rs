@@ -176,6 +176,84 @@ fn grains_have_the_minima_of_queries() {
     );
 }
 
+/// A dumbbell of about 2 mm, concave around the waist, as a mesh of 80 facets.
+fn dumbbell() -> Arc<Body> {
+    let golden = 0.5 * (1.0 + 5.0_f64.sqrt());
+    let mut points: Vec<V3> = [(1.0, golden), (-1.0, golden), (1.0, -golden), (-1.0, -golden)]
+        .iter()
+        .flat_map(|(a, b)| [V3::new(0.0, *a, *b), V3::new(*a, *b, 0.0), V3::new(*b, 0.0, *a)])
+        .collect();
+    let is_edge = |a: V3, b: V3| ((a - b).norm() - 2.0).abs() < 1e-9;
+    let mut triangles = Vec::new();
+    for i in 0..12 {
+        for j in i + 1..12 {
+            for k in j + 1..12 {
+                let [a, b, c] = [i, j, k].map(|n| points[n]);
+                if is_edge(a, b) && is_edge(b, c) && is_edge(a, c) {
+                    let is_outwards = (b - a).cross(&(c - a)).dot(&a) > 0.0;
+                    triangles.push(if is_outwards { [i, j, k] } else { [i, k, j] });
+                }
+            }
+        }
+    }
+    let mut fine = Vec::new();
+    for [a, b, c] in triangles {
+        let mut between = |i: usize, j: usize| {
+            let middle = 0.5 * (points[i] + points[j]);
+            let known = points.iter().position(|p| (p - middle).norm() < 1e-9);
+            known.unwrap_or_else(|| {
+                points.push(middle);
+                points.len() - 1
+            })
+        };
+        let (ab, bc, ca) = (between(a, b), between(b, c), between(c, a));
+        fine.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
+    }
+    let radial = |p: &V3| {
+        let n = p.normalize();
+        P3::from(n * (0.35 + 0.65 * n.z * n.z))
+    };
+    let points: Vec<P3> = points.iter().map(radial).collect();
+    let triangles: Vec<[u32; 3]> =
+        fine.iter().map(|t| t.map(|k| u32::try_from(k).expect("few points"))).collect();
+    let model = prepare_mesh("dumbbell", &points, &triangles, MeshOptions::default()).expect("a mesh");
+    Arc::new(Body::from_model(&model, 0).expect("a body"))
+}
+
+/// Edges of meshes that overlap can pass each other, so that their contact vanishes and another one appears
+/// while the solids still overlap. A query for each pose finds it at once.
+#[test]
+fn contacts_of_meshes_appear_as_in_queries_of_each_pose() {
+    let body = dumbbell();
+    let size = body.size();
+    let options = FollowOptions { reach: 0.0, penetration: 0.03 * size, stride: 0.02 * size };
+    let [mut pair, mut reference] = [(); 2].map(|()| ContactPair::new(body.clone(), body.clone()));
+    let (mut overlapping, mut followed, mut late) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let turn = UnitQuaternion::from_scaled_axis(direction(&mut rng) * rng.random_range(0.0..3.0));
+        let start = near(&mut reference, direction(&mut rng), turn);
+        let (along, about) = (direction(&mut rng) * (2e-4 * size), direction(&mut rng) * 2e-3);
+        let mut following = ContactFollower::default();
+        for step in 0..100 {
+            let turned = UnitQuaternion::from_scaled_axis(about * f64::from(step)) * start.rotation;
+            let at = start.translation.vector + along * f64::from(step);
+            let pose = Pose::from_parts(at.into(), turned);
+            if following.follow(&body, &body, &Pose::identity(), &pose, &options).expect("finite") {
+                followed += 1;
+            } else {
+                following.query(&mut pair, &Pose::identity(), &pose, &options).expect("finite");
+            }
+            let (expected, _) = queried(&mut reference, &pose, &options);
+            let overlaps = expected.iter().any(|(_, d)| *d < -1e-9 * size);
+            overlapping += u32::from(overlaps);
+            late += u32::from(overlaps && following.contacts().iter().all(|c| c.distance >= 0.0));
+        }
+    }
+    assert!(overlapping > 1_000 && followed > 3_000, "{overlapping} {followed}");
+    assert_eq!(late, 0, "poses at which all overlaps are overlooked, of {overlapping}");
+}
+
 #[test]
 fn flush_contacts_are_tracked_at_rest() {
     // A box on a box, rotated about the vertical and pressed by 0.01 mm: contacts are corners and

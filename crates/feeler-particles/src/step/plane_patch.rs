@@ -93,7 +93,10 @@ impl PlanePatch {
         last.pose.translation.vector += shift;
         let shifted = |c: &FollowedContact| {
             let [[u, v], other] = c.uv;
-            FollowedContact { local_a: c.local_a + shift, uv: [[u + shift.x, v + shift.y], other], ..*c }
+            let mut updated_at = c.updated_at;
+            updated_at.translation.vector += shift;
+            let uv = [[u + shift.x, v + shift.y], other];
+            FollowedContact { local_a: c.local_a + shift, uv, updated_at, ..*c }
         };
         *tracked = ContactFollower::from_parts(Some(last), contacts.iter().map(shifted).collect(), next);
     }

@@ -21,7 +21,7 @@ use feeler_runtime::{ContactFollower, FeatureKind, FollowedContact, LastQuery};
 use serde::{Deserialize, Serialize};
 
 /// Magic number of the states of simulations; the last byte is the version.
-const SIMULATION: [u8; 8] = *b"feelerp\x06";
+const SIMULATION: [u8; 8] = *b"feelerp\x07";
 
 /// Magic number of the states of forces of walls; the last byte is the version.
 const WALL_FORCES: [u8; 8] = *b"feelerw\x04";
@@ -92,9 +92,9 @@ struct SavedSolidPair {
 #[derive(Serialize, Deserialize)]
 struct SavedTracking {
     /// Pose of the second solid in the coordinates of the first at the last search, and the displacement
-    /// (mm) of points of the second solid from this pose up to which the contacts suffice; it is
-    /// negative if each pose requires a search. `None` if no search has been made.
-    search: Option<(Pose, f64)>,
+    /// (mm) of points of the second solid from this pose up to which the contacts suffice; it is negative if
+    /// each pose requires a search; and the upper bound of the distance. `None` if no search has been made.
+    search: Option<(Pose, f64, f64)>,
     contacts: Vec<SavedContact>,
     /// Identity that the next new contact of the two solids gets.
     next: u64,
@@ -111,6 +111,7 @@ struct SavedContact {
     features: [(SavedFeature, u32); 2],
     uv: [[f64; 2]; 2],
     is_flat: bool,
+    updated_at: Pose,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -173,7 +174,7 @@ impl Simulation {
             self.check_pair(previous, colliders)?;
             check(is_finite_state(&state), NUMBER)?;
             let (status, force, acts_at) = (PairStatus::Touching, V3::zeros(), P3::origin());
-            pairs.push(ConvexPair { colliders, status, state, force, acts_at });
+            pairs.push(ConvexPair { colliders, status, state, force, acts_at, distance: 0.0 });
         }
         let mut solid_pairs = Vec::with_capacity(saved.solid_pairs.len());
         for SavedSolidPair { colliders, tracked, shear } in saved.solid_pairs {
@@ -194,6 +195,7 @@ impl Simulation {
         (self.pairs, self.solid_pairs) = (pairs, solid_pairs);
         self.list_present();
         self.broad_phase = None;
+        self.bounds.clear();
         Ok(())
     }
 
@@ -348,20 +350,25 @@ impl SavedTracking {
             features: c.features.map(feature),
             uv: c.uv,
             is_flat: c.is_flat,
+            updated_at: c.updated_at,
         };
         Self {
-            search: search.map(|s| (s.pose, s.free)),
+            search: search.map(|s| (s.pose, s.free, s.nearest)),
             contacts: contacts.iter().map(contact).collect(),
             next,
         }
     }
 
     fn restored(self) -> Result<ContactFollower, SimulationError> {
-        let is_finite_search =
-            self.search.as_ref().is_none_or(|(pose, free)| is_finite_pose(pose) && free.is_finite());
+        // The upper bound of the distance is infinite before the first minimum.
+        let is_finite_search = self
+            .search
+            .as_ref()
+            .is_none_or(|(pose, free, nearest)| is_finite_pose(pose) && free.is_finite() && *nearest >= 0.0);
         // Any curvature is valid: those at edges are infinite.
         let is_finite_contact = |c: &SavedContact| {
             c.distance.is_finite()
+                && is_finite_pose(&c.updated_at)
                 && [&c.local_a.coords, &c.local_b.coords, &c.normal].into_iter().all(is_finite)
                 && c.uv.as_flattened().iter().all(|x| x.is_finite())
         };
@@ -385,8 +392,9 @@ impl SavedTracking {
             features: c.features.map(feature),
             uv: c.uv,
             is_flat: c.is_flat,
+            updated_at: c.updated_at,
         };
-        let search = self.search.map(|(pose, free)| LastQuery { pose, free });
+        let search = self.search.map(|(pose, free, nearest)| LastQuery { pose, free, nearest });
         Ok(ContactFollower::from_parts(search, self.contacts.into_iter().map(contact).collect(), self.next))
     }
 }
@@ -520,8 +528,9 @@ mod tests {
             features: [(FeatureKind::Edge, 3), (FeatureKind::Vertex, u32::MAX)],
             uv: [[0.25, 0.0], [0.0, 0.0]],
             is_flat: true,
+            updated_at: Pose::translation(0.5, 0.0, -1.0),
         };
-        let search = LastQuery { pose: Pose::translation(1.0, 2.0, 3.0), free: -1.0 };
+        let search = LastQuery { pose: Pose::translation(1.0, 2.0, 3.0), free: -1.0, nearest: f64::INFINITY };
         let tracked = ContactFollower::from_parts(Some(search), vec![contact], 8);
         assert_eq!(SavedTracking::new(&tracked).restored().unwrap(), tracked);
         let mut saved = SavedTracking::new(&tracked);

@@ -11,13 +11,21 @@
 //! the displacement of points of B, so while that displacement is at most [`FollowOptions::stride`], no
 //! other minimum can be within the reach. If the query finds no contact, B can move by the distance of the
 //! nearest minimum beyond the reach. Tracked contacts pass the same tests of trims, polars and curvature
-//! as those of a query. If a contact fails them, or passes on to another feature, a new query is required.
-//! Corners of flat contacts are not isolated minima, so they are kept only for motions within the
-//! tolerance. A minimum that arises within the reach, because one minimum splits into two as surfaces
+//! as those of a query. If a contact fails the tests, or passes on to another feature, a new query is required.
+//! A contact beyond the reach is not updated before the displacement since its last update allows it to come
+//! within the reach. Corners of flat contacts are not isolated minima, so they are kept only for motions within
+//! the tolerance. A minimum that arises within the reach, because one minimum splits into two as surfaces
 //! conform more closely, is reported up to a stride late.
 //!
+//! Solids that overlap can have no pressed minimum at all, for example where an edge has passed an edge. A query
+//! whose minima are all beyond an upper bound of the distance proves that; then each pose requires a query,
+//! until a minimum is found again or the solids have moved by the range of the search.
+//!
 //! # Source
-//! MATH §8 (critical pairs), §10 (identities).
+//! MATH §8 (critical pairs), §10 (identities), §22 (bounds of distances over time); DIST §3.3, (3.13) and (3.14).
+//! # Deviations
+//! DIST subtracts the displacements of every step. Here the displacement is that between two poses, which does
+//! not grow while bodies oscillate; and each local minimum has a bound of its own, beside that of the pair.
 
 mod newton;
 
@@ -27,7 +35,7 @@ use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
 use crate::body::Body;
-use crate::body::coordinates::{coordinate_range, farthest_corner, relative_pose};
+use crate::body::coordinates::{coordinate_range, relative_pose};
 use crate::pair::ContactPair;
 use crate::query::{Context, Waves};
 use feeler_geom::{P2, P3, Pose, V3};
@@ -53,7 +61,8 @@ pub struct FollowedContact {
     /// Identity within the pair, which increases from contact to contact. A contact keeps it when it
     /// passes on to another feature.
     pub id: u64,
-    /// Signed distance (mm) from the footpoint on A to that on B along `normal`.
+    /// Signed distance (mm) from the footpoint on A to that on B along `normal`, at the pose `updated_at`.
+    /// If it exceeds [`FollowOptions::reach`], it still does at the present pose.
     pub distance: f64,
     /// Footpoint on A in the frame of A.
     pub local_a: P3,
@@ -62,7 +71,7 @@ pub struct FollowedContact {
     /// Unit outward direction of A at its footpoint, in the frame of A.
     pub normal: V3,
     /// Smallest and largest curvature (1/mm) of the gap between the surfaces, for Hertz's law; infinite
-    /// unless both features are faces, and at poles.
+    /// unless both features are faces, at poles, and if the distance exceeds [`FollowOptions::reach`].
     pub curvatures: [f64; 2],
     /// Kind and index of the features of A and of B that contain the footpoints.
     pub features: [(FeatureKind, u32); 2],
@@ -70,6 +79,9 @@ pub struct FollowedContact {
     pub uv: [[f64; 2]; 2],
     /// Whether the contact is a corner of a line or area of equal distance between the solids.
     pub is_flat: bool,
+    /// Pose of B in the frame of A at which the contact was computed: the present pose, unless its distance
+    /// exceeds [`FollowOptions::reach`].
+    pub updated_at: Pose,
 }
 
 /// Contacts of a pair of solids, tracked from pose to pose with as few queries as possible.
@@ -115,6 +127,9 @@ pub struct LastQuery {
     /// [`FollowOptions::stride`], but at most the tolerance if a contact is flat, or more if no contact
     /// was near. It is negative if each pose requires a query.
     pub free: f64,
+    /// Upper bound (mm) of the distance of the solids at this pose, from this and earlier queries: 0 if they
+    /// overlapped, infinite if no minimum has been found yet.
+    pub nearest: f64,
 }
 
 /// Largest displacement of the footpoints of a contact from one query to the next at which it continues
@@ -212,7 +227,19 @@ impl ContactFollower {
         // The contacts are replaced only if all of them can be updated.
         let mut next: arrayvec::ArrayVec<FollowedContact, MAX_CONTACTS> = arrayvec::ArrayVec::new();
         for known in &self.contacts {
-            let found = if known.is_flat { Some(moved_flat(&pose_ab, known)) } else { moved(&ctx, known) };
+            let beyond = known.distance - options.reach - tol.tol;
+            // A contact at rest beyond the reach is not updated either.
+            if !known.is_flat && beyond > 0.0 && displacement(&known.updated_at, &pose_ab, b) <= beyond {
+                if next.try_push(*known).is_err() {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let found = if known.is_flat {
+                Some(moved_flat(&pose_ab, known))
+            } else {
+                moved(&ctx, known, options.reach)
+            };
             let Some(found) = found else { return Ok(false) };
             let is_new = next.iter().all(|c| (c.local_a - found.local_a).norm() > tol.same);
             if !is_new || next.try_push(found).is_err() {
@@ -220,7 +247,7 @@ impl ContactFollower {
             }
         }
         self.contacts.clear();
-        self.contacts.extend(next);
+        self.contacts.extend_from_slice(&next);
         Ok(true)
     }
 
@@ -256,6 +283,7 @@ impl ContactFollower {
         pair.query(pose_a, pose_b, &query)?;
         let found = pair.contacts();
         let pose_ab = pose_a.inv_mul(pose_b);
+        let expected = nearest(&before, last.as_ref(), &pose_ab, pair.body_b());
         let run = last.map(|last| {
             let displacement = displacement(&last.pose, &pose_ab, pair.body_b());
             MAX_FOOTPOINT_RUN * displacement + FOOTPOINT_RUN_AT_REST * size
@@ -281,22 +309,29 @@ impl ContactFollower {
                 features: [minimum.feature_a, minimum.feature_b].map(|f| (f.kind, f.index)),
                 uv: [minimum.feature_a.uv, minimum.feature_b.uv],
                 is_flat: minimum.kind == ContactKind::Conformal,
+                updated_at: pose_ab,
             });
         }
         let clear = found.first().map_or(SEARCH_STRIDES * options.stride, |l| l.distance - options.reach);
-        let free = if near == 0 {
+        let tol = Tolerances::new(pair.body_a(), pair.body_b(), &pose_ab, None).tol;
+        let is_lost = clear + options.reach > expected + tol;
+        let nearest = found.first().map_or(f64::INFINITY, |l| l.distance.max(0.0)).min(expected);
+        let free = if is_lost {
+            // The solids overlap where their distance has no minimum that the query finds.
+            -1.0
+        } else if near == 0 {
             clear
         } else if near > MAX_CONTACTS {
             // Each pose requires a query; identities continue, and with them friction.
             -1.0
         } else if self.contacts.iter().any(|c| c.is_flat) {
-            options.stride.min(Tolerances::new(pair.body_a(), pair.body_b(), &pose_ab, None).tol)
+            options.stride.min(tol)
         } else {
             options.stride
         };
-        self.last_query = Some(LastQuery { pose: pose_ab, free });
+        self.last_query = Some(LastQuery { pose: pose_ab, free, nearest });
         let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
-        for contact in &mut self.contacts {
+        for contact in self.contacts.iter_mut().filter(|c| c.distance <= options.reach) {
             contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);
         }
         Ok(())
@@ -321,8 +356,19 @@ const MAX_CONTACTS: usize = 64;
 /// Upper bound of the displacement (mm) of a point of B between two poses of B in the frame of A.
 fn displacement(before: &Pose, now: &Pose, b: &Body) -> f64 {
     let moved = before.inv_mul(now);
-    // The rotation displaces a point by 2 sin(angle / 2) times its distance from B's origin.
-    moved.translation.vector.norm() + 2.0 * moved.rotation.imag().norm() * farthest_corner(b)
+    let bounds = b.bounds();
+    let (center, radius) =
+        if bounds.is_empty() { (P3::origin(), 0.0) } else { (bounds.center(), 0.5 * bounds.diagonal()) };
+    // The rotation displaces a point by 2 sin(angle / 2) times its distance from the centre.
+    (moved * center - center).norm() + 2.0 * moved.rotation.imag().norm() * radius
+}
+
+/// Upper bound (mm) of the distance of the solids at the pose `pose_ab` of B: their distance at an earlier
+/// pose, which overlapping contacts bound by 0, increases by at most the displacement of points of B.
+fn nearest(before: &[FollowedContact], last: Option<&LastQuery>, pose_ab: &Pose, b: &Body) -> f64 {
+    let of_contacts = before.iter().map(|c| c.distance.max(0.0) + displacement(&c.updated_at, pose_ab, b));
+    let of_query = last.map_or(f64::INFINITY, |l| l.nearest + displacement(&l.pose, pose_ab, b));
+    of_contacts.fold(of_query, f64::min)
 }
 
 /// Returns the identity of the contact in `before` that a new contact continues; `None` if it continues
@@ -355,11 +401,13 @@ fn continued_id(
 /// Returns a corner of a flat contact at another pose, after a displacement within the tolerance: its
 /// footpoints stay in place on both solids.
 fn moved_flat(pose_ab: &Pose, known: &FollowedContact) -> FollowedContact {
-    FollowedContact { distance: known.normal.dot(&(pose_ab * known.local_b - known.local_a)), ..*known }
+    let distance = known.normal.dot(&(pose_ab * known.local_b - known.local_a));
+    FollowedContact { distance, updated_at: *pose_ab, ..*known }
 }
 
 /// Returns a contact at another pose; `None` if it is not a strict minimum of its features any more.
-fn moved(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact> {
+/// Curvatures are computed up to the distance `reach` (mm).
+fn moved(ctx: &Context<'_>, known: &FollowedContact, reach: f64) -> Option<FollowedContact> {
     // A saved state can belong to another solid.
     let exists = |body: &Body, (kind, index): (FeatureKind, u32)| {
         let h = body.hierarchy();
@@ -380,10 +428,14 @@ fn moved(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact> 
         local_a: found.p_a,
         local_b: ctx.pose_ba * found.p_b,
         normal: found.n,
+        curvatures: [f64::INFINITY; 2],
         uv: [found.place_a.uv, found.place_b.uv],
+        updated_at: ctx.pose_ab,
         ..*known
     };
-    out.curvatures = newton::gap_curvatures([ctx.a, ctx.b], &ctx.pose_ab, &out);
+    if out.distance <= reach {
+        out.curvatures = newton::gap_curvatures([ctx.a, ctx.b], &ctx.pose_ab, &out);
+    }
     Some(out)
 }
 
