@@ -351,6 +351,10 @@ pub struct PourArgs {
     /// Start over instead of continuing from the checkpoint in the output folder
     #[arg(long)]
     pub fresh: bool,
+    /// Count the pairs that the search for contacts excludes, tracks and searches, for the JSON document;
+    /// `all` also searches those that bounds of distances exclude, to measure what the bounds save
+    #[arg(long, value_name = "used or all")]
+    pub count_searches: Option<SearchArg>,
     /// Plot flow, masses and kinetic energy over time
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
@@ -363,6 +367,15 @@ pub struct PourArgs {
     /// Format (table or JSON) and verbosity of the output.
     #[command(flatten)]
     pub form: OutputArgs,
+}
+
+/// Which pairs `feeler pour --count-searches` searches for contacts.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum SearchArg {
+    /// Those that bounds of distances do not exclude.
+    Used,
+    /// All of them.
+    All,
 }
 
 /// `feeler tessellate`.

@@ -38,6 +38,7 @@ pub use fill::{Amount, Class, Distribution, FillError, FillRegion, Random, depos
 pub use law::{ContactKinematics, Law, LawError, Material, ShearState};
 pub use sphere::Sphere;
 pub use step::{
-    Load, Particle, ParticleId, ParticleMotion, PlaneWall, RigidMotion, Simulation, SimulationError,
-    SimulationSettings, Slider, SolidWall, SphereArrays, Wall, WallForces, WallId,
+    Load, Particle, ParticleId, ParticleMotion, PlaneWall, RigidMotion, SearchBounds, SearchCounts,
+    Simulation, SimulationError, SimulationSettings, Slider, SolidWall, SphereArrays, Wall, WallForces,
+    WallId,
 };

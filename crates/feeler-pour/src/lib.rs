@@ -53,6 +53,7 @@ mod walls;
 mod world;
 
 pub use error::{CheckpointProblem, PourError};
+pub use feeler_particles::{SearchBounds, SearchCounts};
 pub use packing::Packing;
 pub use plan::PourTimes;
 pub use run::{Outflow, PourRun, PourSummary};

@@ -10,6 +10,7 @@ use crate::setup::PourScene;
 use crate::stop::StopState;
 use crate::timing::{StepClock, StepDurations};
 use crate::world::World;
+use feeler_particles::{SearchBounds, SearchCounts};
 use feeler_view::picture::Picture;
 use std::path::Path;
 
@@ -128,6 +129,18 @@ impl<'s> PourRun<'s> {
     #[must_use]
     pub fn step_durations(&self) -> Option<StepDurations> {
         self.clock.means()
+    }
+
+    /// Counts the pairs that the search for contacts excludes, tracks and searches from now on, and sets
+    /// whether it uses lower bounds of distances. The files of the run are the same, except for durations.
+    pub fn measure_search(&mut self, bounds: SearchBounds) {
+        self.world.simulation.measure_search(bounds);
+    }
+
+    /// Counts of the search for contacts; `None` without [`PourRun::measure_search`].
+    #[must_use]
+    pub fn search_counts(&self) -> Option<SearchCounts> {
+        self.world.simulation.search_counts()
     }
 
     /// Number of particles in the domain.

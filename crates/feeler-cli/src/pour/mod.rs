@@ -3,11 +3,13 @@
 mod plots;
 mod progress;
 
-use crate::args::PourArgs as Arguments;
+use crate::args::{PourArgs as Arguments, SearchArg};
 use crate::{CommandOutcome, interrupt, plot, table, thread_pool};
 use anyhow::{Context as _, anyhow};
 use feeler_hierarchy::whole::write_whole;
-use feeler_pour::{Packing, PourError, PourRun, PourScene, PourSummary, StepDurations};
+use feeler_pour::{
+    Packing, PourError, PourRun, PourScene, PourSummary, SearchBounds, SearchCounts, StepDurations,
+};
 use feeler_view::markup::escape;
 use feeler_view::page;
 use serde_json::{Value, json};
@@ -26,6 +28,8 @@ struct Work {
     seconds: f64,
     /// Mean durations of the time steps; `None` if there were none.
     step: Option<StepDurations>,
+    /// Counts of the search for contacts, if they are requested.
+    search: Option<SearchCounts>,
 }
 
 pub(crate) fn run(
@@ -54,6 +58,12 @@ pub(crate) fn run(
     if from > 0 {
         report(&format!("continues from {} s", run.time()))?;
     }
+    if let Some(search) = args.count_searches {
+        run.measure_search(match search {
+            SearchArg::Used => SearchBounds::Used,
+            SearchArg::All => SearchBounds::Ignored,
+        });
+    }
     let progress = interrupt::progress();
     let is_wanted = || interrupt::is_wanted() || progress.as_ref().is_some_and(|p| p.is_stopped());
     let rows = scene.times().rows;
@@ -69,7 +79,7 @@ pub(crate) fn run(
     }
     let seconds = clock.elapsed().as_secs_f64();
     let steps = (run.row() - from) * scene.times().steps_of_row;
-    let work = Work { steps, seconds, step: run.step_durations() };
+    let work = Work { steps, seconds, step: run.step_durations(), search: run.search_counts() };
     if args.form.json {
         serde_json::to_writer(&mut *out, &document(&summary, &scene, &target, &work))?;
         writeln!(out)?;
@@ -192,6 +202,11 @@ fn packing_document(packing: &Packing) -> Value {
     })
 }
 
+fn search_document(counts: SearchCounts) -> Value {
+    let SearchCounts { excluded, tracked, searched, missed, .. } = counts;
+    json!({ "excluded": excluded, "tracked": tracked, "searched": searched, "missed": missed })
+}
+
 fn document(summary: &PourSummary, scene: &PourScene, folder: &Path, work: &Work) -> Value {
     let left: Vec<Value> =
         summary.outflows.iter().map(|o| json!({ "name": o.name, "grains": o.count, "kg": o.mass })).collect();
@@ -202,5 +217,6 @@ fn document(summary: &PourSummary, scene: &PourScene, folder: &Path, work: &Work
         "kinetic_uJ": summary.kinetic_energy, "potential_uJ": summary.potential_energy,
         "settled": summary.has_settled, "packing": summary.packing.as_ref().map(packing_document),
         "step_wall_s": work.step.map(|s| s.step), "contacts_wall_s": work.step.map(|s| s.contacts),
+        "search": work.search.map(search_document),
     })
 }

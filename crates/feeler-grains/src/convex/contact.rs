@@ -47,6 +47,16 @@ pub struct GrainContact {
     pub uncertainty: f64,
 }
 
+/// Result of [`proximity`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Proximity {
+    /// The grains are within the reach.
+    Contact(GrainContact),
+    /// The grains are farther apart than the reach. The value is a lower bound (mm) of their distance, up to
+    /// rounding.
+    Apart(f64),
+}
+
 /// Largest accepted difference between the gap along a direction and the proven upper bound of the true
 /// gap, relative to [`Pair::fine`]. A larger value gives less exact gaps, a smaller one causes more
 /// fallbacks between flat faces.
@@ -65,6 +75,16 @@ const SAME_NORMAL_COS: f64 = 0.999;
 /// fallback allocates memory.
 #[must_use]
 pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> Option<GrainContact> {
+    match proximity(a, b, reach, warm) {
+        Proximity::Contact(contact) => Some(contact),
+        Proximity::Apart(_) => None,
+    }
+}
+
+/// Like [`contact`], with a lower bound of the distance of grains that are farther apart than `reach` (mm):
+/// the gap along the last direction of the search, which separates them.
+#[must_use]
+pub fn proximity(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> Proximity {
     let pair = Pair::new(a, b);
     let layers = a.grain.dilation + b.grain.dilation;
     let between = b.center() - a.center();
@@ -85,14 +105,22 @@ pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> 
         iterations += found.evaluations;
     }
     match found.end {
-        End::BeyondReach => None,
+        End::BeyondReach => Proximity::Apart(found.at.gap - layers),
         End::Converged
             if pair.ball_gap(&found.at).is_some_and(|r| gap_error(r, &found.at) <= pair.tolerance()) =>
         {
-            Some(pair.build_contact(&found.at, iterations)).filter(|c| c.gap <= reach)
+            within(pair.build_contact(&found.at, iterations), reach)
         }
-        _ => pair.fall_back(&found, iterations, reach),
+        _ => within(pair.fall_back(&found, iterations), reach),
     }
+}
+
+/// Returns the contact if its gap is within `reach` (mm).
+fn within(contact: GrainContact, reach: f64) -> Proximity {
+    if contact.gap <= reach {
+        return Proximity::Contact(contact);
+    }
+    Proximity::Apart(contact.gap - contact.uncertainty)
 }
 
 /// Upper bound of the difference (mm) between the true gap and the gap along the normal of `at`.
@@ -160,9 +188,8 @@ impl Pair<'_> {
     /// Computes the contact by the fallback (the expanding polytope algorithm, or GJK for grains that
     /// are apart), which needs only support points, and refines it by Newton's method. `best` is the
     /// result of the previous search by Newton's method, and `iterations` is stored in the contact.
-    /// `None` if the gap exceeds `reach` (mm).
     #[cold]
-    fn fall_back(&self, best: &Found, iterations: u32, reach: f64) -> Option<GrainContact> {
+    fn fall_back(&self, best: &Found, iterations: u32) -> GrainContact {
         // Relative to A's origin, where coordinates are smallest.
         let a = Placed { origin: P3::origin(), ..*self.a };
         let b = Placed { origin: P3::from(self.offset), ..*self.b };
@@ -206,6 +233,6 @@ impl Pair<'_> {
                 out = GrainContact { fell_back: true, uncertainty, ..better };
             }
         }
-        (out.gap <= reach).then_some(out)
+        out
     }
 }

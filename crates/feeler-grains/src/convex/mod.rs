@@ -9,7 +9,7 @@ mod second;
 mod shape;
 mod solve;
 
-pub use contact::{GrainContact, contact};
+pub use contact::{GrainContact, Proximity, contact, proximity};
 pub use eroded::Eroded;
 pub use placed::Placed;
 pub use shape::Grain;

@@ -76,6 +76,29 @@ fn near(rng: &mut SmallRng, exponents: std::ops::Range<f64>) -> ([Grain; 2], [Po
     (grains, poses)
 }
 
+#[test]
+fn bounds_of_grains_apart_are_below_their_distances() {
+    let mut rng = SmallRng::seed_from_u64(31);
+    let (mut apart, mut share) = (0, 0.0);
+    for _ in 0..20_000 {
+        let (grains, poses) = near(&mut rng, 0.2..1.8);
+        let [a, b] = [0, 1].map(|k| Placed::new(&grains[k], &poses[k]).expect("finite"));
+        let reach = rng.random_range(-0.2..0.2);
+        match (proximity(&a, &b, reach, None), contact(&a, &b, f64::INFINITY, None)) {
+            (Proximity::Contact(one), Some(full)) => assert!((one.gap - full.gap).abs() < 1e-8, "{one:?}"),
+            (Proximity::Apart(bound), Some(full)) => {
+                assert!(reach < bound && bound <= full.gap + 1e-9, "{bound} {full:?}");
+                if full.gap > 0.01 {
+                    apart += 1;
+                    share += bound / full.gap;
+                }
+            }
+            (_, None) => panic!("grains have a distance"),
+        }
+    }
+    assert!(apart > 5_000 && share > 0.5 * f64::from(apart), "{apart} {share}");
+}
+
 /// Gap computed by algorithms that share only the support points with `contact`.
 fn reference_gap(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
     let d = distance(a, b, &DistanceRequest::default());

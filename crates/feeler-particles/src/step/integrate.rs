@@ -104,7 +104,7 @@ impl Simulation {
             removed,
             present,
             has_solids,
-            queries,
+            pool,
             ..
         } = self;
         let sphere = |c: &Collider| c.posed_sphere(&motions[c.particle as usize]);
@@ -142,11 +142,13 @@ impl Simulation {
                 .map_err(|_| SimulationError::Lost(collider.particle_id()))
         };
         if colliders.len() < MIN_PARALLEL && !*has_solids {
-            colliders.iter().zip(histories.iter_mut()).enumerate().try_for_each(|one| update(queries, one))
+            let mut taken = pool.take();
+            let mut all = colliders.iter().zip(histories.iter_mut()).enumerate();
+            all.try_for_each(|one| update(&mut taken.queries, one))
         } else {
             let min_task = if *has_solids { 1 } else { MIN_TASK };
             let all = colliders.par_iter().zip(histories.par_iter_mut()).enumerate().with_min_len(min_task);
-            all.try_for_each_init(PairQueries::default, update)
+            all.try_for_each_init(|| pool.take(), |taken, one| update(&mut taken.queries, one))
         }
     }
 

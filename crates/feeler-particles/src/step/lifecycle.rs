@@ -79,6 +79,7 @@ impl Simulation {
         self.present.extend((first as u64..last).filter_map(|k| u32::try_from(k).ok()));
         self.loads.push(Load::default());
         self.broad_phase = None;
+        self.bounds.clear();
         Ok(ParticleId::new(number as usize))
     }
 
@@ -104,6 +105,7 @@ impl Simulation {
         self.pairs.retain(|p| !has_it(p.colliders));
         self.solid_pairs.retain(|p| !has_it(p.colliders));
         self.broad_phase = None;
+        self.bounds.clear();
     }
 
     /// Whether a particle exists and has not been removed.

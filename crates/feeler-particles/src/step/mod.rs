@@ -14,11 +14,14 @@
 //! | `walls`, `pairs`, `solid_pair` | all contacts of one collider with walls, and of two colliders |
 //! | `integrate` | time integration |
 //! | `lifecycle` | particles and walls that are added, removed and disabled |
+//! | `apart` | pairs of grains that bounds of their distances exclude |
+//! | `search` | measurements of the search for contacts |
 //! | `external`, `wall_forces` | forces on particles that an external program integrates |
 //! | `saved_state` | encoding of the state |
 //!
 //! All sums are added in a fixed order, so results have the same bits for any number of threads.
 
+mod apart;
 mod contact_history;
 mod error;
 mod external;
@@ -32,6 +35,7 @@ mod pairs;
 mod particle;
 mod plane_patch;
 mod saved_state;
+mod search;
 mod shape;
 mod slider;
 mod solid;
@@ -46,22 +50,26 @@ mod walls;
 pub use error::SimulationError;
 pub use ids::{ParticleId, WallId};
 pub use particle::Particle;
+pub use search::{SearchBounds, SearchCounts};
 pub use slider::Slider;
 pub use wall::{PlaneWall, RigidMotion, SolidWall, Wall};
 pub use wall_forces::{SphereArrays, WallForces};
 
 use crate::law::{Law, ShearState};
 use crate::sphere::Sphere;
+use apart::SeparationBounds;
 use contact_history::ColliderHistory;
 use feeler_convex::{Ball, BroadPhase};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::{Translation3, UnitQuaternion};
-use pair_queries::PairQueries;
+use pair_queries::QueryPool;
 use pairs::ConvexPair;
+use search::SearchMeter;
 use serde::{Deserialize, Serialize};
 pub(crate) use shape::LocalShape;
 use shape::PosedShape;
 use solid_pair::SolidPair;
+use std::sync::Arc;
 use walls::Walls;
 
 /// Settings of a simulation.
@@ -197,9 +205,11 @@ pub struct Simulation {
     broad_phase: Option<BroadPhase<Ball>>,
     poses: Vec<Pose>,
     previous_pairs: Vec<ConvexPair>,
+    /// Lower bounds of the distances of grains. They affect the duration of steps only.
+    bounds: SeparationBounds,
     previous_solid_pairs: Vec<SolidPair>,
     spins: Vec<V3>,
-    queries: PairQueries,
+    pool: QueryPool,
 }
 
 impl Simulation {
@@ -230,9 +240,10 @@ impl Simulation {
             broad_phase: None,
             poses: Vec::new(),
             previous_pairs: Vec::new(),
+            bounds: SeparationBounds::default(),
             previous_solid_pairs: Vec::new(),
             spins: Vec::new(),
-            queries: PairQueries::default(),
+            pool: QueryPool::default(),
         })
     }
 
@@ -395,6 +406,19 @@ impl Simulation {
     #[must_use]
     pub fn step_count(&self) -> u64 {
         self.steps
+    }
+
+    /// Counts the pairs that the search for contacts excludes, tracks and searches from now on, and sets
+    /// whether it uses lower bounds of distances. It is meant for measurements of their effect; the results
+    /// of steps are the same to the bit.
+    pub fn measure_search(&mut self, bounds: SearchBounds) {
+        self.pool.meter = Some(Arc::new(SearchMeter::new(bounds)));
+    }
+
+    /// Counts of the search for contacts; `None` without [`Simulation::measure_search`].
+    #[must_use]
+    pub fn search_counts(&self) -> Option<SearchCounts> {
+        self.pool.meter.as_ref().map(|meter| meter.counts())
     }
 
     /// Kinetic energy of all particles that have not been removed (kg·mm²/s² = µJ).

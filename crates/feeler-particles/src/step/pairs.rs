@@ -2,7 +2,7 @@
 
 use super::error::SimulationError;
 use super::force::{PairContact, ParticleStates};
-use super::pair_queries::PairQueries;
+use super::search::{PairSearch, SearchBounds};
 use super::shape::{ParticleShape, PosedShape};
 use super::solid_pair::SolidPair;
 use super::{Collider, Load, MIN_PARALLEL, MIN_TASK, Simulation};
@@ -10,7 +10,7 @@ use crate::law::ShearState;
 use crate::sphere::Sphere;
 use feeler_convex::{Ball, BroadPhase, BroadPhaseError, BroadPhaseRequest};
 use feeler_geom::{P3, Pose, V3};
-use feeler_grains::convex::{Grain, GrainContact, Placed, contact};
+use feeler_grains::convex::{Grain, Placed, Proximity, proximity};
 use nalgebra::{Translation3, UnitQuaternion};
 use rayon::prelude::*;
 
@@ -27,6 +27,8 @@ pub(super) struct ConvexPair {
     pub(super) force: V3,
     /// Point (mm, world) at which the force acts.
     pub(super) acts_at: P3,
+    /// Lower bound (mm) of the distance of a pair that is apart; otherwise 0.
+    pub(super) distance: f64,
 }
 
 /// Status of the contact of a pair whose bounding spheres overlap.
@@ -39,12 +41,24 @@ pub(super) enum PairStatus {
         was_touching: bool,
     },
     Apart,
+    /// A bound excludes the pair, but it is computed nevertheless, without an effect on the results, and
+    /// becomes [`PairStatus::Missed`] if it overlaps.
+    Excluded,
+    Missed,
 }
 
 impl ConvexPair {
     /// Computes the contact of the pair; `None` if the shapes do not overlap. The status of an
     /// unresolved pair becomes `Touching` or `Apart`.
     fn contact(&mut self, states: &ParticleStates<'_>) -> Option<PairContact> {
+        if self.status == PairStatus::Excluded {
+            let [a, b] = [self.colliders.0, self.colliders.1].map(|k| states.posed(k));
+            let found = convex_proximity(&a, &b, None);
+            if matches!(found, Some(Proximity::Contact(found)) if found.gap < 0.0) {
+                self.status = PairStatus::Missed;
+            }
+            return None;
+        }
         let PairStatus::Unresolved { was_touching } = self.status else {
             let [a, b] = [self.colliders.0, self.colliders.1].map(|k| &states.colliders[k as usize]);
             let [x, y] = [a, b].map(|c| c.center(&states.motions[c.particle as usize]));
@@ -54,9 +68,13 @@ impl ConvexPair {
             return Some(PairContact { overlap: r + q - distance, normal, acts_at: self.acts_at, radius });
         };
         let [a, b] = [self.colliders.0, self.colliders.1].map(|k| states.posed(k));
-        let Some(found) = convex_contact(&a, &b, was_touching.then_some(self.state.normal)) else {
-            self.status = PairStatus::Apart;
-            return None;
+        let found = match convex_proximity(&a, &b, was_touching.then_some(self.state.normal)) {
+            Some(Proximity::Contact(found)) if found.gap < 0.0 => found,
+            other => {
+                self.status = PairStatus::Apart;
+                self.distance = if let Some(Proximity::Apart(distance)) = other { distance } else { 0.0 };
+                return None;
+            }
         };
         self.status = PairStatus::Touching;
         if !was_touching {
@@ -77,17 +95,17 @@ fn distance_and_normal(x: &P3, y: &P3) -> (f64, V3) {
     (distance, if distance > 0.0 { difference / distance } else { V3::z() })
 }
 
-/// Computes the contact of two spheres or grains; `None` if they do not overlap. `previous_normal` is
-/// the contact normal of the previous step, from the second shape to the first; the normal of the result
-/// leads from the first to the second.
-fn convex_contact(
+/// Computes the contact of two spheres or grains, or a lower bound of their distance; `None` for solids.
+/// `previous_normal` is the contact normal of the previous step, from the second shape to the first; the
+/// normal of the result leads from the first to the second.
+fn convex_proximity(
     a: &PosedShape<'_>,
     b: &PosedShape<'_>,
     previous_normal: Option<V3>,
-) -> Option<GrainContact> {
+) -> Option<Proximity> {
     let (mut sphere_a, mut sphere_b) = (None, None);
     let (a, b) = (as_grain(a, &mut sphere_a)?, as_grain(b, &mut sphere_b)?);
-    contact(&a, &b, 0.0, previous_normal.map(|n| -n)).filter(|c| c.gap < 0.0)
+    Some(proximity(&a, &b, 0.0, previous_normal.map(|n| -n)))
 }
 
 /// Returns the shape as a grain; `None` for a solid. A sphere is converted to a grain that is stored in
@@ -117,7 +135,8 @@ impl Simulation {
             return Ok(());
         }
         let (has_grains, has_solids) = self.list_pairs()?;
-        let Self { pairs, solid_pairs, colliders, motions, particles, driven, spins, .. } = self;
+        let Self { pairs, solid_pairs, colliders, motions, particles, driven, spins, pool, bounds, .. } =
+            self;
         let states = ParticleStates { colliders, particles, motions, spins, driven };
         let update = |pair: &mut ConvexPair| {
             if let Some(contact) = pair.contact(&states) {
@@ -130,14 +149,23 @@ impl Simulation {
             pairs.par_iter_mut().with_min_len(MIN_TASK).for_each(update);
         }
         if has_grains {
+            let is_apart = |pair: &&ConvexPair| pair.status == PairStatus::Apart;
+            bounds.add(pairs.iter().filter(is_apart).map(|pair| (pair.colliders, pair.distance)));
+            if let Some(meter) = &pool.meter {
+                let missed = pairs.iter().filter(|pair| pair.status == PairStatus::Missed);
+                missed.for_each(|_| meter.add(PairSearch::Missed));
+            }
             pairs.retain(|pair| pair.status == PairStatus::Touching);
         }
         if has_solids {
-            solid_pairs.par_iter_mut().try_for_each_init(PairQueries::default, |queries, pair| {
-                pair.update(&states, &law, queries, time).map_err(|_| {
-                    SimulationError::Lost(states.colliders[pair.colliders.0 as usize].particle_id())
-                })
-            })?;
+            solid_pairs.par_iter_mut().try_for_each_init(
+                || pool.take(),
+                |taken, pair| {
+                    pair.update(&states, &law, &mut taken.queries, time).map_err(|_| {
+                        SimulationError::Lost(states.colliders[pair.colliders.0 as usize].particle_id())
+                    })
+                },
+            )?;
         }
         Ok(())
     }
@@ -174,6 +202,9 @@ impl Simulation {
             c.is_bounding && shape.as_deref().is_some_and(ParticleShape::is_solid)
         };
         let (mut has_grains, mut has_solids) = (false, false);
+        self.bounds.advance(&self.colliders, &self.motions);
+        let mut bounds = self.bounds.cursor();
+        let meter = self.pool.meter.as_deref();
         let mut known_solids = self.previous_solid_pairs.drain(..).peekable();
         let mut known_pairs = self.previous_pairs.iter().peekable();
         for (i, j) in near {
@@ -201,14 +232,24 @@ impl Simulation {
             let state = known.map_or_else(|| ShearState::new(normal), |p| p.state);
             let acts_at = y + normal * (0.5 * (distance + t.sphere.radius - s.sphere.radius));
             let are_spheres = !(s.is_bounding || t.is_bounding);
+            let is_apart = !are_spheres && bounds.is_apart((a, b));
+            if let Some(meter) = meter.filter(|_| !are_spheres) {
+                meter.add(if is_apart { PairSearch::Excluded } else { PairSearch::Searched });
+            }
+            let is_computed = !is_apart || meter.is_some_and(|m| m.bounds == SearchBounds::Ignored);
+            if !is_computed {
+                continue;
+            }
             has_grains |= !are_spheres;
-            let status = if are_spheres {
+            let status = if is_apart {
+                PairStatus::Excluded
+            } else if are_spheres {
                 PairStatus::Touching
             } else {
                 PairStatus::Unresolved { was_touching: known.is_some() }
             };
             let force = V3::zeros();
-            self.pairs.push(ConvexPair { colliders: (a, b), status, state, force, acts_at });
+            self.pairs.push(ConvexPair { colliders: (a, b), status, state, force, acts_at, distance: 0.0 });
         }
         Ok((has_grains, has_solids))
     }

@@ -171,7 +171,7 @@ fn a_box_of_triangles_and_an_exact_face_act_like_a_plane() {
     // The exact face of a block.
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
     let body = Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap();
-    let mut exact = ExactWall::new(std::sync::Arc::new(body));
+    let mut exact = ExactWall::new(Arc::new(body));
     let top = exact.body().bounds().max.z;
     exact.set_pose(&Pose::translation(0.0, 0.0, -top)).unwrap();
     for (x, y) in [(0.0, 0.0), (3.0, 3.0), (0.7, -4.3)] {

@@ -7,7 +7,7 @@ use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
 use feeler_particles::{
     ExactWall, FacetHistory, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, Resolution,
-    Simulation, SimulationSettings, Wall,
+    SearchBounds, SearchCounts, Simulation, SimulationSettings, Wall,
 };
 use nalgebra::UnitQuaternion;
 use rand::rngs::SmallRng;
@@ -391,6 +391,37 @@ fn a_continued_run_ends_with_the_same_bytes() {
         }
         assert!(again.save() == end, "stopped at {k}");
     }
+}
+
+#[test]
+fn bounds_of_distances_save_searches_and_change_no_byte() {
+    let run = |bounds: Option<SearchBounds>| {
+        let mut world = busy(120);
+        bounds.iter().for_each(|b| world.measure_search(*b));
+        for k in 0..1_500 {
+            world.step(2e-5).unwrap();
+            // Bounds must not survive jumps and changes of the set of particles.
+            if k == 700 {
+                world.motion_mut(id(7)).unwrap().center.x += 1.5;
+                world.remove(id(11));
+            }
+            if k == 800 {
+                let grain = Grain::superellipsoid(V3::new(2.5, 1.0, 1.0), [1.0, 1.0]).unwrap();
+                let at = Pose::translation(0.0, 0.0, 12.0);
+                world
+                    .add(Particle::grain(&grain, 2_600.0).unwrap(), &at, V3::z() * -500.0, V3::zeros())
+                    .unwrap();
+            }
+        }
+        (world.save(), world.search_counts())
+    };
+    let plain = run(None);
+    assert!(plain.1.is_none(), "counts are requested");
+    let [used, ignored] = [SearchBounds::Used, SearchBounds::Ignored].map(|bounds| run(Some(bounds)));
+    assert!(plain.0 == used.0 && used.0 == ignored.0, "the same bytes");
+    assert_eq!(used.1, ignored.1, "the same pairs; none that overlaps is excluded");
+    let SearchCounts { excluded, searched, missed, .. } = used.1.unwrap();
+    assert!(excluded > 2 * searched && searched > 1_000 && missed == 0, "{excluded} {searched} {missed}");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use feeler_grains::convex::Grain;
 use feeler_grains::nurbs::NurbsGrain;
 use feeler_import::MeshOptions;
 use feeler_particles::{
-    ExactWall, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, Simulation, SimulationError,
-    SimulationSettings, Wall, WallId,
+    ExactWall, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, SearchBounds, SearchCounts,
+    Simulation, SimulationError, SimulationSettings, Wall, WallId,
 };
 use feeler_runtime::Body;
 use nalgebra::UnitQuaternion;
@@ -307,6 +307,39 @@ fn results_have_the_same_bits_for_any_number_of_threads_and_after_a_saved_state(
         damaged[k] ^= 0x41;
         assert!(world.restore(&damaged).is_err(), "damaged at {k}");
     }
+}
+
+#[test]
+fn bounds_of_distances_save_searches_and_change_no_byte() {
+    let shapes = [NurbsGrain::random(3, 1.6, 0.5).unwrap(), NurbsGrain::torus(1.5, 0.5).unwrap()];
+    let shapes = shapes.map(|s| body(&s));
+    let run = |bounds: Option<SearchBounds>| {
+        let mut world = world(G, LAW);
+        world.add_wall(block(), LAW).unwrap();
+        world.add_wall(plane(), LAW).unwrap();
+        // The bounding spheres overlap soon, but no solids do so at the start: bounds of deep overlaps are
+        // those of solids apart.
+        for j in 0..8_u32 {
+            let turn = UnitQuaternion::from_euler_angles(0.3 * f64::from(j), 1.0, 0.7);
+            let at = V3::new(5.2 * f64::from(j % 2), 0.3 * f64::from(j), 3.0 + 5.2 * f64::from(j / 2));
+            let solid = Particle::solid(&shapes[(j % 2) as usize], DENSITY).unwrap();
+            let velocity =
+                V3::new(if j % 2 == 0 { 150.0 } else { -150.0 }, 0.0, -60.0 * f64::from(j / 2 + 2));
+            world.add(solid, &Pose::from_parts(at.into(), turn), velocity, V3::new(0.0, 3.0, 1.0)).unwrap();
+        }
+        bounds.iter().for_each(|b| world.measure_search(*b));
+        for _ in 0..2_000 {
+            world.step(1e-5).unwrap();
+        }
+        (world.save(), world.search_counts())
+    };
+    let plain = run(None);
+    let [used, ignored] = [SearchBounds::Used, SearchBounds::Ignored].map(|bounds| run(Some(bounds)));
+    assert!(plain.0 == used.0 && used.0 == ignored.0, "the same bytes");
+    assert_eq!(used.1, ignored.1, "the same pairs; none that overlaps is excluded");
+    let SearchCounts { excluded, tracked, searched, missed, .. } = used.1.unwrap();
+    let is_saved = excluded > 5 * searched && tracked > searched && searched > 20;
+    assert!(is_saved && missed == 0, "{excluded} {tracked} {searched} {missed}");
 }
 
 #[test]
