@@ -2,6 +2,7 @@
 //! `python/feeler/deformable.pyi`.
 
 mod bodies;
+mod coupling;
 mod exact;
 mod handle;
 mod simulation;
@@ -25,6 +26,7 @@ pub(crate) fn add_module(parent: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<bodies::DeformableBody>()?;
     m.add_class::<bodies::RigidBody>()?;
     m.add_class::<handle::Simulation>()?;
+    m.add_class::<coupling::GrainCoupling>()?;
     parent.add_submodule(&m)
 }
 

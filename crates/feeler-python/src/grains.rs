@@ -83,12 +83,12 @@ impl Grain {
 /// simulation does.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
-pub(crate) struct GrainForces(Exclusive<State>);
+pub(crate) struct GrainForces(pub(crate) Exclusive<State>);
 
 /// Simulation and its particles.
 #[derive(Debug)]
-struct State {
-    simulation: Simulation,
+pub(crate) struct State {
+    pub(crate) simulation: Simulation,
     particles: Vec<Particle>,
 }
 
@@ -102,9 +102,12 @@ impl State {
 #[pymethods]
 impl GrainForces {
     #[new]
-    #[pyo3(signature = (between = None))]
-    fn new(between: Option<&Law>) -> PyResult<Self> {
-        let settings = SimulationSettings { gravity: V3::zeros(), between: between.map(|law| law.0) };
+    #[pyo3(signature = (between = None, gravity = [0.0; 3]))]
+    fn new(between: Option<&Law>, gravity: [f64; 3]) -> PyResult<Self> {
+        if !gravity.iter().all(|g| g.is_finite()) {
+            return Err(query("gravity: give three finite numbers in mm/s²"));
+        }
+        let settings = SimulationSettings { gravity: V3::from(gravity), between: between.map(|law| law.0) };
         let simulation = Simulation::new(settings).map_err(query)?;
         Ok(Self(Exclusive::new("GrainForces", State { simulation, particles: Vec::new() })))
     }

@@ -738,3 +738,40 @@ def test_all_names_are_documented(monkeypatch):
         assert ">>>" in text, name
         runner.run(parser.get_doctest(text, {"feeler": feeler, "np": np}, name, str(stub), 0))
     assert runner.summarize(verbose=False).failed == 0
+
+
+def test_grains_among_deformable_bodies_conserve_momentum_and_carry_their_weight():
+    # A ball bounces off a free block without gravity.
+    simulation = fd.Simulation(fd.ContactSettings(20, 0.5))
+    mesh = fd.Mesh.box_of_hexahedra([-5, -5, -5], [10, 10, 5], [4, 4, 2])
+    block = fd.DeformableBody(mesh, RUBBER, 0.1)
+    simulation.add(block)
+    grains = feeler.GrainForces()
+    ball = grains.add_grain(2.0, density=7850)
+    grains.set_motions([ball], [[0.3, 0.2, 2.15]], [[0, 0, 0, 1]], [[0, 0, -200]], [[0, 0, 0]])
+    coupling = fd.GrainCoupling(grains, simulation)
+    assert coupling.body(ball) is None and coupling.add(ball) == coupling.body(ball) == 1
+    with pytest.raises(feeler.SceneError, match="grain 0"):
+        coupling.add(ball)
+    with pytest.raises(feeler.SceneError, match="grain 7"):
+        coupling.load(7)
+    step = 0.4 * simulation.stable_step(2)
+    start, pressed = grains.mass(ball) * -200, 0.0  # kg mm/s
+    for _ in range(200):
+        coupling.step(step, steps=25)
+        pressed = max(pressed, coupling.load(ball)[0][2])
+    moved = grains.motions()[2][ball][2]
+    # 1 N s = 1000 kg mm/s.
+    total = grains.mass(ball) * moved + 1e3 * block.momentum[2]
+    assert pressed > 10 and moved > -100, (pressed, moved)
+    assert abs(total - start) < 1e-9 * abs(start), (total, start)
+    assert coupling.load(ball)[0] == [0, 0, 0]
+    assert coupling.remove(ball) == 1 and coupling.body(ball) is None
+
+    # Gravity accelerates a grain that touches nothing.
+    falling = feeler.GrainForces(gravity=[0, 0, -9810])
+    falling.add_grain(1.0, density=2500)
+    falling.step(1e-4, steps=100)
+    assert abs(falling.motions()[2][0][2] + 98.1) < 1e-9
+    with pytest.raises(feeler.QueryError, match="gravity"):
+        feeler.GrainForces(gravity=[0, 0, float("nan")])

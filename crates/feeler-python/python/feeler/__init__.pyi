@@ -1300,8 +1300,10 @@ class GrainForces:
     (1, 1)
     """
 
-    def __init__(self, between: Law | None = None) -> None:
-        """between: law of contacts between grains. None: grains do not collide with each other."""
+    def __init__(self, between: Law | None = None, gravity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+        """between: law of contacts between grains. None: grains do not collide with each other.
+        gravity: acceleration (mm/s²) in `step` and in the steps of `feeler.deformable.GrainCoupling`; `forces` does not
+        include it. Raises QueryError."""
     def add_grain(self, grain: Grain | Body | float, density: float) -> int:
         """Adds a grain, a solid (which may be concave) or a sphere of a radius (mm) with a density (kg/m³), and returns
         its number, from 0. Its pose is the identity until set_motions. Solids collide with planes and with walls that

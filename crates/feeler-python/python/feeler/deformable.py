@@ -26,6 +26,7 @@ from ._feeler import deformable as _native
 
 ContactSettings = _native.ContactSettings
 DeformableBody = _native.DeformableBody
+GrainCoupling = _native.GrainCoupling
 Material = _native.Material
 Mesh = _native.Mesh
 RigidBody = _native.RigidBody
@@ -35,6 +36,7 @@ __all__ = [
     "ContactSettings",
     "DeformableBody",
     "Energies",
+    "GrainCoupling",
     "Material",
     "Mesh",
     "PairStatus",

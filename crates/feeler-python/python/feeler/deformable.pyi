@@ -28,12 +28,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import Body, Pose
+from . import Body, GrainForces, Pose
 
 __all__ = [
     "ContactSettings",
     "DeformableBody",
     "Energies",
+    "GrainCoupling",
     "Material",
     "Mesh",
     "PairStatus",
@@ -520,3 +521,48 @@ class Simulation:
         """Distance of the convex hulls of a pair of pieces minus their skins (mm), computed from the current positions;
         `pair` counts in the order of `pairs`. Raises SceneError if the pair does not exist."""
     def __copy__(self) -> Simulation: ...
+
+class GrainCoupling:
+    """Grains of a GrainForces among the bodies of a simulation, in one frame. Grains move by their own masses (kg) and
+    forces (mN): contacts between grains and with walls follow the laws of the GrainForces, contacts with deformable
+    bodies follow the ContactSettings. Forces on grains and bodies are equal and opposite.
+
+    grains: grains, solids and spheres, with the gravity that acts on them.
+    simulation: the deformable bodies. Its `stable_step` accounts for the masses of coupled grains.
+
+    >>> fd = feeler.deformable
+    >>> simulation = fd.Simulation(fd.ContactSettings(penalty=20, margin=0.5))
+    >>> mesh = fd.Mesh.box_of_hexahedra([-5, -5, -5], [10, 10, 5], [4, 4, 2])
+    >>> block = fd.DeformableBody(mesh, fd.Material(young=5, poisson=0.4, density=1.1e-9), skin=0.1)
+    >>> bottom = np.flatnonzero(mesh.nodes[:, 2] < -4.9)
+    >>> for axis in range(3):
+    ...     block.prescribe_velocity(bottom, axis, 0.0)
+    >>> simulation.add(block)
+    0
+    >>> grains = feeler.GrainForces(gravity=[0, 0, -9810])
+    >>> ball = grains.add_grain(2.0, density=7850)
+    >>> grains.set_motions([ball], [[0.3, 0.2, 2.5]], [[0, 0, 0, 1]], [[0, 0, 0]], [[0, 0, 0]])
+    >>> coupling = fd.GrainCoupling(grains, simulation)
+    >>> coupling.add(ball)
+    1
+    >>> coupling.step(0.5 * simulation.stable_step(2), steps=3000)
+    >>> bool(grains.motions()[0][ball, 2] > 1.5)
+    True
+    """
+
+    def __init__(self, grains: GrainForces, simulation: Simulation) -> None: ...
+    def add(self, grain: int) -> int:
+        """Adds a body with the shape of a grain to the simulation, at the grain's position, and returns its index.
+        Raises SceneError if the grain does not exist, was removed or is coupled already."""
+    def remove(self, grain: int) -> int:
+        """Ends the coupling of a grain, which may have been removed. Its body remains without shapes and contacts.
+        Returns the index of the body. Raises SceneError if the grain is not coupled."""
+    def step(self, step: float, steps: int = 1) -> None:
+        """Advances grains and bodies by a number of steps of `step` (s), without the GIL. Momentum is conserved while
+        the step is constant. Ctrl-C ends the run after a whole step. Raises QueryError and SceneError as
+        `Simulation.step` and `GrainForces.step`; the positions are not usable for further steps then."""
+    def body(self, grain: int) -> int | None:
+        """Index of the body of a grain in the simulation; None if the grain is not coupled."""
+    def load(self, grain: int) -> tuple[list[float], list[float]]:
+        """Force (mN) of the deformable bodies on a grain in the last step, and torque (mN mm) about its centre of mass.
+        Raises SceneError if the grain is not coupled."""

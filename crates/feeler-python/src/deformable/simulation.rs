@@ -14,7 +14,7 @@ use pyo3::types::PyTuple;
 use std::time::Instant;
 
 /// Converts an error of a step: an invalid step gives a `QueryError`, other errors a `SceneError`.
-fn failed_step(e: DeformableError) -> PyErr {
+pub(super) fn failed_step(e: DeformableError) -> PyErr {
     match e {
         DeformableError::Step(_) | DeformableError::UnstableStep { .. } => query(e),
         e => SceneError::new_err(e.to_string()),
