@@ -2,8 +2,8 @@
 //! what the search takes without these bounds.
 //!
 //! # Source
-//! DIST §3.3, (3.13) and (3.14): a lower bound of the distance of two bodies decreases by the displacements of
-//! both, and the distance is computed again only if the bound does not exclude contact.
+//! DIST §3.3, (3.13) and (3.14): a lower bound of the distance of two bodies decreases by the displacements
+//! of both, and the distance is computed again only if the bound does not exclude contact.
 //! # Deviations
 //! The bounds are those of [`ContactFollower`](feeler_runtime::ContactFollower) (solids) and of
 //! `SeparationBounds` (grains).

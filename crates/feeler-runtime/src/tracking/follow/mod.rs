@@ -11,21 +11,23 @@
 //! the displacement of points of B, so while that displacement is at most [`FollowOptions::stride`], no
 //! other minimum can be within the reach. If the query finds no contact, B can move by the distance of the
 //! nearest minimum beyond the reach. Tracked contacts pass the same tests of trims, polars and curvature
-//! as those of a query. If a contact fails the tests, or passes on to another feature, a new query is required.
-//! A contact beyond the reach is not updated before the displacement since its last update allows it to come
-//! within the reach. Corners of flat contacts are not isolated minima, so they are kept only for motions within
-//! the tolerance. A minimum that arises within the reach, because one minimum splits into two as surfaces
-//! conform more closely, is reported up to a stride late.
+//! as those of a query. If a contact fails the tests, or passes on to another feature, a new query is
+//! required. A contact beyond the reach is not updated before the displacement since its last update allows
+//! it to come within the reach. Corners of flat contacts are not isolated minima, so they are kept only for
+//! motions within the tolerance. A minimum that arises within the reach, because one minimum splits into
+//! two as surfaces conform more closely, is reported up to a stride late.
 //!
-//! Solids that overlap can have no pressed minimum at all, for example where an edge has passed an edge. A query
-//! whose minima are all beyond an upper bound of the distance proves that; then each pose requires a query,
-//! until a minimum is found again or the solids have moved by the range of the search.
+//! Solids that overlap can have no pressed minimum at all, for example where an edge has passed an edge. A
+//! query whose minima are all beyond an upper bound of the distance proves that; then each pose requires a
+//! query, until a minimum is found again or the solids have moved by the range of the search.
 //!
 //! # Source
-//! MATH §8 (critical pairs), §10 (identities), §22 (bounds of distances over time); DIST §3.3, (3.13) and (3.14).
+//! MATH §8 (critical pairs), §10 (identities), §22 (bounds of distances over time); DIST §3.3, (3.13) and
+//! (3.14).
 //! # Deviations
-//! DIST subtracts the displacements of every step. Here the displacement is that between two poses, which does
-//! not grow while bodies oscillate; and each local minimum has a bound of its own, beside that of the pair.
+//! DIST subtracts the displacements of every step. Here the displacement is that between two poses, which
+//! does not grow while bodies oscillate; and each local minimum has a bound of its own, beside that of the
+//! pair.
 
 mod newton;
 
