@@ -36,7 +36,7 @@ class Run:
             raise SystemExit(f"{folder}/series.csv has no column void_ratio; the scene needs a table [packing]")
         self.columns = {name: [float(row[name]) for row in rows] for name in rows[0]}
         energies = self.columns["kinetic_uJ"]
-        self.columns["kinetic_part"] = [e / max(energies) for e in energies]
+        self.columns["kinetic_part"] = [e / (max(energies) or 1.0) for e in energies]
 
 
 def ticks(low, high):
@@ -106,7 +106,7 @@ def bars(out, at, runs):
 
 def mutual_shares(run):
     counts = [run.columns[name][-1] for name in MUTUAL]
-    return [c / sum(counts) for c in counts]
+    return [c / (sum(counts) or 1.0) for c in counts]
 
 
 def legend(out, runs, x, y):

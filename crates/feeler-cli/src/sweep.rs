@@ -166,7 +166,7 @@ fn deepest(frames: &[Frame]) -> Option<(usize, f64)> {
     depths.reduce(|x, y| if y.1 > x.1 { y } else { x })
 }
 
-/// Step without interference at which the distance is smallest, and the distance (mm); `None` if no such step
+/// Step without a proved interference at which the distance is smallest, and the distance (mm); `None` if no such step
 /// has a minimum in reach.
 fn nearest(frames: &[Frame]) -> Option<(usize, f64)> {
     let free = frames.iter().enumerate().filter(|(_, f)| f.depth.is_none());
@@ -325,7 +325,7 @@ fn panels(frames: &[Frame]) -> [plot::Panel; 3] {
         plot::Panel { label: "local minima".into(), values: frames.iter().map(|f| Some(count(f))).collect() },
         plot::Panel {
             label: "smallest distance (mm)".into(),
-            values: frames.iter().map(|f| f.min_distance).collect(),
+            values: frames.iter().map(|f| f.min_distance.filter(|_| f.depth.is_none())).collect(),
         },
     ]
 }

@@ -12,7 +12,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// First line of a checkpoint; its number increases with each change of the format.
-const FIRST_LINE: &str = "feeler pour checkpoint 4";
+const FIRST_LINE: &str = "feeler pour checkpoint 5";
 
 /// State of a run, apart from the state of its simulation, which follows as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

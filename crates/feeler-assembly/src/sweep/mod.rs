@@ -44,8 +44,9 @@ impl SweepStep {
         self.verdict.as_ref().map(|v| v.status)
     }
 
-    /// Depth (mm) of an interference: the largest of the depths that the verdict's witness and the minima
-    /// prove. No shorter translation separates the solids. `None` if they do not interfere.
+    /// Depth (mm) of an interference: that of its deepest contact, or of the verdict's witness if that is
+    /// deeper. For solids with several contacts a shorter translation may separate them. `None` if they do
+    /// not interfere.
     #[must_use]
     pub fn depth(&self) -> Option<f64> {
         let verdict = self.verdict.as_ref().filter(|v| v.status == Status::Interfering)?;

@@ -195,13 +195,11 @@ impl Pair<'_> {
         let b = Placed { origin: P3::from(self.offset), ..*self.b };
         let request = PenetrationRequest { rel_tol: 1e-8, ..PenetrationRequest::default() };
         let depth = penetration(&a, &b, &request);
+        let mut is_proven = depth.outcome == PenetrationOutcome::Found;
         let (gap, direction, uncertainty, points) = if depth.outcome == PenetrationOutcome::Separated {
             let answer = distance(&a, &b, &DistanceRequest::default());
-            let off = if answer.outcome == DistanceOutcome::Stalled {
-                answer.distance - answer.lower_bound
-            } else {
-                0.0
-            };
+            is_proven = answer.outcome != DistanceOutcome::Stalled;
+            let off = answer.distance - answer.lower_bound;
             (answer.distance, answer.direction, off, [answer.witness.point_a, answer.witness.point_b])
         } else {
             let off = if depth.outcome == PenetrationOutcome::Found {
@@ -230,6 +228,7 @@ impl Pair<'_> {
             let is_as_good = better.gap >= out.gap - GAP_TOLERANCE * self.fine;
             let is_same = found.at.n.dot(&out.normal) > SAME_NORMAL_COS;
             if found.end == End::Converged && is_as_good && (better.gap >= out.gap || is_same) {
+                let uncertainty = if is_proven { better.uncertainty } else { uncertainty };
                 out = GrainContact { fell_back: true, uncertainty, ..better };
             }
         }

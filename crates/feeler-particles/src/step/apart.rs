@@ -36,6 +36,10 @@ struct ApartPair {
 /// With a larger value pairs are searched earlier; with a smaller one a bound may exceed the distance by
 /// rounding.
 const DISPLACEMENT_ROUNDING: f64 = 1e-12;
+/// Increase of a displacement by rounding, relative to the coordinates: those of a centre and of the points
+/// around it have a few roundings. With a larger value pairs are searched earlier; with a smaller one a bound
+/// may exceed the distance by rounding.
+const COORDINATE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 impl SeparationBounds {
     /// Removes all bounds, because numbers of colliders have changed.
@@ -68,7 +72,8 @@ impl SeparationBounds {
                 // centre.
                 moved += 2.0 * (before.1.inverse() * now.1).imag().norm() * collider.sphere.radius;
             }
-            let rounding = DISPLACEMENT_ROUNDING * (moved + collider.sphere.radius * f64::EPSILON);
+            let coordinates = collider.sphere.radius + now.0.coords.norm();
+            let rounding = DISPLACEMENT_ROUNDING * moved + COORDINATE_ROUNDING * coordinates;
             *path = (*path + (moved + rounding)).next_up();
             *before = now;
         }

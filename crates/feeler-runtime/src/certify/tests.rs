@@ -463,6 +463,7 @@ fn free_edges_that_follow_each_other_are_apart() {
             least: -tol.tol,
             penetration: 0.0,
             quasi_angle: 0.0,
+            waves: Waves::NONE,
             cull: None,
         };
         let mut open = 0;

@@ -647,6 +647,7 @@ mod tests {
     use crate::certify::tests::{HALF as RIDGE_HALF, ridge};
     use crate::nearest::{NearScratch, nearest};
     use crate::pair::ContactPair;
+    use crate::query::Waves;
     use feeler_brep::build::{BuildOptions, build_solid};
     use feeler_brep::fixtures::{SourceBuilder, bump};
     use feeler_brep::source::SolidSource;
@@ -717,6 +718,7 @@ mod tests {
                 least: 0.0,
                 penetration: 0.0,
                 quasi_angle: 0.0,
+                waves: Waves::NONE,
                 cull: None,
             };
             let limit = distance_on_one_surface(limits(&ctx));

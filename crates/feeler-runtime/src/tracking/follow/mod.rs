@@ -333,7 +333,7 @@ impl ContactFollower {
         };
         self.last_query = Some(LastQuery { pose: pose_ab, free, nearest });
         let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
-        for contact in self.contacts.iter_mut().filter(|c| c.distance <= options.reach) {
+        for contact in self.contacts.iter_mut().filter(|c| c.is_flat || c.distance <= options.reach) {
             contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);
         }
         Ok(())

@@ -329,22 +329,25 @@ impl Quadric {
     }
 
     /// Longest time of a geometric sequence from `most` down to `least` for which the points of a moving
-    /// piece are proved not to be `depth` (mm) below the piece of the quadric, up to the rounding `eps`
-    /// (mm). If no such time exists, the result is `least` without a proof. The second value is the part of
-    /// the errors (mm) at that time that smaller pieces do not have.
+    /// piece are proved not to be between the two depths (mm) below the piece of the quadric, up to the
+    /// rounding `eps` (mm). If no such time exists, the result is `least` without a proof. The second value
+    /// is the part of the errors (mm) at that time that smaller pieces do not have.
     pub(crate) fn safe_time(
         &self,
         (piece, motion): (&Jet, &PointMotion),
-        (depth, eps): (f64, f64),
+        ([depth, limit], eps): ([f64; 2], f64),
         (least, most): (f64, f64),
     ) -> (f64, f64) {
-        let below = self.below(depth) + eps;
+        // The bound is convex in the depth.
+        let below = self.below(depth).max(self.below(limit)) + eps;
+        // False for NaN.
+        let is_clear = |lowest: f64| lowest > below;
         let (now, error) = self.lowest(piece, motion, 0.0);
-        if now <= below {
+        if !is_clear(now) {
             return (least, self.off + error);
         }
         let mut time = most;
-        while time > least && self.lowest(piece, motion, time).0 < below {
+        while time > least && !is_clear(self.lowest(piece, motion, time).0) {
             time *= SHORTER;
         }
         let time = time.max(least);
@@ -396,7 +399,9 @@ impl Quadric {
         };
         let bent: f64 = (0..3).map(|i| second[i].norm() * pairs[i]).sum();
         let turning = motion.turns(&first[0], t) * h + motion.turns(&first[1], t) * k;
-        let late = 0.25 * bent + t / 6.0 * turning + w * motion.speeds(&p, t) * t * t / 24.0;
+        // In a product of rotations, derivatives by inner joints have multinomial coefficients: the third one
+        // of a direction is at most 3 W² Σ |wₗ × Rᵢ|, the fourth one of the middle 4 W³ Σ |uₗ|.
+        let late = 0.25 * bent + 0.5 * t * turning + w * motion.speeds(&p, t) * t * t / 6.0;
         let fourth = piece.remainder() + w * w * t * t * late;
 
         let sizes = [h, k, t];
@@ -430,31 +435,38 @@ pub(crate) fn quadrics_of_edge(
     direction: Option<(V3, f64)>,
 ) -> Option<[Option<Quadric>; 2]> {
     let sides = &body.edge(edge).sides;
-    let [q, r] = [0, 1].map(|i| beside_edge(body, &sides[i], (t, jet), angle));
+    let deviation = body.data(Feature::Edge(edge)).deviation;
+    let [q, r] = [0, 1].map(|i| beside_edge(body, &sides[i], (t, jet), (angle, deviation)));
     if let Some((n, within)) = direction {
         let share = |q: &Option<Quadric>| {
             let cos = q.map_or(-1.0, |q| n.dot(&q.n)).clamp(-1.0, 1.0);
-            math::sin_cos((math::acos(cos) + within + q.map_or(0.0, |q| q.tilt)).min(PI)).1
+            math::sin_cos((math::acos(cos) + within + q.map_or(0.0, |q| q.tilt())).min(PI)).1
         };
         let (x, y) = (share(&q), share(&r));
         let best = if x >= y { q?.shared(x) } else { r?.shared(y) };
         return best.map(|q| [Some(q), None]);
     }
     let (q, r) = (q?, r?);
-    let between = math::acos(q.n.dot(&r.n).clamp(-1.0, 1.0)) + q.tilt + r.tilt;
+    let between = math::acos(q.n.dot(&r.n).clamp(-1.0, 1.0)) + q.tilt() + r.tilt();
     let share = math::sin_cos((0.5 * between).min(PI)).1;
     Some([Some(q.shared(share)?), Some(r.shared(share)?)])
 }
 
 /// Quadric of a face beside an edge that contains a piece of the edge with the middle at the parameter `t`.
-fn beside_edge(body: &Body, side: &AdjacentFace, (t, piece): (f64, &Jet), angle: f64) -> Option<Quadric> {
+/// `deviation` (mm) is the largest measured distance of the edge from its faces.
+fn beside_edge(
+    body: &Body,
+    side: &AdjacentFace,
+    (t, piece): (f64, &Jet),
+    (angle, deviation): (f64, f64),
+) -> Option<Quadric> {
     let face = body.face(side.face);
     let uv = face.surface.invert(&piece.p, guide_at(&side.guide, t), None);
     let d = face.surface.derivs(uv);
     let first = [d.du, d.dv];
     let dual = dual(&first)?;
     // The edge may be beside its face.
-    let beside = (d.p - piece.p).norm();
+    let beside = (d.p - piece.p).norm().max(deviation);
     let [h, _] = piece.half;
     let along = dual.map(|s| {
         let bent = 0.5 * s.dot(&piece.second[0]).abs() * h * h;
@@ -478,20 +490,32 @@ fn beside_edge(body: &Body, side: &AdjacentFace, (t, piece): (f64, &Jet), angle:
     let reach: [f64; 2] = std::array::from_fn(|i| along[i] + quadric.sigma[i]);
     let is_inside = (0..2).all(|i| reach[i] <= half[i]);
     // Beyond a break of the surface, second derivatives differ.
-    let beyond = match &face.surface {
-        Surface::Bezier(s) => overrun(&s.u_breaks, uv.x, reach[0]) + overrun(&s.v_breaks, uv.y, reach[1]),
-        _ => 0.0,
-    };
-    let bend = jet.second.iter().map(|s| s.norm()).sum::<f64>();
+    let (mut beyond, mut bend) = (0.0, jet.second.iter().map(|s| s.norm()).sum::<f64>());
+    if let Surface::Bezier(s) = &face.surface {
+        let (u, v) = (overrun(&s.u_breaks, uv.x, reach[0])?, overrun(&s.v_breaks, uv.y, reach[1])?);
+        if (u, v) != (0.0, 0.0) {
+            beyond = u.abs() + v.abs();
+            let next = face.surface.derivs(uv + Vector2::new(reach[0].copysign(u), reach[1].copysign(v)));
+            bend += [next.duu, next.duv, next.dvv].iter().map(|s| s.norm()).sum::<f64>();
+        }
+    }
     is_inside.then_some(Quadric { off: quadric.off + 2.0 * (beside + bend * beyond * beyond), ..quadric })
 }
 
-/// Length by which the range of a parameter around `t` exceeds the interval of the breaks that contains it.
-fn overrun(breaks: &[f64], t: f64, half: f64) -> f64 {
+/// Length by which the range of a parameter around `t` exceeds the interval of the breaks that contains it,
+/// negative below the interval. `None` if it exceeds the interval by more than [`MAX_OVERRUN`].
+fn overrun(breaks: &[f64], t: f64, half: f64) -> Option<f64> {
     let i = breaks.partition_point(|b| *b <= t).clamp(1, breaks.len().max(2) - 1);
-    let (Some(lo), Some(hi)) = (breaks.get(i - 1), breaks.get(i)) else { return 0.0 };
-    (lo - (t - half)).max(t + half - hi).max(0.0)
+    let (Some(lo), Some(hi)) = (breaks.get(i - 1), breaks.get(i)) else { return Some(0.0) };
+    let (below, above) = ((lo - (t - half)).max(0.0), (t + half - hi).max(0.0));
+    (below.max(above) <= MAX_OVERRUN * half).then_some(if above >= below { above } else { -below })
 }
+
+/// Largest length by which a piece of an edge may extend beyond a break of its face, as a fraction of half of
+/// the piece. It covers the allowance of pieces that end at a break; the first derivatives, which are
+/// continuous, are those of the piece up to this fraction of their change. A larger value takes quadrics for
+/// surfaces that they do not follow; a smaller one gives up pieces.
+const MAX_OVERRUN: f64 = 0.1;
 
 /// Upper bound of |Lᵢⱼ xⁱ yʲ| over all |xⁱ| ≤ `x` and |yʲ| ≤ `y`.
 fn paired(form: &[f64; 3], x: &[f64; 2], y: &[f64; 2]) -> f64 {
@@ -503,6 +527,9 @@ fn paired(form: &[f64; 3], x: &[f64; 2], y: &[f64; 2]) -> f64 {
 /// point of the restriction to the box, one of its faces, edges or corners, with a positive definite matrix,
 /// because otherwise it is also attained on the border of that face.
 fn lowest_in_box(linear: &V3, quadratic: &Matrix3<f64>, lo: &V3, hi: &V3) -> f64 {
+    if !(linear.sum() + quadratic.sum()).is_finite() {
+        return f64::NEG_INFINITY;
+    }
     let value = |x: &V3| linear.dot(x) + 0.5 * x.dot(&(quadratic * x));
     let mut lowest = f64::INFINITY;
     for choice in 0..27 {

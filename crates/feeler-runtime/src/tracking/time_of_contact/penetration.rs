@@ -26,7 +26,7 @@ use super::{DEFAULT_MAX_QUERIES, DEFAULT_RANGE, RESOLUTION, distant_origin};
 use crate::api::contact::{Contact, ContactKind};
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
-use crate::api::verdict::{Status, Verdict};
+use crate::api::verdict::Status;
 use crate::body::Body;
 use crate::pair::{ContactPair, NearestRange};
 use feeler_geom::Pose;
@@ -292,7 +292,8 @@ impl<'a> Advancement<'a> {
         let nearest = nearest.map(|c| (c, moving.closing(&c.point_b, &c.normal)));
         let distance = nearest.map_or(self.query.d_max, |(c, _)| c.distance);
         let witness = self.pair.verdict().and_then(|v| v.witness);
-        let depth_bound = self.pair.verdict().map_or(f64::INFINITY, Verdict::depth_bound);
+        // The contact of two faces is twice as deep as a point between them.
+        let contact_bound = self.pair.verdict().map_or(f64::INFINITY, |v| 2.0 * v.depth_bound());
         let proved = witness.map_or(0.0, |w| w.inside_a.min(w.inside_b));
         let depth = proved.max(-distance).max(0.0);
         let relation = match status {
@@ -302,10 +303,15 @@ impl<'a> Advancement<'a> {
                 Relation::Penetrates
             }
             // An interference that cannot be excluded may still be shallow enough.
-            Some(Status::Undecided) if depth_bound <= self.limit => Relation::Allowed,
+            Some(Status::Undecided) if contact_bound <= self.limit => Relation::Allowed,
             Some(Status::Undecided) | None => Relation::Undecided,
             _ => Relation::Allowed,
         };
+        if relation == Relation::Allowed && status == Some(Status::Undecided) {
+            // A contact that was not found can be as deep as that.
+            let distance = distance.min(-contact_bound);
+            return Ok(DepthSample { time, relation, distance, nearest: None, depth });
+        }
         Ok(DepthSample { time, relation, distance, nearest, depth })
     }
 

@@ -340,7 +340,7 @@ impl Search<'_> {
                 (Feature::Vertex(_), _) => (None, most),
             };
             let Some(resting) = resting else { continue };
-            let limits = (level, ROUNDINGS * self.tol.eps);
+            let limits = ([level, self.depth], ROUNDINGS * self.tol.eps);
             let (mut time, mut off, mut error) = (most, 0.0_f64, 0.0_f64);
             for quadric in resting.iter().flatten() {
                 let (safe, own_error) = quadric.safe_time((&jet, motion), limits, (from, time.max(from)));
