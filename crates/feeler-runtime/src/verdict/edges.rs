@@ -96,7 +96,6 @@ pub(super) fn through_faces(
                 let arc = &body.edge_arcs().list[ball.arc as usize];
                 apart.remaining_motion(ctx, channels, ordered(own, arc.beside, face), arc.off).is_none()
                     && !apart.follows_beside(ctx, channels, (own, arc), theirs)
-                    && !apart.is_covered_beside(ctx, channels, (own, arc))
             });
             arc_targets.extend(near.map(|ball| (u64::from(ball.arc) << 32) | u64::from(target.number())));
         }

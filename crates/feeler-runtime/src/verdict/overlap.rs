@@ -14,7 +14,6 @@ use crate::body::side::Which;
 use crate::cull::motion::{AccumulatedMotion, Margin, Motion, MotionChannels};
 use crate::cull::pair_tree::{PairTree, Pairs, Verdict, opened};
 use crate::cull::placed::{PairTable, PlacedEnvelopes, PlacedTree};
-use crate::nearest::foot_on_face_within;
 use crate::profile::RevolvedFace;
 use crate::profile::apart::{Apart, apart};
 use crate::profile::helical::{self, Band};
@@ -25,8 +24,7 @@ use feeler_geom::crossing::{
 };
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
-use feeler_geom::trim::Side;
-use feeler_geom::{Obb, P2, P3, Pose, Rect, Surface};
+use feeler_geom::{Obb, P2, P3, Pose, Surface};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 
 /// Result and scratch buffers of the search for pairs of areas that may intersect.
@@ -120,8 +118,6 @@ pub(super) struct SeparationCache {
     entries: PairTable<CachedSeparation>,
     /// Pairs of areas; their displacement is that of the whole solid.
     areas: PairTable<CachedSeparation>,
-    /// Areas whose points are near the boundary of the other solid, by their numbers and solids.
-    covered: PairTable<CachedSeparation>,
     /// Pairs of faces with areas that follow each other, since the cache was cleared.
     followed: Vec<FacePair>,
     scratch: FollowScratch,
@@ -154,7 +150,6 @@ impl SeparationCache {
     fn clear(&mut self) {
         self.entries.restart();
         self.areas.restart();
-        self.covered.restart();
         self.followed.clear();
         self.clear_of_themselves.clear();
         self.queries = 0;
@@ -313,88 +308,6 @@ impl SeparationCache {
         is_proved.then_some(limit - distance).filter(|length| *length > 0.0)
     }
 
-    /// Returns the further displacement (mm) up to which no point of a free-form area of `own` is deeper than
-    /// the tolerance inside the other solid because all of them are near its boundary, even if they deviate
-    /// by `distance` (mm) from their surface. `None` if this is not known.
-    fn remaining_cover(
-        &mut self,
-        ctx: &Context<'_>,
-        channels: &MotionChannels<'_>,
-        (own, area): (Which, AreaId),
-        distance: f64,
-    ) -> Option<f64> {
-        let key = [area.0, own as u32];
-        let moved = channels.displacement(MotionChannels::WHOLE);
-        let known =
-            self.covered.get(key).filter(|known| known.until > moved || self.queries < known.retry_at);
-        let known = known.unwrap_or_else(|| {
-            let spare = Self::cover(ctx, (own, area));
-            let retry_at = self.queries + if spare.is_some() { 1 } else { RETRY_INTERVAL };
-            let until = moved + spare.unwrap_or(0.0);
-            let known = CachedSeparation { until, channel: MotionChannels::WHOLE, retry_at };
-            self.covered.set(key, known);
-            known
-        });
-        Some(known.until - moved - distance).filter(|spare| *spare > 0.0)
-    }
-
-    /// Returns the displacement (mm) of the other solid up to which all points of a free-form area of `own`
-    /// are within the distance of [`distance_on_one_surface`] from one free-form face of the other solid,
-    /// trims included, with the opposite normal. `None` if this is not proved.
-    fn cover(ctx: &Context<'_>, (own, area): (Which, AreaId)) -> Option<f64> {
-        let (body, facing) = (ctx.body(own), ctx.body(own.other()));
-        let limit = distance_on_one_surface(limits(ctx));
-        let beside = MAX_BESIDE_COVER * ctx.tol.tol;
-        let (_, patch) = patch_of(body, area, Some(ctx.pose_to_other(own)))?;
-        let (p, du, dv) = patch.surface.first_derivs(patch.rect.center());
-        let (p, n) = (ctx.pose_to_other(own) * p, ctx.pose_to_other(own) * du.cross(&dv));
-        let sign = |outward: bool| if outward == patch.outward { 1.0 } else { -1.0 };
-        let mut images = Vec::new();
-        facing.features().iter().find_map(|data| {
-            let Feature::Face(face) = data.feature else { return None };
-            if data.primitive.is_some() || data.bounds.distance_sq(&p) > limit * limit {
-                return None;
-            }
-            let (surface, trim) = (&facing.face(face).surface, &facing.face(face).trim);
-            let foot = foot_on_face_within(facing, face, &p, limit)?;
-            let (q, du, dv) = surface.first_derivs(foot);
-            let is_opposite = du.cross(&dv).dot(&n) * sign(facing.face(face).outward) < 0.0;
-            if !is_opposite || (q - p).norm() > limit || trim.classify(foot) != Side::Inside {
-                return None;
-            }
-            images.clear();
-            let distance = distance_from_surface(&[patch], surface, limit, &mut images)?;
-            let is_on_face = |image: &Rect| {
-                let third = surface.third_derivatives(image)?.map(|ball| ball.norm());
-                let inside = Patch { surface, rect: *image, third, pose: None, ..patch }.within(beside);
-                (!trim.has_boundary_in(&inside) && trim.classify(inside.center()) == Side::Inside)
-                    .then_some(())
-            };
-            let is_covered = images.iter().all(|image| is_on_face(image).is_some());
-            // One step along each parameter leads from a point of an image into its inner part.
-            Some(limit - distance - 2.0 * beside).filter(|spare| is_covered && *spare > 0.0)
-        })
-    }
-
-    /// Whether an arc of `own` cannot cross a level of the other solid because all areas beside the arc, of
-    /// the face on its other side, are near the boundary of the other solid.
-    pub(super) fn is_covered_beside(
-        &mut self,
-        ctx: &Context<'_>,
-        channels: &MotionChannels<'_>,
-        (own, arc): (Which, &EdgeArc),
-    ) -> bool {
-        let body = ctx.body(own);
-        if closed_form(body, arc.beside).is_some() {
-            return false;
-        }
-        let (center, radius) = (arc.middle(), arc.radius() + arc.off);
-        body.areas_of(body.data(Feature::Face(arc.beside))).iter().all(|&area| {
-            body.node(body.leaf_of_area(area)).obb.distance_to(&center) > radius
-                || self.remaining_cover(ctx, channels, (own, area), arc.off).is_some()
-        })
-    }
-
     /// Returns the displacement (mm) of one of two free-form areas up to which no point of one of them
     /// is between the depths `shallow` and `deep` (mm, negative in front) behind the other one. `None`
     /// if this is not proved.
@@ -444,11 +357,6 @@ impl SeparationCache {
         })
     }
 }
-
-/// Width (in tolerances) of the strip along the sides of an image that may be beside the trims of the face
-/// on which it lies: rounding of the trims, and of those of the area. A larger value leaves less of the
-/// accepted distance; a smaller one does not recognise areas at edges.
-const MAX_BESIDE_COVER: f64 = 0.2;
 
 /// Maximum number of nodes that one query evaluates to prove that free-form areas follow each other; further
 /// areas are searched for crossings. With a larger value, undecided parts with thousands of areas take
@@ -522,8 +430,8 @@ impl OverlapWalk<'_> {
 
     /// Margin of one test: the motion of B up to which the faces of a pair of nodes cannot cross. The
     /// tests are ordered by cost: 0, the surface of A's face against the box of B's node; 1, the surface
-    /// of B's face against the box of A's node; 2, the two faces as wholes; 3, areas of free-form faces.
-    /// `None` if the test does not separate them.
+    /// of B's face against the box of A's node; 2, the two faces as wholes; 3, two free-form areas. `None`
+    /// if the test does not separate them.
     fn margin_by_test(&mut self, pair: NodePair, test: u8) -> Option<Margin> {
         let (ctx, channels) = (self.ctx, &self.channels);
         let (node_a, node_b) = (&ctx.a.faces()[pair.0.index()], &ctx.b.faces()[pair.1.index()]);
@@ -552,18 +460,9 @@ impl OverlapWalk<'_> {
             3 => {
                 let areas = (node_a.area()?, node_b.area()?);
                 let free = |body: &Body, face: FaceId| closed_form(body, face).is_none();
-                let are_free = [free(ctx.a, node_a.face()?), free(ctx.b, node_b.face()?)];
-                let sides = [(Which::A, areas.0), (Which::B, areas.1)].into_iter().zip(are_free);
-                let covered = sides
-                    .filter(|(_, is_free)| *is_free)
-                    .find_map(|(side, _)| self.apart.remaining_cover(ctx, channels, side, 0.0));
-                let spare = match covered {
-                    Some(spare) => spare,
-                    None if are_free == [true; 2] => {
-                        self.apart.remaining_following(ctx, channels, areas, 0.0)?
-                    }
-                    None => return None,
-                };
+                let both_free = free(ctx.a, node_a.face()?) && free(ctx.b, node_b.face()?);
+                let spare =
+                    both_free.then(|| self.apart.remaining_following(ctx, channels, areas, 0.0))??;
                 Some(Motion::of_displacement(spare).by(MotionChannels::WHOLE))
             }
             _ => {
@@ -642,109 +541,17 @@ impl Pairs for OverlapWalk<'_> {
 mod tests {
     use super::*;
     use crate::api::options::QueryOptions;
-    use crate::api::tolerance::Tolerances;
     use crate::api::verdict::Status;
     use crate::certify::tests::{HALF as RIDGE_HALF, ridge};
-    use crate::nearest::{NearScratch, nearest};
     use crate::pair::ContactPair;
-    use crate::query::Waves;
     use feeler_brep::build::{BuildOptions, build_solid};
-    use feeler_brep::fixtures::{SourceBuilder, bump};
     use feeler_brep::source::SolidSource;
-    use feeler_geom::V3;
-    use nalgebra::UnitQuaternion;
-    use rand::rngs::SmallRng;
-    use rand::{Rng, SeedableRng};
     use std::sync::Arc;
-
-    /// Half the length (mm) of the solids.
-    const HALF: f64 = 3.0;
 
     fn body(source: &SolidSource) -> Body {
         let solid = build_solid(source, &BuildOptions::default()).expect("a fixture");
         let options = feeler_hierarchy::Options { flatness: 0.05 };
         Body::new(feeler_prepare::prepare_solid(&solid, &options).expect("a fixture")).expect("a fixture")
-    }
-
-    /// A block of height 2 above a patch: the block into which `bump` fits.
-    fn mould(bump: &SolidSource) -> SolidSource {
-        let mut b = SourceBuilder::new();
-        let corners = [(-HALF, -HALF), (HALF, -HALF), (HALF, HALF), (-HALF, HALF)];
-        let low = corners.map(|(x, y)| b.vertex(x, y, 0.0));
-        let high = corners.map(|(x, y)| b.vertex(x, y, 2.0));
-        for k in 0..4 {
-            let next = (k + 1) % 4;
-            b.polygon(&[&[low[k], low[next], high[next], high[k]]]);
-        }
-        b.polygon(&[&high]);
-        let patch = bump.faces.iter().find(|face| matches!(face.surface, Surface::Bezier(_)));
-        let ring = b.ring(&[low[3], low[2], low[1], low[0]]);
-        b.face(patch.expect("a bump").surface.clone(), false, vec![ring]);
-        b.finish("mould")
-    }
-
-    /// Sampled points of an area that is on the boundary of the other solid are as near to that boundary as
-    /// is claimed, and areas that are moved farther away than the accepted distance are never recognised.
-    #[test]
-    fn covered_areas_are_near_the_boundary() {
-        let mut rng = SmallRng::seed_from_u64(52);
-        let (mut covered, mut open) = (0, 0);
-        for k in 0..48 {
-            let mut heights = [[0.0; 2]; 3];
-            heights.iter_mut().flatten().for_each(|h| *h = rng.random_range(-1.5..1.5));
-            let rows: Vec<&[f64]> = heights.iter().map(|row| &row[..]).collect();
-            let weight = if k % 2 == 0 { 1.0 } else { rng.random_range(0.5..2.0) };
-            let source = bump(HALF, &rows, weight);
-            // Of two equal bumps, no area counts, because both are on the same side.
-            let is_copy = k % 8 == 4;
-            let (a, b) = (body(&source), body(&if is_copy { source } else { mould(&source) }));
-            let tol = Tolerances::new(&a, &b, &Pose::identity(), None);
-            let mut random = |size: f64| V3::from_fn(|_, _| size * rng.random_range(-1.0..1.0));
-            let size = [0.0, 0.2, 0.5, 4.0][k % 4] * tol.tol;
-            let mut shift = random(size);
-            if k % 4 == 3 {
-                // The tops, which face upwards, are apart.
-                shift.z = size;
-            }
-            let turn = UnitQuaternion::from_scaled_axis(random(0.1 * size));
-            let pose_ab = Pose::from_parts(shift.into(), turn);
-            let ctx = Context {
-                a: &a,
-                b: &b,
-                pose_ab,
-                pose_ba: pose_ab.inverse(),
-                tol,
-                d_max: 1.0,
-                least: 0.0,
-                penetration: 0.0,
-                quasi_angle: 0.0,
-                waves: Waves::NONE,
-                cull: None,
-            };
-            let limit = distance_on_one_surface(limits(&ctx));
-            let free = a
-                .features()
-                .iter()
-                .filter(|data| matches!(data.feature, Feature::Face(_)) && data.primitive.is_none());
-            for &area in free.flat_map(|data| a.areas_of(data)) {
-                let Some(spare) = SeparationCache::cover(&ctx, (Which::A, area)) else {
-                    open += 1;
-                    continue;
-                };
-                covered += 1;
-                assert!(k % 4 != 3 && !is_copy, "{k}: apart by {size:e}");
-                let Rect { u0, u1, v0, v1 } = a.area(area).rect;
-                let surface = &a.face(a.face_of(area)).surface;
-                for i in 0..=100 {
-                    let (s, t) = (f64::from(i / 10) / 10.0, f64::from(i % 10) / 9.0);
-                    let p = surface.point(P2::new(u0 + s * (u1 - u0), v0 + t.min(1.0) * (v1 - v0)));
-                    let near = nearest(&b, &(ctx.pose_ba * p), f64::INFINITY, &mut NearScratch::default());
-                    let distance = near.expect("a body with faces").distance;
-                    assert!(distance <= limit - spare + tol.eps, "{k}: {distance:e} {limit:e} {spare:e}");
-                }
-            }
-        }
-        assert!(covered > 100 && open > 10, "{covered} {open}");
     }
 
     /// Copies of a prism with a free-form side that are moved along it interfere, also where borders of areas
