@@ -266,7 +266,8 @@ impl ContactPair {
         self.state.has_verdict
             && self.state.last_query.as_ref().is_some_and(|last| {
                 let QueryOptions { d_max, tolerance, penetration, conformal_spacing, .. } = last.options;
-                let is_complete = last.step.is_none() && !last.only_nearest && d_max >= tol;
+                let is_complete =
+                    last.step.is_none() && !last.only_nearest && d_max >= tol && !last.options.certified;
                 let is_plain =
                     penetration <= 0.0 && conformal_spacing.is_none() && !last.options.load_bearing;
                 last.poses.each_ref() == poses && tolerance == options.tolerance && is_complete && is_plain

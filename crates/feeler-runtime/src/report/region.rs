@@ -369,12 +369,14 @@ impl Region<'_> {
         // The nearest point most often follows that of the point before. A nearer part of B's face elsewhere
         // does not count then.
         let following = self.near.get().and_then(|near| Some(spline.wrapped(spline.descend(&p, near)?.0)));
+        let is_inside = |other: &P2| is_near(*other) && face.trim.classify(*other) == Side::Inside;
         let other = following
-            .filter(|other| is_near(*other))
-            .or_else(|| foot_on_face_within(ctx.b, fb, &p, self.distance + limit).filter(|o| is_near(*o)));
-        let Some(other) = other else { return false };
-        self.near.set(Some(other));
-        face.trim.classify(other) == Side::Inside
+            .filter(is_inside)
+            .or_else(|| foot_on_face_within(ctx.b, fb, &p, self.distance + limit).filter(is_inside));
+        if other.is_some() {
+            self.near.set(other);
+        }
+        other.is_some()
     }
 }
 

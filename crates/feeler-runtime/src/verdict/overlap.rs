@@ -348,13 +348,18 @@ impl SeparationCache {
         let pose = PoseMatrix::from(ctx.pose_to_other(own.other()));
         let theirs = facing.node(facing.leaf_of_area(area)).obb.placed(&pose);
         let reach = arc.off + MAX_BESIDE_TRIM * ctx.tol.tol;
-        body.areas_of(body.data(Feature::Face(arc.beside))).iter().all(|&mine| {
-            let obb = &body.node(body.leaf_of_area(mine)).obb;
-            let pair = if own == Which::A { (mine, area) } else { (area, mine) };
-            obb.distance_to(&center) > radius
-                || gap_in_frame(obb, &theirs, reach).is_some()
-                || self.remaining_following(ctx, channels, pair, arc.off).is_some()
-        })
+        let all = body.areas_of(body.data(Feature::Face(arc.beside))).iter();
+        let mut near = all
+            .filter(|&&mine| body.node(body.leaf_of_area(mine)).obb.distance_to(&center) <= radius)
+            .peekable();
+        // Without an area beside it, nothing is known about the arc.
+        near.peek().is_some()
+            && near.all(|&mine| {
+                let obb = &body.node(body.leaf_of_area(mine)).obb;
+                let pair = if own == Which::A { (mine, area) } else { (area, mine) };
+                gap_in_frame(obb, &theirs, reach).is_some()
+                    || self.remaining_following(ctx, channels, pair, arc.off).is_some()
+            })
     }
 }
 
