@@ -338,7 +338,7 @@ fn bounds_of_distances_save_searches_and_change_no_byte() {
     assert!(plain.0 == used.0 && used.0 == ignored.0, "the same bytes");
     assert_eq!(used.1, ignored.1, "the same pairs; none that overlaps is excluded");
     let SearchCounts { excluded, tracked, searched, missed, .. } = used.1.unwrap();
-    let is_saved = excluded > 5 * searched && tracked > searched && searched > 20;
+    let is_saved = excluded > 5 * searched && tracked > 100 && searched > 20;
     assert!(is_saved && missed == 0, "{excluded} {tracked} {searched} {missed}");
 }
 

@@ -204,7 +204,8 @@ pub(crate) fn foot_beside(body: &Body, feature: Feature, p: &P3, near: P2) -> Op
             }
             Feature::Vertex(_) => return None,
         };
-        if !(length <= MAX_STEP_RATIO * last) {
+        let converges = length <= MAX_STEP_RATIO * last;
+        if !converges {
             return None;
         }
         (at, last) = (at + step, length);
