@@ -166,8 +166,8 @@ fn deepest(frames: &[Frame]) -> Option<(usize, f64)> {
     depths.reduce(|x, y| if y.1 > x.1 { y } else { x })
 }
 
-/// Step without a proved interference at which the distance is smallest, and the distance (mm); `None` if no such step
-/// has a minimum in reach.
+/// Step without a proved interference at which the distance is smallest, and the distance (mm); `None` if no
+/// such step has a minimum in reach.
 fn nearest(frames: &[Frame]) -> Option<(usize, f64)> {
     let free = frames.iter().enumerate().filter(|(_, f)| f.depth.is_none());
     free.filter_map(|(i, f)| Some((i, f.min_distance?))).reduce(|x, y| if y.1 < x.1 { y } else { x })
