@@ -60,7 +60,8 @@ impl PairQueries {
     ) -> Result<(), QueryError> {
         let options = options(a, b);
         if tracked.follow(a, b, pose_a, pose_b, &options)? {
-            return self.measure(tracked, [(a, pose_a), (b, pose_b)], &options);
+            self.measure(tracked, [(a, pose_a), (b, pose_b)], &options);
+            return Ok(());
         }
         self.count(PairSearch::Searched);
         tracked.query(self.pair(a, b), pose_a, pose_b, &options)
@@ -91,13 +92,13 @@ impl PairQueries {
         tracked: &ContactFollower,
         [(a, pose_a), (b, pose_b)]: [(&Arc<Body>, &Pose); 2],
         options: &FollowOptions,
-    ) -> Result<(), QueryError> {
-        let Some(meter) = &self.meter else { return Ok(()) };
+    ) {
+        let Some(meter) = &self.meter else { return };
         let bounds = meter.bounds;
         let is_excluded = tracked.contacts().iter().all(|c| c.distance > options.reach);
         self.count(if is_excluded { PairSearch::Excluded } else { PairSearch::Tracked });
         if bounds == SearchBounds::Used {
-            return Ok(());
+            return;
         }
         let has_missed = if is_excluded {
             let query = QueryOptions {
@@ -107,20 +108,19 @@ impl PairQueries {
             };
             let pair = self.pair(a, b);
             pair.forget();
-            pair.query(pose_a, pose_b, &query)?;
-            pair.contacts().iter().any(|c| c.distance < 0.0)
+            pair.query(pose_a, pose_b, &query).is_ok_and(|found| found.iter().any(|c| c.distance < 0.0))
         } else {
             let (last, contacts, next) = tracked.parts();
             let beyond = contacts.iter().filter(|c| c.distance > options.reach).copied().collect();
             let mut beyond = ContactFollower::from_parts(last.copied(), beyond, next);
             // All contacts are within an infinite reach.
             let all = FollowOptions { reach: f64::INFINITY, ..*options };
-            beyond.follow(a, b, pose_a, pose_b, &all)? && beyond.contacts().iter().any(|c| c.distance < 0.0)
+            beyond.follow(a, b, pose_a, pose_b, &all).unwrap_or(false)
+                && beyond.contacts().iter().any(|c| c.distance < 0.0)
         };
         if has_missed {
             self.count(PairSearch::Missed);
         }
-        Ok(())
     }
 }
 

@@ -16,9 +16,9 @@ pub enum SearchBounds {
     /// Pairs are excluded by their bounds.
     #[default]
     Used,
-    /// Every pair whose bounding spheres overlap, and every minimum of the distance of solids, is computed
-    /// in every step. The results are the same to the bit: a computation that a bound makes superfluous has
-    /// no effect, except that an overlap that it finds counts as [`SearchCounts::missed`].
+    /// Pairs that bounds exclude are searched in every step, too, and so are the minima beyond the reach of
+    /// the other pairs. What these computations find has no effect on the results, except that an overlap
+    /// counts as [`SearchCounts::missed`].
     Ignored,
 }
 
@@ -31,15 +31,15 @@ pub enum SearchBounds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchCounts {
-    /// Pairs that lower bounds of their distance, or of all minima of it, prove to be apart, without a
-    /// search.
+    /// Pairs without a contact within the reach that needed no search: a lower bound of their distance or
+    /// of each minimum of it proves them to be apart, or Newton's method has updated the minima.
     pub excluded: u64,
     /// Pairs of solids whose contacts were updated by Newton's method, without a search.
     pub tracked: u64,
     /// Pairs that were searched for contacts.
     pub searched: u64,
-    /// Excluded pairs in which a search finds an overlap, with [`SearchBounds::Ignored`]. It is 0 if the
-    /// bounds are right.
+    /// Excluded pairs, and minima beyond the reach of tracked pairs, in which [`SearchBounds::Ignored`] finds
+    /// an overlap. It is 0 if the bounds are right. Minima that begin in a tracked pair are not searched for.
     pub missed: u64,
 }
 

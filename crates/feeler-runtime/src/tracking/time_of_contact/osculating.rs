@@ -188,9 +188,8 @@ impl PointMotion {
         sum
     }
 
-    /// Upper bound, for the time `time`, of the sum of the speeds that the joints cause at the point that
-    /// is at
-    /// `p` now.
+    /// Upper bound, for the time `time`, of the sum of the speeds that the joints cause at
+    /// the point that is at `p` now.
     fn speeds(&self, p: &P3, time: f64) -> f64 {
         let mut sum = 0.0;
         for t in self.twists.iter().rev() {
