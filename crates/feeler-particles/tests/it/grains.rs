@@ -400,9 +400,12 @@ fn bounds_of_distances_save_searches_and_change_no_byte() {
         bounds.iter().for_each(|b| world.measure_search(*b));
         for k in 0..1_500 {
             world.step(2e-5).unwrap();
-            // Bounds must not survive jumps and changes of the set of particles.
+            // Bounds must not survive jumps and changes of the set of particles, which clear all of them.
+            if k == 600 {
+                let other = world.motion(id(8)).unwrap().center;
+                world.motion_mut(id(7)).unwrap().center = other + V3::new(0.4, 0.0, 0.0);
+            }
             if k == 700 {
-                world.motion_mut(id(7)).unwrap().center.x += 1.5;
                 world.remove(id(11));
             }
             if k == 800 {

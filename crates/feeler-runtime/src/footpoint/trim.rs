@@ -213,8 +213,8 @@ pub(crate) fn foot_beside(body: &Body, feature: Feature, p: &P3, near: P2) -> Op
     Some(at)
 }
 
-/// Number of Gauss–Newton steps to a foot from a point beside it. With two, the error is of the fourth order
-/// of their distance in radii of curvature. More steps cost evaluations; a single step misplaces feet.
+/// Number of Gauss–Newton steps to a foot from a point beside it. With two, the error is of the fourth
+/// order of their distance in radii of curvature. More steps cost evaluations; a single step misplaces feet.
 const FOOT_STEPS: usize = 2;
 /// Largest length of a Gauss–Newton step to a foot, as a multiple of the step before, at which the steps
 /// count as convergent. A larger value misplaces feet; a smaller one finds no foot at some distance.
@@ -285,15 +285,6 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
     }
 }
 
-/// Parameter of the point of an edge's spans that is nearest to `p`; for lines and circles, of the point of
-/// the whole curve. `None` if a canonical curve has no unique nearest point and the edge has no spans.
-fn nearest_parameter(edge: &Edge, p: &P3) -> Option<f64> {
-    canonical_parameter(&edge.curve, p).or_else(|| {
-        let nearest = edge.spans.iter().map(|s| edge.curve.project(p, s.t0, s.t1));
-        nearest.min_by(|s, t| (edge.curve.point(*s) - p).norm().total_cmp(&(edge.curve.point(*t) - p).norm()))
-    })
-}
-
 /// Locates the footpoint `p` on an edge; `hint` is its parameter if it is known. Returns `None` if the
 /// point is off the curve or outside all spans.
 pub(crate) fn locate_on_edge(
@@ -304,7 +295,10 @@ pub(crate) fn locate_on_edge(
     tol: &Tolerances,
 ) -> Option<Located> {
     let data = body.edge(edge);
-    let t = hint.or_else(|| nearest_parameter(data, p))?;
+    let t = hint.or_else(|| canonical_parameter(&data.curve, p)).or_else(|| {
+        let nearest = data.spans.iter().map(|s| data.curve.project(p, s.t0, s.t1));
+        nearest.min_by(|s, t| (data.curve.point(*s) - p).norm().total_cmp(&(data.curve.point(*t) - p).norm()))
+    })?;
     if (data.curve.point(t) - p).norm() > tol.trim {
         return None;
     }
