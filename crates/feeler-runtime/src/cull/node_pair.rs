@@ -218,6 +218,12 @@ impl CullContext {
         self.reach + self.slack(a, b).length
     }
 
+    /// Largest distance (mm) of a box, enlarged by the allowance of its node, from the box of the node `a`
+    /// that may contain a minimum; `None` if boxes are not tested.
+    pub(crate) fn reach_of_boxes(&self, a: &TreeNode) -> Option<f64> {
+        self.savings.boxes.then(|| self.reach + self.beside + f64::from(a.allowance.length))
+    }
+
     /// Motion of B, from this pose, up to which two nodes (B's in the frame of A) cannot contain a
     /// minimum; `None` if they may contain one at this pose.
     pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<Motion> {

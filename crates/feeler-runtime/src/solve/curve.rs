@@ -60,10 +60,16 @@ impl DerivativeSamples {
     /// because the trim test may accept them; it is limited to a twentieth of the interval of the parameter.
     /// The neighbouring area or the vertex beyond the end may yield the same minimum.
     fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, third: Third, slack: f64) -> Self {
-        let EdgeSegment { width, middle, last, .. } = segment;
+        let jets = [first, Jet::of(objective, &segment.middle), Jet::of(objective, &segment.last)];
+        Self::of_jets(jets, segment, third, slack)
+    }
+
+    /// Samples with the derivatives `jets` at the beginning, in the middle and at the end of a segment; `third`
+    /// and `slack` as for an objective in space.
+    pub(super) fn of_jets(jets: [Option<Jet>; 3], segment: &EdgeSegment, third: Third, slack: f64) -> Self {
+        let EdgeSegment { width, middle, .. } = segment;
         let speed = middle.d1.norm();
         let margin = if speed > 0.0 { (slack / speed).min(0.05 * width) } else { 0.0 };
-        let jets = [first, Jet::of(objective, middle), Jet::of(objective, last)];
         Self { jets, width: *width, margin, third }
     }
 

@@ -21,6 +21,7 @@
 
 pub(crate) mod canonical;
 pub(crate) mod curve;
+mod edge_edge;
 mod edge_face;
 pub(crate) mod free;
 mod helical;
@@ -67,6 +68,8 @@ pub(crate) struct Solved {
     rest: Vec<AreaPair>,
     /// Scratch buffer: areas of a feature of B near critical pairs of canonical features.
     beside: near::Beside,
+    /// Scratch buffer: pairs of areas of two free-form edges that may have a common perpendicular.
+    along: Vec<AreaPair>,
 }
 
 impl Solved {
@@ -264,6 +267,15 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
             areas.dedup();
             reduced_solves(ctx, (fb, &pb), Which::A, &areas, out, stats);
             out.areas = areas;
+        }
+        (None, None) if is_edge(fa) && is_edge(fb) => {
+            let mut along = std::mem::take(&mut out.along);
+            edge_edge::open_pairs(ctx, group, &mut along);
+            for &(i, j) in &along {
+                stats.exact_solves += 1;
+                free::solve(ctx, i, j, out, stats);
+            }
+            out.along = along;
         }
         (None, None) => {
             for &(i, j) in group {

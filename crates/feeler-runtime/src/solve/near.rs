@@ -44,7 +44,7 @@ use crate::query::{Candidate, Context};
 use arrayvec::ArrayVec;
 use feeler_geom::contact::SecondOrder;
 use feeler_geom::skeleton::{Critical, Primitive, critical_pairs_between};
-use feeler_geom::{Curve, P2, P3, Rect};
+use feeler_geom::{Aabb, Curve, P2, P3, Rect};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{Matrix1, SVector, Vector1, Vector2};
 
@@ -192,29 +192,82 @@ fn areas_in(
             bits.fold(0, |all, bit| all | bit)
         })
     };
-    beside.clear();
-    beside.reserve(ctx.b.areas_of(ctx.b.data(fb)).len());
-    for &j in ctx.b.areas_of(ctx.b.data(fb)) {
-        let bits = near(ctx.b, j, |z| &z.p_b);
-        if bits != 0 {
-            beside.push((j, bits, ctx.cull.map(|cull| cull.placed(ctx.b, j))));
-        }
-    }
+    beside.of_b(ctx, fb, |j| near(ctx.b, j, |z| &z.p_b));
     for &i in ctx.a.areas_of(ctx.a.data(fa)) {
         let bits = near(ctx.a, i, |z| &z.p_a);
+        if bits == 0 {
+            continue;
+        }
         let node_a = &ctx.a.tree()[ctx.a.leaf_of_area(i).index()];
-        let partners = beside.iter().filter(|(_, of_b, node_b)| {
+        let first = out.len();
+        let partners = beside.within_reach(ctx, node_a).iter().filter(|other| {
             let is_culled = |node_b| ctx.cull.is_some_and(|cull| cull.nodes(node_a, node_b).is_some());
             // Polyhedral cones are not tested: they exclude few further pairs and cost half a solve.
-            bits & of_b != 0 && !node_b.as_ref().is_some_and(is_culled)
+            bits & other.spots != 0 && !other.node.as_ref().is_some_and(is_culled)
         });
-        out.extend(partners.map(|(j, ..)| (i, *j)));
+        out.extend(partners.map(|other| (i, other.area)));
+        out[first..].sort_unstable();
     }
 }
 
-/// Areas of B, each with the [`Spot`]s whose neighbourhood on B it intersects (bit k for spot k; all bits
-/// without spots) and, if the query culls pairs, with its leaf in the frame of A.
-pub(super) type Beside = Vec<(AreaId, u16, Option<TreeNode>)>;
+/// Areas of a feature of B, sorted by the position of their boxes along one axis.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    areas: Vec<PlacedArea>,
+    /// Index of the axis of A's frame along which the centres of the boxes extend farthest.
+    axis: usize,
+    /// Upper bound (mm) of the reach of the areas beyond the centres of their boxes: radius and allowance.
+    reach: f64,
+}
+
+/// An area of B in [`Beside`].
+#[derive(Debug)]
+struct PlacedArea {
+    area: AreaId,
+    /// The [`Spot`]s whose neighbourhood on B the area intersects (bit k for spot k; all bits without spots).
+    spots: u16,
+    /// Leaf of the area in the frame of A; `None` if the query does not cull pairs.
+    node: Option<TreeNode>,
+}
+
+impl Beside {
+    /// Replaces the areas by those of the feature `feature` of B for which `spots` is not 0.
+    fn of_b(&mut self, ctx: &Context<'_>, feature: Feature, spots: impl Fn(AreaId) -> u16) {
+        let all = ctx.b.areas_of(ctx.b.data(feature));
+        self.areas.clear();
+        self.areas.reserve(all.len());
+        let placed = |&area: &AreaId| PlacedArea {
+            area,
+            spots: spots(area),
+            node: ctx.cull.map(|cull| cull.placed(ctx.b, area)),
+        };
+        self.areas.extend(all.iter().map(placed).filter(|placed| placed.spots != 0));
+        let centers =
+            || self.areas.iter().filter_map(|placed| placed.node.as_ref()).map(|node| &node.obb.center);
+        let bounds = Aabb::of_points(centers());
+        self.axis = (bounds.max - bounds.min).imax();
+        self.reach = 0.0;
+        for node in self.areas.iter().filter_map(|placed| placed.node.as_ref()) {
+            self.reach = self.reach.max(node.obb.radius() + f64::from(node.allowance.length));
+        }
+        let axis = self.axis;
+        self.areas.sort_unstable_by(|x, y| center_along(x, axis).total_cmp(&center_along(y, axis)));
+    }
+
+    /// Areas whose boxes may be within reach of the box of the node `a` of A, and possibly others.
+    fn within_reach(&self, ctx: &Context<'_>, a: &TreeNode) -> &[PlacedArea] {
+        let Some(reach) = ctx.cull.and_then(|cull| cull.reach_of_boxes(a)) else { return &self.areas };
+        let (center, reach) = (a.obb.center[self.axis], a.obb.radius() + reach + self.reach);
+        let start = self.areas.partition_point(|b| center_along(b, self.axis) < center - reach);
+        let end = self.areas.partition_point(|b| center_along(b, self.axis) <= center + reach);
+        &self.areas[start..end]
+    }
+}
+
+/// Coordinate (mm) of the centre of an area's box along an axis of A's frame; 0 without a leaf.
+fn center_along(placed: &PlacedArea, axis: usize) -> f64 {
+    placed.node.as_ref().map_or(0.0, |node| node.obb.center[axis])
+}
 
 /// Neighbourhood of a critical pair whose second order does not decide how many minima lie near it (a
 /// flat one): two balls of equal radius that can contain footpoints of minima.
@@ -275,13 +328,24 @@ fn decided(
     let depth = ctx.least - deviation;
     let range = if unsigned { [-flat, reach.max(-depth)] } else { [depth.min(-flat), reach] };
     let found = critical_pairs_between(&a.primitive, &b.primitive, range, flat, extent);
-    if found.family.is_some() || found.isolated.is_full() {
-        return None;
-    }
     // Change of the distance (mm), over a displacement by `extent`, below which the second order of a
     // canonical critical pair counts as zero. The curvatures of the actual features differ from the canonical
     // ones by at most `curvature`, so smaller changes do not determine the sign.
     let bend = CURVATURE_FACTOR * curvature * extent * extent + ctx.tol.tol;
+    let order_of = |c: &Critical, threshold: f64| {
+        order((a.feature, &a.primitive), (b.feature, &b.primitive), c, extent, threshold)
+    };
+    if found.family.is_some() || found.isolated.is_full() {
+        let range = [depth.min(-flat) - deviation, reach.max(-depth)];
+        // Beside a member that is a maximum across the family, no minimum lies.
+        let may_be_minimum = |c: &Critical| {
+            curvature * c.distance > MIN_ORDER || order_of(c, bend) != Some(SecondOrder::Indefinite)
+        };
+        let is_excluded = found.family.is_some()
+            && ctx.cull.is_some()
+            && !polar_range::may_hold_family(ctx, (a, b), range, &may_be_minimum);
+        return is_excluded.then(ArrayVec::new);
+    }
     // Two edges have no samples, which cover what the step changes along the waves.
     let ignores_waves = !unsigned && ctx.waves.include(a.near.as_ref(), b.near.as_ref());
     let mut spots = ArrayVec::new();
@@ -295,12 +359,10 @@ fn decided(
         if curvature * c.distance > MIN_ORDER {
             return None;
         }
-        let order_above =
-            |threshold| order((a.feature, &a.primitive), (b.feature, &b.primitive), c, extent, threshold);
-        let (nearby, min_eig) = match order_above(bend)? {
+        let (nearby, min_eig) = match order_of(c, bend)? {
             SecondOrder::Indefinite => continue,
             SecondOrder::Strict { min_eig } => (Nearby::One, min_eig),
-            SecondOrder::Semidefinite { min_eig } if ignores_waves => match order_above(ctx.tol.tol)? {
+            SecondOrder::Semidefinite { min_eig } if ignores_waves => match order_of(c, ctx.tol.tol)? {
                 SecondOrder::Indefinite => continue,
                 SecondOrder::Strict { .. } => (Nearby::OneOfWaves, min_eig.abs()),
                 SecondOrder::Semidefinite { .. } => (Nearby::Unknown, min_eig.abs()),

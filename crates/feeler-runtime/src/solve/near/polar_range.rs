@@ -16,6 +16,7 @@ use super::{Near, Shape};
 use crate::body::side::Which;
 use crate::footpoint::bands::in_zone;
 use crate::query::Context;
+use arrayvec::ArrayVec;
 use feeler_geom::math;
 use feeler_geom::skeleton::{Critical, Primitive};
 use feeler_geom::{Frame, P3, V3};
@@ -84,6 +85,164 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
         }
         _ => None,
     }
+}
+
+/// Whether two features of revolution about nearly the same axis may have minima, at signed distances in `range`
+/// (mm), along a family of critical pairs: a member of the family has its direction in the polars of both
+/// features, and `may_be_minimum` is true for it. `false` is certain for the measured deviations of the
+/// features from their canonical ones; all their critical pairs then have directions outside the polars, or are
+/// no minima.
+///
+/// Critical pairs of coaxial circles lie at the same azimuth or opposite to each other, each with two
+/// directions; those of a circle and a coaxial cone at the two intersections of a meridian plane with the
+/// cone. Other pairs of primitives are not excluded.
+pub(super) fn may_hold_family(
+    ctx: &Context<'_>,
+    (a, b): (&Shape, &Shape),
+    range: [f64; 2],
+    may_be_minimum: &dyn Fn(&Critical) -> bool,
+) -> bool {
+    let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
+    let (deviation, turn) = (off(|n| n.deviation) + ctx.tol.same, off(|n| n.angle));
+    let in_zones = |c: &Critical, [of_a, of_b]: [f64; 2]| {
+        in_zone(ctx, (Which::A, a.feature), &c.n, of_a) && in_zone(ctx, (Which::B, b.feature), &-c.n, of_b)
+    };
+    let members = match (&a.primitive, &b.primitive) {
+        (Primitive::Circle { .. }, Primitive::Circle { .. }) => of_circles(&a.primitive, &b.primitive),
+        (Primitive::Line { .. }, Primitive::Circle { .. }) => of_cone_and_circle(&a.primitive, &b.primitive),
+        (Primitive::Circle { .. }, Primitive::Line { .. }) => {
+            let found = of_cone_and_circle(&b.primitive, &a.primitive);
+            found.map(|all| all.into_iter().map(Critical::swapped).collect())
+        }
+        _ => None,
+    };
+    let Some(members) = members else { return true };
+    members.iter().any(|c| {
+        let Some(change) = family_change((&a.primitive, &b.primitive), c, (deviation, turn)) else {
+            return true;
+        };
+        let in_range = c.distance + change.distance >= range[0] && c.distance - change.distance <= range[1];
+        in_range && in_zones(c, change.angles) && may_be_minimum(c)
+    })
+}
+
+/// Upper bounds of changes along a valley of small distances, from a critical pair.
+struct Change {
+    /// Change (mm) of the distance.
+    distance: f64,
+    /// Changes (rad) of the angles of the direction to the axis of A's feature and to that of B's.
+    angles: [f64; 2],
+}
+
+/// Changes along the whole valley of two features of revolution from its member `c`. `off` are the deviation
+/// (mm) and the difference of the normals (rad) of both features from the primitives. `None` if they cannot be
+/// bounded.
+fn family_change((a, b): (&Primitive, &Primitive), c: &Critical, off: (f64, f64)) -> Option<Change> {
+    match (a, b) {
+        (Primitive::Circle { .. }, Primitive::Circle { .. }) => circle_change((a, b), c, off),
+        (circle @ Primitive::Circle { .. }, line) => cone_change(line, circle, off),
+        (line, circle) => {
+            let Change { distance, angles: [of_line, of_circle] } = cone_change(line, circle, off)?;
+            Some(Change { distance, angles: [of_circle, of_line] })
+        }
+    }
+}
+
+/// [`family_change`] of a circle and a cone or cylinder `line`; the first angle is that to the circle's axis.
+fn cone_change(line: &Primitive, circle: &Primitive, (deviation, turn): (f64, f64)) -> Option<Change> {
+    let (Primitive::Line { origin, dir, .. }, Primitive::Circle { frame, radius, .. }) = (line, circle)
+    else {
+        return None;
+    };
+    // The unit axes enclose at most a right angle.
+    let tilt = 2.0 * math::atan2(dir.cross(&frame.z).norm(), dir.dot(&frame.z).abs());
+    let x = frame.origin - origin;
+    let eccentric = (x - dir * x.dot(dir)).norm();
+    let distance = FIRST_ORDER_FACTOR * (eccentric + radius.abs() * tilt) + deviation;
+    let slack = FIRST_ORDER_FACTOR * turn;
+    Some(Change { distance, angles: [slack + tilt, slack] })
+}
+
+/// Members of the families of critical pairs of two nearly coaxial circles or tori, at one azimuth. `None` if
+/// the point there lies on the other axis.
+fn of_circles(a: &Primitive, b: &Primitive) -> Option<ArrayVec<Critical, 4>> {
+    let (Primitive::Circle { frame, radius, sigma }, Primitive::Circle { frame: g, radius: r, sigma: s }) =
+        (a, b)
+    else {
+        return None;
+    };
+    let to = g.point(*r, 0.0, 0.0);
+    let at = frame.local(&to);
+    let rho = math::hypot(at.x, at.y);
+    let mut members = ArrayVec::new();
+    for side in [*radius, -*radius] {
+        let from = frame.point(side * at.x / rho, side * at.y / rho, 0.0);
+        let along = (to - from).try_normalize(f64::MIN_POSITIVE)?;
+        for n in [along, -along] {
+            let (p_a, p_b) = (from + n * *sigma, to - n * *s);
+            members.push(Critical { p_a, p_b, n, distance: (p_b - p_a).dot(&n) });
+        }
+    }
+    (rho > 0.0).then_some(members)
+}
+
+/// Members of the families of critical pairs of a cone or cylinder A and a nearly coaxial circle or torus B,
+/// at one azimuth. `None` if the circle's point there lies on the axis of the cone.
+fn of_cone_and_circle(line: &Primitive, circle: &Primitive) -> Option<ArrayVec<Critical, 4>> {
+    let (Primitive::Line { origin, dir, sigma, slope }, Primitive::Circle { frame, radius, sigma: s }) =
+        (line, circle)
+    else {
+        return None;
+    };
+    let to = frame.point(*radius, 0.0, 0.0);
+    let x = to - origin;
+    let height = x.dot(dir);
+    let radial = x - dir * height;
+    let (rho, cos) = (radial.norm(), (1.0 - slope * slope).sqrt());
+    let e = radial.try_normalize(f64::MIN_POSITIVE)?;
+    let member = |side: f64| {
+        // The normals of the cone have the component -slope along its axis.
+        let n = e * (side * cos) - dir * *slope;
+        let length = side * rho / cos;
+        let t = height + slope * length;
+        let p_a = origin + dir * t + n * (sigma + slope * t);
+        let p_b = to - n * *s;
+        Critical { p_a, p_b, n, distance: (p_b - p_a).dot(&n) }
+    };
+    (cos > 0.0).then(|| [member(1.0), member(-1.0)].into_iter().collect())
+}
+
+/// [`family_change`] of two circles or tori.
+///
+/// If the axes coincide, the connection of two points at the same azimuth turns with them. Otherwise a point of
+/// B's circle is off by at most the eccentricity and the tilt times the radius, as is its nearest point on A's.
+fn circle_change(
+    (a, b): (&Primitive, &Primitive),
+    c: &Critical,
+    (deviation, turn): (f64, f64),
+) -> Option<Change> {
+    let (Primitive::Circle { frame, radius, sigma }, Primitive::Circle { frame: g, radius: r, sigma: s }) =
+        (a, b)
+    else {
+        return None;
+    };
+    let (from, to) = (c.p_a - c.n * *sigma, c.p_b + c.n * *s);
+    let h = (to - from).norm();
+    let tilt = frame.z.cross(&g.z).norm();
+    let x = g.origin - frame.origin;
+    let height = x.dot(&g.z);
+    let eccentric = (x - g.z * height).norm();
+    // Both the member `c` and another one differ from the case of one axis.
+    let moved = 2.0 * FIRST_ORDER_FACTOR * (eccentric + tilt * (height.abs() + radius.abs().max(r.abs())));
+    let left = h - moved;
+    // Changes of cosines are converted to angles: the zones of the polars are away from their poles, or the
+    // angle is large.
+    let off = (deviation + turn * (sigma.abs() + s.abs())) / left + turn;
+    let change = moved / left + FIRST_ORDER_FACTOR * tilt;
+    (left > 0.5 * h && off < MAX_ANGLE_RATIO).then(|| Change {
+        distance: moved + deviation,
+        angles: [&frame.z, &g.z].map(|z| FIRST_ORDER_FACTOR * off + angle_of(z.dot(&c.n).abs(), change)),
+    })
 }
 
 /// Upper bound of the change of the distance from the circle of `frame` (mm/mm), per unit of
@@ -203,5 +362,68 @@ mod tests {
             }
         }
         assert!(bounded > 2000 && narrow > 500, "{bounded} {narrow}");
+    }
+
+    /// Nearly coaxial circles, tori, cones and cylinders: each critical pair has the distance and the angles to
+    /// both axes of a member of a family, within the bounds.
+    #[test]
+    fn families_contain_all_critical_pairs() {
+        let mut rng = SmallRng::seed_from_u64(48);
+        let (mut tested, mut sides) = (0, [0; 2]);
+        for k in 0..4000 {
+            let mut vector = |size: f64| V3::from_fn(|_, _| rng.random_range(-1.0..1.0)) * size;
+            let Some(frame) = Frame::from_z(P3::from(vector(1.0)), vector(1.0), None) else { continue };
+            let size = [1e-6, 1e-4, 1e-3][k % 3];
+            let (tilted, moved) = (vector(size), vector(size));
+            let height = frame.z * rng.random_range(-3.0..3.0);
+            let Some(other) = Frame::from_z(frame.origin + moved + height, frame.z + tilted, None) else {
+                continue;
+            };
+            let radius = rng.random_range(5.0..30.0);
+            let sigmas = [0.0, rng.random_range(-3.0..3.0)];
+            let second = Primitive::Circle { frame: other, radius, sigma: sigmas[k % 2] };
+            let first = match k % 4 {
+                0 | 1 => {
+                    let sigma = sigmas[k / 2 % 2];
+                    Primitive::Circle { frame, radius: radius + rng.random_range(-2.0..2.0), sigma }
+                }
+                _ => {
+                    let slope = if k % 4 == 2 { 0.0 } else { rng.random_range(-0.7..0.7) };
+                    let sigma = (radius + rng.random_range(-2.0..2.0)) * if k % 8 < 4 { 1.0 } else { -1.0 };
+                    Primitive::Line { origin: frame.origin, dir: frame.z, sigma, slope }
+                }
+            };
+            let (pair, axes) = if k % 5 == 0 {
+                ((second, first), [&other.z, &frame.z])
+            } else {
+                ((first, second), [&frame.z, &other.z])
+            };
+            let members = match (&pair.0, &pair.1) {
+                (Primitive::Circle { .. }, Primitive::Circle { .. }) => of_circles(&pair.0, &pair.1),
+                (Primitive::Line { .. }, _) => of_cone_and_circle(&pair.0, &pair.1),
+                _ => of_cone_and_circle(&pair.1, &pair.0)
+                    .map(|all| all.into_iter().map(Critical::swapped).collect()),
+            };
+            let members = members.expect("no point on an axis");
+            let change = |m: &Critical| family_change((&pair.0, &pair.1), m, (0.0, 0.0));
+            for c in &critical_pairs_between(&pair.0, &pair.1, [-100.0, 100.0], 1e-9, 20.0).isolated {
+                if members.iter().any(|m| change(m).is_none()) {
+                    continue;
+                }
+                let has = |m: &Critical| {
+                    let Some(change) = change(m) else { return false };
+                    let turned = |k: usize| (angle(&c.n, axes[k]) - angle(&m.n, axes[k])).abs();
+                    (c.distance - m.distance).abs() <= change.distance + 1e-9
+                        && (0..2).all(|k| turned(k) <= change.angles[k] + 1e-9)
+                };
+                assert!(members.iter().any(has), "{c:?} of {pair:?}, {members:?}");
+                tested += 1;
+            }
+            // The bounds distinguish directions.
+            for m in &members {
+                sides[usize::from(change(m).is_some_and(|c| c.angles.iter().all(|a| *a < 0.05)))] += 1;
+            }
+        }
+        assert!(tested > 8000 && sides[1] > 4 * sides[0], "{tested} {sides:?}");
     }
 }
