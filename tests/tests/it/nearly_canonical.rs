@@ -278,7 +278,7 @@ fn steps_have_one_contact_of_minima_that_waves_separate() {
                 tracker.update(&Pose::identity(), &pose, bound).expect("finite poses and options");
                 tracker
             };
-            let tracker = track(options);
+            let mut tracker = track(options);
             let exact = track(TrackerOptions { gap_error: 1e-6, ..options });
             let error = 0.25 * options.gap_error;
             for x in &minima {
@@ -286,6 +286,9 @@ fn steps_have_one_contact_of_minima_that_waves_separate() {
                     |c: &&Contact| (c.normal - x.normal).norm() < 1e-3 && c.gap <= x.distance + error;
                 assert!(tracker.contacts().iter().any(|c| is_near(&c)), "{name}, {seed}: {x:?}");
             }
+            let of_verdict = tracker.verdict().map(|v| v.status);
+            pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.01)).expect("finite poses");
+            assert_eq!(of_verdict, pair.status(), "{name}, {seed}");
             let least = tracker.min_distance().expect("a contact within reach");
             assert!(least > lowest(&minima) - 1e-9 * size, "{name}, {seed}: {least}");
             compared += minima.len();

@@ -23,7 +23,7 @@ use crate::body::side::Which;
 use crate::body::tree::{SolveClass, TreeNode};
 use crate::cull::node_pair::CullContext;
 use crate::query::{Candidate, Context};
-use crate::solve::{Solved, free, is_screwed};
+use crate::solve::{Solved, free, is_screwed, solve_waves};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3};
 use feeler_hierarchy::{AreaId, Feature};
@@ -54,7 +54,7 @@ pub(crate) struct OpenContact {
 pub(crate) struct Scratch {
     /// Pairs of areas (of A and of B) that may be in contact.
     near: Vec<AreaPair>,
-    /// Scratch buffer for the critical pairs of one pair of free-form faces.
+    /// Scratch buffer: critical pairs of one pair of free-form faces, or of features with ignored waves.
     of_faces: Solved,
     /// Features between which the last search has not excluded a contact.
     pub open: Vec<OpenContact>,
@@ -78,6 +78,9 @@ pub(crate) fn missed_contacts(
     let options = QueryOptions { quasi_angle: ctx.quasi_angle, ..QueryOptions::within(d_max) };
     let cull = CullContext::new(&ctx.pose_ab, &ctx.tol, &options);
     let ctx = &Context { d_max, cull: Some(cull), ..*ctx };
+    of_faces.clear();
+    solve_waves(ctx, pairs, of_faces, &mut Stats::default());
+    solved.candidates.extend(of_faces.candidates.iter().filter(|c| c.distance <= d_max));
     areas_in_contact(ctx, &cull, pairs, near);
     near.retain(|&pair| !are_apart(pair, Separation::Known));
     // The solves have found no candidate within the tolerance.
@@ -161,7 +164,7 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
         let (of_a, of_b) = (ctx.a.data(fa), ctx.b.data(fb));
         // Flanks of threads are solved section by section, because cells of nearly parallel patches decide
         // nothing.
-        if is_proven(ctx, of_a, of_b) || is_screwed(ctx, group[0]) {
+        if is_proven(of_a, of_b) || is_screwed(ctx, group[0]) {
             continue;
         }
         let (i, j) = group[0];
@@ -195,17 +198,15 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
 }
 
 /// Whether the solve of a pair of features counts as a proof by itself. This holds for two features that
-/// are canonical or follow a canonical one, because closed forms find their minima, unless they omit some of
-/// them ([`Waves`](crate::query::Waves)). It also holds if one
-/// feature is an edge and not both are free-form edges, because minima along an edge are searched for by
-/// bounds. For edges it is a convention: short intervals are tested by the cubic through the derivatives
-/// at their ends.
-fn is_proven(ctx: &Context<'_>, a: &FeatureData, b: &FeatureData) -> bool {
+/// are canonical or follow a canonical one, because closed forms find their minima; those that the query
+/// ignores are solved by [`solve_waves`]. It also holds if one feature is an edge and not both are free-form
+/// edges, because minima along an edge are searched for by bounds. For edges it is a convention: short
+/// intervals are tested by the cubic through the derivatives at their ends.
+fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
     let is_closed = |f: &FeatureData| matches!(f.form(), SolveClass::Canonical | SolveClass::Near);
     let is_edge = |f: &FeatureData| matches!(f.feature, Feature::Edge(_));
     let are_free_edges = is_edge(a) && is_edge(b) && a.primitive.is_none() && b.primitive.is_none();
-    is_closed(a) && is_closed(b) && !ctx.waves.include(a.near.as_ref(), b.near.as_ref())
-        || (is_edge(a) || is_edge(b)) && !are_free_edges
+    is_closed(a) && is_closed(b) || (is_edge(a) || is_edge(b)) && !are_free_edges
 }
 
 /// Returns the features of a pair of areas, and a point near both.

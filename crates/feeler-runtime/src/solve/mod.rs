@@ -40,7 +40,7 @@ use crate::body::samples::EdgeSegment;
 use crate::body::side::Which;
 use crate::body::tree::SolveClass;
 use crate::footpoint::bands::faces_away;
-use crate::query::{Accepted, Candidate, Context, FamilyPair, sort_by_features};
+use crate::query::{Accepted, Candidate, Context, FamilyPair, Waves, sort_by_features};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::{Primitive, gradient_over_ball, signed_distance_form};
 use feeler_geom::{Aabb, P2, P3, V3};
@@ -73,7 +73,7 @@ pub(crate) struct Solved {
 }
 
 impl Solved {
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.candidates.clear();
         self.families.clear();
         self.orbits.clear();
@@ -146,6 +146,20 @@ pub(crate) fn solve_all(
     // Another pass over the same poses may solve more pairs.
     out.candidates.reserve(out.candidates.len());
     out.families.reserve(out.families.len());
+}
+
+/// Adds to `out` the critical pairs of those features in `pairs`, pairs of areas sorted by features, some of whose
+/// minima the query ignores because only waves separate them ([`Waves`]). None is ignored here.
+pub(crate) fn solve_waves(ctx: &Context<'_>, pairs: &[AreaPair], out: &mut Solved, stats: &mut Stats) {
+    let exact = Context { waves: Waves::NONE, ..*ctx };
+    let features = |&(i, j): &AreaPair| (ctx.a.feature_of(i), ctx.b.feature_of(j));
+    for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
+        let (i, j) = group[0];
+        let near = |body: &Body, area: AreaId| body.data(body.area(area).feature).near;
+        if ctx.waves.include(near(ctx.a, i).as_ref(), near(ctx.b, j).as_ref()) {
+            solve_group(&exact, group, Together { features: true, screws: false, loads: false }, out, stats);
+        }
+    }
 }
 
 fn both_free(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
