@@ -58,13 +58,6 @@ fn run(args: &[String]) -> Fallible<()> {
         let reach = scene.d_max();
         let is_chosen = |path: &str| only.as_ref().is_none_or(|only| only == path);
         for (path, poses) in paths(&scene)?.into_iter().filter(|(path, _)| is_chosen(path)) {
-            let poses = match std::env::var("RANGE") {
-                Ok(r) => {
-                    let (a, b) = r.split_once('-').unwrap();
-                    poses[a.parse().unwrap()..b.parse().unwrap()].to_vec()
-                }
-                Err(_) => poses,
-            };
             let title = format!("{}, {path}", scene.name);
             let options = QueryOptions {
                 detect_interference: false,
@@ -178,17 +171,7 @@ where
         for (k, pose) in poses.iter().enumerate() {
             let clock = cpu_seconds();
             let (contacts, stats, times) = update(pose)?;
-            let taken = 1e6 * (cpu_seconds() - clock);
-            if std::env::var("SLOW").is_ok_and(|l| taken > l.parse::<f64>().unwrap()) {
-                let [a, b, c] =
-                    [times.traversal, times.solves, times.filtering].map(|t| 1e6 * t.as_secs_f64());
-                eprintln!(
-                    "  r{repeat} pose {k}: {taken:.0} = traversal {a:.0} solves {b:.0} acceptance {c:.0}; {} pairs {} node pairs",
-                    stats.effort().feature_pairs,
-                    stats.bvtt_nodes
-                );
-            }
-            measured.us[k] = measured.us[k].min(taken);
+            measured.us[k] = measured.us[k].min(1e6 * (cpu_seconds() - clock));
             if repeat == 0 {
                 let effort = stats.effort();
                 let now = [effort.feature_pairs, stats.exact_solves, effort.candidates, contacts as u64];
