@@ -161,9 +161,9 @@ fn pressed_rims_have_the_minima_of_their_areas() {
     assert!(pressed.iter().all(|n| *n > 20), "only {pressed:?} pressed minima of rims");
 }
 
-/// Rims above each other, whose radii differ by 0.05 mm, at offsets of the axes of 1e-6 to 0.03 mm with tilts of
-/// the same order: from waves that have many minima, to a valley with one. All critical pairs within 45° of the
-/// polars are those of the areas.
+/// Rims above each other, whose radii differ by 0.05 mm, at offsets of the axes of 1e-6 to 0.03 mm with tilts
+/// of the same order: from waves that have many minima, to a valley with one. All critical pairs within 45°
+/// of the polars are those of the areas.
 #[test]
 fn rims_along_each_other_have_the_minima_of_their_areas() {
     let (mut compared, mut solved, mut solved_by_area) = (0, 0, 0);

@@ -99,6 +99,7 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
         penetration: 0.0,
         quasi_angle: 0.0,
         waves: Waves::NONE,
+        step: None,
         cull: None,
     };
     let options = QueryOptions::within(d_max);
@@ -464,6 +465,7 @@ fn free_edges_that_follow_each_other_are_apart() {
             penetration: 0.0,
             quasi_angle: 0.0,
             waves: Waves::NONE,
+            step: None,
             cull: None,
         };
         let mut open = 0;

@@ -40,6 +40,17 @@ impl Waves {
     }
 }
 
+/// Bounds of the motion of B in the step of a simulator for which a query computes contacts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepBounds {
+    /// Rotation (rad) of B relative to A.
+    pub rotation: f64,
+    /// Distance (mm) that the step can close.
+    pub closing: f64,
+    /// Error (mm) of a predicted gap up to which no samples are added.
+    pub allowed_error: f64,
+}
+
 /// Data shared by all steps of a query. Lengths are in mm and angles in rad; points and directions are
 /// in the frame of A unless noted otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +69,8 @@ pub(crate) struct Context<'a> {
     pub penetration: f64,
     pub quasi_angle: f64,
     pub waves: Waves,
+    /// The step of a simulator; `None` for other queries.
+    pub step: Option<StepBounds>,
     /// Data of the culling tests of pairs of nodes and areas; `None` for brute force.
     pub cull: Option<CullContext>,
 }

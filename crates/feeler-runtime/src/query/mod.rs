@@ -5,5 +5,5 @@ mod context;
 mod pairs;
 
 pub(crate) use candidate::{Accepted, Candidate, FamilyPair};
-pub(crate) use context::{Context, Waves};
+pub(crate) use context::{Context, StepBounds, Waves};
 pub(crate) use pairs::sort_by_features;

@@ -48,6 +48,7 @@ fn context<'a>(
         penetration: 0.0,
         quasi_angle: 0.0,
         waves: Waves::NONE,
+        step: None,
         cull: None,
     }))
 }

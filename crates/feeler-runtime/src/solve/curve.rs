@@ -64,8 +64,8 @@ impl DerivativeSamples {
         Self::of_jets(jets, segment, third, slack)
     }
 
-    /// Samples with the derivatives `jets` at the beginning, in the middle and at the end of a segment; `third`
-    /// and `slack` as for an objective in space.
+    /// Samples with the derivatives `jets` at the beginning, in the middle and at the end of a segment;
+    /// `third` and `slack` as for an objective in space.
     pub(super) fn of_jets(jets: [Option<Jet>; 3], segment: &EdgeSegment, third: Third, slack: f64) -> Self {
         let EdgeSegment { width, middle, .. } = segment;
         let speed = middle.d1.norm();

@@ -1,10 +1,10 @@
 //! Free-form edges along each other, such as the rims of a plug and its socket: excludes pairs of areas
 //! without a common perpendicular, before [`super::free`] searches the others one by one.
 //!
-//! Along one edge, F(s) is half the squared distance of its point p(s) from the footpoint q(t(s)) on the other
-//! edge. Where only one footpoint exists, the common perpendiculars of the edges are the zeros of F′. Along
-//! edges that are almost parallel, F′ is small everywhere, but it varies slowly, so that its values and slopes
-//! at the ends and in the middle of an area exclude most areas.
+//! Along one edge, F(s) is half the squared distance of its point p(s) from the footpoint q(t(s)) on the
+//! other edge. Where only one footpoint exists, the common perpendiculars of the edges are the zeros of F′.
+//! Along edges that are almost parallel, F′ is small everywhere, but it varies slowly, so that its values and
+//! slopes at the ends and in the middle of an area exclude most areas.
 //!
 //! # Source
 //! MATH §8, *Edges along each other*.
@@ -22,24 +22,26 @@ use feeler_hierarchy::{AreaId, EdgeId, Feature};
 /// smaller one, footpoints cost more than the solves that they save.
 const MIN_PAIRS: usize = 4;
 /// Largest number of areas of the other edge, from the first to the last partner of an area, among which the
-/// footpoint is shown to be unique. With a larger value, the bounds of the curvature cost more than the solves.
+/// footpoint is shown to be unique. With a larger value, the bounds of the curvature cost more than the
+/// solves.
 const MAX_PARTNERS: usize = 8;
-/// Maximum number of Newton steps for a footpoint. Starts are extrapolated along the edge, so that two suffice.
+/// Maximum number of Newton steps for a footpoint. Starts are extrapolated along the edge, so that two
+/// suffice.
 const MAX_STEPS: usize = 6;
-/// Distance (mm) of the other edge's point from the footpoint below which Newton's method ends, as a fraction of
-/// the distance of both edges. Errors of F′ are of second order in it. A larger value makes F′ less exact; a
-/// smaller one takes more steps.
+/// Distance (mm) of the other edge's point from the footpoint below which Newton's method ends, as a fraction
+/// of the distance of both edges. Errors of F′ are of second order in it. A larger value makes F′ less exact;
+/// a smaller one takes more steps.
 const FOOT_ERROR: f64 = 1e-6;
 /// Smallest second derivative of half the squared distance from a point along the other edge, relative to the
 /// square of the edge's speed, with which its footpoint counts as unique. A larger value excludes fewer areas
 /// near centres of curvature; 0 would admit a second footpoint.
 const MIN_CONVEXITY: f64 = 0.25;
-/// Third derivative of F, for unit speeds and the sine of the angle between the edges, as a multiple of the sum
-/// of both curvatures. MATH derives it.
+/// Third derivative of F, for unit speeds and the sine of the angle between the edges, as a multiple of the
+/// sum of both curvatures. MATH derives it.
 const CROSSING_THIRD: f64 = 3.0;
 
-/// Replaces `open` by the pairs of areas of two free-form edges in `group`, which is sorted, without those that
-/// have no common perpendicular.
+/// Replaces `open` by the pairs of areas of two free-form edges in `group`, which is sorted, without those
+/// that have no common perpendicular.
 pub(super) fn open_pairs(ctx: &Context<'_>, group: &[AreaPair], open: &mut Vec<AreaPair>) {
     open.clear();
     let (Feature::Edge(own), Feature::Edge(other)) =
@@ -141,8 +143,8 @@ impl<'a> Along<'a> {
     }
 
     /// Bounds of the third derivatives of both edges, by the parameter of A's, if the footpoint of each point
-    /// of A's area with the index `k` is unique among the points of B's areas from `from` to `to`, and the feet
-    /// `feet` at both ends and in the middle lie on them or on a neighbour.
+    /// of A's area with the index `k` is unique among the points of B's areas from `from` to `to`, and the
+    /// feet `feet` at both ends and in the middle lie on them or on a neighbour.
     fn third_if_unique(
         &self,
         feet: &[Foot; 3],

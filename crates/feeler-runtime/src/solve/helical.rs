@@ -40,9 +40,10 @@ use std::f64::consts::TAU;
 /// Number of stations per turn, such that three consecutive ones enclose the minimum of a cosine. A larger
 /// number is slower; a smaller one misses narrow minima.
 const STATIONS_PER_TURN: f64 = 12.0;
-/// Number of stations from one sample of a conformal set to the next, which gives three samples per turn.
-/// A larger number makes samples sparser; a smaller one makes the steps of a simulator slower.
-const STATIONS_PER_SAMPLE: i64 = 4;
+/// Numbers of stations from one sample of a conformal set to the next, of which a step uses the largest one
+/// whose samples predict the gaps between them. More stations make samples sparser; fewer make the steps of a
+/// simulator slower.
+const STATIONS_PER_SAMPLE: [i64; 3] = [4, 2, 1];
 /// Maximum number of samples of conformal sets along a whole feature; longer features have fewer samples
 /// per turn. A larger number makes the steps of a simulator slower.
 const MAX_SAMPLES: i64 = 16;
@@ -298,7 +299,10 @@ impl Orbit<'_> {
         if !self.loads || smallest > self.ctx.d_max {
             return f64::NEG_INFINITY;
         }
-        let max_distance = smallest + MAX_SAMPLE_EXCESS * self.own_helix.shape.pitch();
+        let excess = MAX_SAMPLE_EXCESS * self.own_helix.shape.pitch();
+        // Gaps at all stations that the step can close.
+        let closing = self.ctx.step.map_or(f64::NEG_INFINITY, |step| step.closing);
+        let max_distance = (smallest + excess).max(closing);
         let is_sample = |s: &&Station| s.distance <= max_distance && self.is_sample(s);
         out.orbits
             .extend(row.iter().filter(is_sample).filter_map(|s| self.accepted(s, ContactKind::Conformal)));
@@ -311,10 +315,26 @@ impl Orbit<'_> {
         let [lo, hi] = self.own_helix.ends();
         #[expect(clippy::cast_possible_truncation, reason = "a few thousand turns at most")]
         let whole = ((hi - lo) * STATIONS_PER_TURN / TAU).ceil() as i64;
+        let per_sample = self.stations_per_sample();
+        let max_samples = MAX_SAMPLES * STATIONS_PER_SAMPLE[0] / per_sample;
         // The division rounds up.
-        let every = STATIONS_PER_SAMPLE
-            * (1 + (whole - STATIONS_PER_SAMPLE - 1).max(0) / (STATIONS_PER_SAMPLE * MAX_SAMPLES));
+        let every = per_sample * (1 + (whole - per_sample - 1).max(0) / (per_sample * max_samples));
         s.number.is_some_and(|k| k.rem_euclid(every) == 0)
+    }
+
+    /// Number of stations from one sample to the next. A rotation by θ changes the gaps along a turn by a
+    /// cosine with an amplitude of up to r θ. Between two samples at an angle of 2 α whose gaps do not become
+    /// negative, it falls by at most r θ (1 − cos α) below them.
+    fn stations_per_sample(&self) -> i64 {
+        let [sparse, .., dense] = STATIONS_PER_SAMPLE;
+        let Some(step) = &self.ctx.step else { return sparse };
+        let amplitude = self.own_helix.radius * step.rotation;
+        let suffices = |&&stations: &&i64| {
+            #[expect(clippy::cast_precision_loss, reason = "a small number")]
+            let half = 0.5 * TAU * stations as f64 / STATIONS_PER_TURN;
+            amplitude * (1.0 - math::cos(half)) <= step.allowed_error
+        };
+        STATIONS_PER_SAMPLE.iter().find(suffices).copied().unwrap_or(dense)
     }
 
     /// Adds to `out` the minimum at the station with the index `lowest` in `row`, unless its distance is

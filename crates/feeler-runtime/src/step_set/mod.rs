@@ -30,7 +30,7 @@ use crate::cull::motion::Motion;
 use crate::footpoint::polar::{Few, farthest_direction};
 use crate::footpoint::touching::collect;
 use crate::footpoint::trim::{locate_on_edge, place_on};
-use crate::query::{Accepted, Candidate, Context, Waves};
+use crate::query::{Accepted, Candidate, Context, StepBounds, Waves};
 use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
 
@@ -74,6 +74,15 @@ impl Widening {
             deviation: 0.5 * WAVE_HEIGHT * self.gap_error,
             angle: WAVE_ANGLE * self.rotation,
             curvature: WAVE_CURVATURE * nonlinear,
+        }
+    }
+
+    /// Bounds of the step for the solves; `size` (mm) is that of the smaller solid.
+    pub(crate) fn bounds(&self, size: f64) -> StepBounds {
+        StepBounds {
+            rotation: self.rotation,
+            closing: self.max_distance,
+            allowed_error: self.allowed_error(size),
         }
     }
 

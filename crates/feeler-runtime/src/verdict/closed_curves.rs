@@ -306,6 +306,7 @@ mod tests {
                     penetration: 0.0,
                     quasi_angle: 0.0,
                     waves: Waves::NONE,
+                    step: None,
                     cull: Some(CullContext::new(&pose, &tol, &QueryOptions::within(1.0))),
                 };
                 for data in body.features() {

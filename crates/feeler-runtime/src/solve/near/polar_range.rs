@@ -87,11 +87,11 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
     }
 }
 
-/// Whether two features of revolution about nearly the same axis may have minima, at signed distances in `range`
-/// (mm), along a family of critical pairs: a member of the family has its direction in the polars of both
-/// features, and `may_be_minimum` is true for it. `false` is certain for the measured deviations of the
-/// features from their canonical ones; all their critical pairs then have directions outside the polars, or are
-/// no minima.
+/// Whether two features of revolution about nearly the same axis may have minima, at signed distances in
+/// `range` (mm), along a family of critical pairs: a member of the family has its direction in the polars of
+/// both features, and `may_be_minimum` is true for it. `false` is certain for the measured deviations of the
+/// features from their canonical ones; all their critical pairs then have directions outside the polars, or
+/// are no minima.
 ///
 /// Critical pairs of coaxial circles lie at the same azimuth or opposite to each other, each with two
 /// directions; those of a circle and a coaxial cone at the two intersections of a meridian plane with the
@@ -135,8 +135,8 @@ struct Change {
 }
 
 /// Changes along the whole valley of two features of revolution from its member `c`. `off` are the deviation
-/// (mm) and the difference of the normals (rad) of both features from the primitives. `None` if they cannot be
-/// bounded.
+/// (mm) and the difference of the normals (rad) of both features from the primitives. `None` if they cannot
+/// be bounded.
 fn family_change((a, b): (&Primitive, &Primitive), c: &Critical, off: (f64, f64)) -> Option<Change> {
     match (a, b) {
         (Primitive::Circle { .. }, Primitive::Circle { .. }) => circle_change((a, b), c, off),
@@ -214,8 +214,9 @@ fn of_cone_and_circle(line: &Primitive, circle: &Primitive) -> Option<ArrayVec<C
 
 /// [`family_change`] of two circles or tori.
 ///
-/// If the axes coincide, the connection of two points at the same azimuth turns with them. Otherwise a point of
-/// B's circle is off by at most the eccentricity and the tilt times the radius, as is its nearest point on A's.
+/// If the axes coincide, the connection of two points at the same azimuth turns with them. Otherwise a point
+/// of B's circle is off by at most the eccentricity and the tilt times the radius, as is its nearest point on
+/// A's.
 fn circle_change(
     (a, b): (&Primitive, &Primitive),
     c: &Critical,
@@ -364,8 +365,8 @@ mod tests {
         assert!(bounded > 2000 && narrow > 500, "{bounded} {narrow}");
     }
 
-    /// Nearly coaxial circles, tori, cones and cylinders: each critical pair has the distance and the angles to
-    /// both axes of a member of a family, within the bounds.
+    /// Nearly coaxial circles, tori, cones and cylinders: each critical pair has the distance and the angles
+    /// to both axes of a member of a family, within the bounds.
     #[test]
     fn families_contain_all_critical_pairs() {
         let mut rng = SmallRng::seed_from_u64(48);

@@ -224,6 +224,7 @@ impl ContactFollower {
             penetration: options.penetration + 2.0 * options.stride,
             quasi_angle: 0.0,
             waves: Waves::NONE,
+            step: None,
             cull: None,
         };
         // The contacts are replaced only if all of them can be updated.
