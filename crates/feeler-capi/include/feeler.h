@@ -916,7 +916,8 @@ typedef struct FeelerVerdict {
   double witness[3];
   /*
    Lower bound of the distance (mm) of the witness from the boundary of A. No translation shorter
-   than `inside_a + inside_b` separates the solids.
+   than `inside_a + inside_b` separates the solids. The depth of the interference is this sum, or
+   `-min_distance` if that is larger.
    */
   double inside_a;
   /*

@@ -33,7 +33,8 @@ pub struct FeelerVerdict {
     /// Point inside both solids (mm, world coordinates) if they interfere; else zeros.
     pub witness: [f64; 3],
     /// Lower bound of the distance (mm) of the witness from the boundary of A. No translation shorter
-    /// than `inside_a + inside_b` separates the solids.
+    /// than `inside_a + inside_b` separates the solids. The depth of the interference is this sum, or
+    /// `-min_distance` if that is larger.
     pub inside_a: f64,
     /// Lower bound of the distance (mm) of the witness from the boundary of B.
     pub inside_b: f64,

@@ -212,9 +212,6 @@ fn step_json(step: &SweepStep, top: Option<usize>) -> Value {
     verdict::put_json(step.verdict.as_ref(), step.tolerance, step.min_distance, &mut object);
     let decided = DecidedQuery { decided_at: step.decided_at, coarser: None };
     verdict::put_decided(&decided, &mut object);
-    if let Some(depth) = step.depth() {
-        object["depth"] = depth.into();
-    }
     let [a, b] = &step.poses;
     object["pose_a"] = json!(to_values(a));
     object["pose_b"] = json!(to_values(b));

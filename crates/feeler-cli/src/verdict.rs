@@ -33,6 +33,9 @@ pub(crate) fn put_json(
     object["min_distance"] = min_distance.into();
     if let Some(verdict) = verdict {
         put_evidence(verdict, object);
+        if let Some(depth) = verdict.depth(min_distance) {
+            object["depth"] = depth.into();
+        }
     }
 }
 

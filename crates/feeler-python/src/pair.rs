@@ -370,6 +370,12 @@ impl Verdict {
     }
 
     #[getter]
+    fn depth(&self) -> Option<f64> {
+        let witness = self.inside_a? + self.inside_b?;
+        Some(self.min_distance.map_or(witness, |d| witness.max(-d)))
+    }
+
+    #[getter]
     fn undecided_count(&self) -> usize {
         self.undecided_count
     }
@@ -405,9 +411,9 @@ impl Verdict {
     }
 
     fn __repr__(&self) -> String {
-        match (self.min_distance, self.inside_a, self.inside_b) {
-            (_, Some(a), Some(b)) => format!("<Verdict: {}, at least {} mm deep>", self.status, a + b),
-            (Some(d), ..) => format!("<Verdict: {}, {d} mm>", self.status),
+        match (self.min_distance, self.depth()) {
+            (_, Some(depth)) => format!("<Verdict: {}, at least {depth} mm deep>", self.status),
+            (Some(d), None) => format!("<Verdict: {}, {d} mm>", self.status),
             _ => format!("<Verdict: {}>", self.status),
         }
     }

@@ -185,9 +185,9 @@ impl ContactPair {
 
     /// Verdict of the last query; undefined if `status` is undefined. The verdict is an object with
     /// `status`, `min_distance` (mm, if there is a contact), `undecided_count` and `tolerance` (mm); if
-    /// the solids interfere, also `witness` (a point inside both, mm, world coordinates), and `inside_a`
+    /// the solids interfere, also `witness` (a point inside both, mm, world coordinates), `inside_a`
     /// and `inside_b` (lower bounds of the distances of the witness from the boundaries of A and of B,
-    /// mm).
+    /// mm), and `depth` (mm; the sum of both, or `-min_distance` if that is larger).
     #[wasm_bindgen(getter)]
     pub fn verdict(&self) -> JsValue {
         let min_distance = self.0.min_distance();

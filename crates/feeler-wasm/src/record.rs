@@ -97,6 +97,7 @@ pub(crate) fn verdict(verdict: &Verdict, min_distance: Option<f64>, tolerance: f
         members.push(("inside_a", inside_a.into()));
         members.push(("inside_b", inside_b.into()));
     }
+    members.extend(verdict.depth(min_distance).map(|depth| ("depth", depth.into())));
     object(&members)
 }
 

@@ -72,7 +72,7 @@ impl PairMeasurement {
     /// interfere.
     #[must_use]
     pub fn depth(&self) -> f64 {
-        self.witness.map_or(0.0, |w| w.inside_a + w.inside_b)
+        self.witness.map_or(0.0, |w| w.depth())
     }
 
     /// Whether the parts interfere, and not deeper than their geometry is accurate.

@@ -50,7 +50,7 @@ fn step_facts(pair: &ContactPair) -> StepFacts {
     let witness = pair.verdict().and_then(|v| v.witness.as_ref());
     StepFacts {
         status: pair.status().map_or("-", status_name).to_owned(),
-        depth: witness.map(|w| w.inside_a.min(w.inside_b)),
+        depth: witness.map(|w| w.depth()),
         minima: pair.contacts().iter().map(minimum).collect(),
     }
 }

@@ -46,8 +46,8 @@ pub struct PairFacts {
 pub struct StepFacts {
     /// Status, as [`status_name`](crate::status_name) names it; `-` without a verdict.
     pub status: String,
-    /// Smaller one of the distances (mm) of the witness from the boundaries of both solids; `None` if
-    /// the solids do not interfere.
+    /// Depth (mm) that the witness proves ([`Witness::depth`](feeler_runtime::Witness::depth)); `None` if the
+    /// solids do not interfere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<f64>,
     /// Minima of the distance within the `d_max` of the query options.

@@ -44,14 +44,11 @@ impl SweepStep {
         self.verdict.as_ref().map(|v| v.status)
     }
 
-    /// Depth (mm) of an interference: that of its deepest contact, or of the verdict's witness if that is
-    /// deeper. For solids with several contacts a shorter translation may separate them. `None` if they do
-    /// not interfere.
+    /// Depth (mm) of an interference ([`Verdict::depth`]); `None` if the solids do not interfere or the options
+    /// exclude verdicts.
     #[must_use]
     pub fn depth(&self) -> Option<f64> {
-        let verdict = self.verdict.as_ref().filter(|v| v.status == Status::Interfering)?;
-        let witness = verdict.witness.map_or(0.0, |w| w.inside_a + w.inside_b);
-        Some(self.min_distance.map_or(witness, |d| witness.max(-d)))
+        self.verdict.as_ref()?.depth(self.min_distance)
     }
 }
 

@@ -33,6 +33,15 @@ pub struct Witness {
     pub inside_b: f64,
 }
 
+impl Witness {
+    /// Depth (mm) that the witness proves: `inside_a + inside_b`. No shorter translation separates the
+    /// solids, and faces that are pressed into one another by a depth have a witness that proves this depth.
+    #[must_use]
+    pub fn depth(&self) -> f64 {
+        self.inside_a + self.inside_b
+    }
+}
+
 /// A point near which interference could neither be confirmed nor excluded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UndecidedPoint {
@@ -203,6 +212,19 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Depth (mm) of an interference: that of its deepest contact, or that which the witness proves if that is
+    /// larger ([`Witness::depth`]). `min_distance` is the smallest signed distance (mm) of the minima of the
+    /// query, `None` if it found none. For solids with several contacts a shorter translation may separate
+    /// them. `None` if the solids do not interfere.
+    #[must_use]
+    pub fn depth(&self, min_distance: Option<f64>) -> Option<f64> {
+        if self.status != Status::Interfering {
+            return None;
+        }
+        let witness = self.witness.map_or(0.0, |w| w.depth());
+        Some(min_distance.map_or(witness, |d| witness.max(-d)))
+    }
+
     /// Largest possible depth (mm) of common interior points of undecided solids; 0 if the status is decided.
     #[must_use]
     pub fn depth_bound(&self) -> f64 {

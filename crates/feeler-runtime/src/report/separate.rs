@@ -140,7 +140,7 @@ type Best = Option<(V3, f64)>;
 /// Searches for a short separating translation. `verdict` is that of the untranslated poses. `None` if no
 /// tried translation separates the solids.
 fn search(test: &mut SeparationTest, verdict: &Verdict) -> Result<Option<V3>, QueryError> {
-    let min_length = verdict.witness.map_or(0.0, |w| w.inside_a + w.inside_b);
+    let min_length = verdict.witness.map_or(0.0, |w| w.depth());
     let min_length = min_length.max(test.pair.tolerances().tol);
     let (a, b) = (Arc::clone(test.pair.body_a()), Arc::clone(test.pair.body_b()));
     let translations = translations(test, verdict, (&a, &b));

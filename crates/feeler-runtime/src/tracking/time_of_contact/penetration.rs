@@ -23,10 +23,10 @@ use super::moving::Moving;
 use super::path::Path;
 use super::search::{Search, Workspace};
 use super::{DEFAULT_MAX_QUERIES, DEFAULT_RANGE, RESOLUTION, distant_origin};
-use crate::api::contact::{Contact, ContactKind};
+use crate::api::contact::{Contact, ContactKind, FeatureKind, FeatureRef};
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
-use crate::api::verdict::Status;
+use crate::api::verdict::{Status, UndecidedPoint, Verdict};
 use crate::body::Body;
 use crate::pair::{ContactPair, NearestRange};
 use feeler_geom::Pose;
@@ -60,7 +60,8 @@ pub struct FirstPenetration {
     pub time: f64,
     /// Deepest contact at that time, in world coordinates; `None` if the queries report none there.
     pub contact: Option<Contact>,
-    /// Largest depth (mm) that was found while the penetration lasts: a lower bound of its maximum.
+    /// Largest depth (mm) that was found while the penetration lasts, as defined by [`Verdict::depth`]: a
+    /// lower bound of its maximum.
     pub depth: f64,
     /// Time at which this depth was found.
     pub deepest: f64,
@@ -292,14 +293,13 @@ impl<'a> Advancement<'a> {
         let nearest = nearest.map(|c| (c, moving.closing(&c.point_b, &c.normal)));
         let distance = nearest.map_or(self.query.d_max, |(c, _)| c.distance);
         let witness = self.pair.verdict().and_then(|v| v.witness);
-        // The contact of two faces is twice as deep as a point between them.
-        let contact_bound = self.pair.verdict().map_or(f64::INFINITY, |v| 2.0 * v.depth_bound());
-        let proved = witness.map_or(0.0, |w| w.inside_a.min(w.inside_b));
+        let contact_bound = self.pair.verdict().map_or(f64::INFINITY, undecided_depth);
+        let proved = witness.map_or(0.0, |w| w.depth());
         let depth = proved.max(-distance).max(0.0);
         let relation = match status {
             _ if distance < -self.limit || proved > self.limit => Relation::Penetrates,
             // The contacts do not explain the interference, so its depth is beyond their range.
-            Some(Status::Interfering) if distance > self.pair.tolerances().tol - 2.0 * proved => {
+            Some(Status::Interfering) if distance > self.pair.tolerances().tol - proved => {
                 Relation::Penetrates
             }
             // An interference that cannot be excluded may still be shallow enough.
@@ -481,6 +481,17 @@ impl<'a> Advancement<'a> {
         let contact = first.nearest.map(|(c, _)| c.transformed(&pose_a));
         Ok(PenetrationOutcome::Penetration(FirstPenetration { time: first.time, contact, depth, deepest }))
     }
+}
+
+/// Upper bound (mm) of the depth of a contact at the undecided points of a verdict; infinite if such a
+/// contact can be one of two edges. Common points of faces that are pressed into one another are half as
+/// deep as the contact of the faces; those of thin edges are less deep (MATH §15).
+fn undecided_depth(verdict: &Verdict) -> f64 {
+    let is_edge = |feature: &FeatureRef| feature.kind == FeatureKind::Edge;
+    let depth = |u: &UndecidedPoint| {
+        if is_edge(&u.feature_a) && is_edge(&u.feature_b) { f64::INFINITY } else { 2.0 * u.depth_bound }
+    };
+    verdict.undecided.iter().map(depth).fold(0.0, f64::max)
 }
 
 /// Contact of a pair with the smallest signed distance, except quasi-minima.
