@@ -236,7 +236,27 @@ pub(crate) fn case(name: &'static str, draw: &mut Draw) -> Option<ContactMotionC
             finished([rack, pinion], start, joints, is_faulty.then_some(depth))
         }
         "cam with a flat follower" | "cam with a roller" => Some(cam(name, draw)),
+        "cycloidal disc among pins" => Some(crate::cycloidal::case(name, draw)),
         _ => None,
+    }
+}
+
+/// Point of the curve inside a counter-clockwise curve at a distance from it (mm); `pitch` are a point of that
+/// curve and its first three derivatives.
+pub(crate) fn parallel_inside([p, q, q1, q2]: [[f64; 2]; 4], distance: f64) -> PlaneJet {
+    let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
+    let outside = |x: [f64; 2]| [x[1], -x[0]];
+    let (n, n1, n2) = (outside(q), outside(q1), outside(q2));
+    // Derivatives of the inverse of the speed.
+    let speed = math::hypot(q[0], q[1]);
+    let cube = speed * speed * speed;
+    let (i, i1) = (1.0 / speed, -dot(q, q1) / cube);
+    let i2 = 3.0 * dot(q, q1) * dot(q, q1) / (cube * speed * speed) - (dot(q1, q1) + dot(q, q2)) / cube;
+    let minus = |a: [f64; 2], b: [f64; 2]| [a[0] - distance * b[0], a[1] - distance * b[1]];
+    PlaneJet {
+        p: minus(p, [n[0] * i, n[1] * i]),
+        first: minus(q, [0, 1].map(|k| n1[k] * i + n[k] * i1)),
+        second: minus(q1, [0, 1].map(|k| n2[k] * i + 2.0 * n1[k] * i1 + n[k] * i2)),
     }
 }
 
@@ -279,23 +299,9 @@ impl Law {
         let [r, r1, r2, r3] = [0, 1, 2, 3].map(|k| self.derivative(angle, k));
         let (s, c) = math::sin_cos(angle);
         let polar = |radial: f64, across: f64| [radial * c - across * s, radial * s + across * c];
-        let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
-        // Derivatives of the pitch curve.
-        let (p, q, q1, q2) =
-            (polar(r, 0.0), polar(r1, r), polar(r2 - r, 2.0 * r1), polar(r3 - 3.0 * r1, 3.0 * r2 - r));
-        let outside = |x: [f64; 2]| [x[1], -x[0]];
-        let (n, n1, n2) = (outside(q), outside(q1), outside(q2));
-        // Derivatives of the inverse of the speed.
-        let speed = math::hypot(q[0], q[1]);
-        let cube = speed * speed * speed;
-        let (i, i1) = (1.0 / speed, -dot(q, q1) / cube);
-        let i2 = 3.0 * dot(q, q1) * dot(q, q1) / (cube * speed * speed) - (dot(q1, q1) + dot(q, q2)) / cube;
-        let minus = |a: [f64; 2], b: [f64; 2]| [a[0] - roller * b[0], a[1] - roller * b[1]];
-        PlaneJet {
-            p: minus(p, [n[0] * i, n[1] * i]),
-            first: minus(q, [0, 1].map(|k| n1[k] * i + n[k] * i1)),
-            second: minus(q1, [0, 1].map(|k| n2[k] * i + 2.0 * n1[k] * i1 + n[k] * i2)),
-        }
+        let pitch =
+            [polar(r, 0.0), polar(r1, r), polar(r2 - r, 2.0 * r1), polar(r3 - 3.0 * r1, 3.0 * r2 - r)];
+        parallel_inside(pitch, roller)
     }
 }
 

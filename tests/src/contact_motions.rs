@@ -1,5 +1,5 @@
 //! Motions in contact whose result follows from closed forms: sliders, hinges, rails, balls, wheels, rings,
-//! cams.
+//! cams, gears, cycloidal discs.
 //!
 //! Each motion consists of joints with constant speeds, applied to one or both solids during a unit of time.
 //! Either the solids are in contact and never penetrate, or the depth of penetration is a known function of
@@ -22,7 +22,7 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// Names of the families of motions.
-pub const FAMILIES: [&str; 26] = [
+pub const FAMILIES: [&str; 27] = [
     "slider",
     "slider against a wall",
     "pin in its bore",
@@ -49,6 +49,7 @@ pub const FAMILIES: [&str; 26] = [
     "pinion on a rack",
     "cam with a flat follower",
     "cam with a roller",
+    "cycloidal disc among pins",
 ];
 
 /// Depth of penetration (mm) as a function of time; at most 0 before the first penetration.
@@ -383,6 +384,16 @@ impl ContactMotionCase {
                 case([plate(radius), b], [at(0.0, 0.0, 0.0), start], [vec![], joints], None)
             }
         }
+    }
+
+    /// Pose of B in the frame of A at a time, by the joints one after the other.
+    #[must_use]
+    pub fn relative_pose(&self, time: f64) -> Pose {
+        let placed = |k: usize| {
+            let moved = self.joints[k].iter().map(|joint| joint.pose(time));
+            moved.fold(Pose::identity(), |all, motion| all * motion) * self.start[k]
+        };
+        placed(0).inverse() * placed(1)
     }
 
     /// Computes the first penetration of the motion.

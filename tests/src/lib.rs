@@ -16,6 +16,7 @@ pub mod corpus;
 pub mod curve_scenes;
 pub mod curve_solids;
 pub mod curves;
+mod cycloidal;
 pub mod far;
 pub mod insertion;
 pub mod membership;

@@ -29,7 +29,8 @@ pub struct Joint {
 }
 
 impl Joint {
-    fn pose(&self, time: f64) -> Pose {
+    /// Motion of the joint from the start to a time.
+    pub(crate) fn pose(&self, time: f64) -> Pose {
         let turned = UnitQuaternion::from_scaled_axis(self.axis * (self.turn * time));
         let back = self.point.coords - turned * self.point.coords;
         Pose::from_parts(Translation3::from(back + self.axis * (self.shift * time)), turned)

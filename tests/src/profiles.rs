@@ -1,4 +1,5 @@
-//! Prisms over curved profiles: gears, racks and cams whose flanks are splines through closed forms.
+//! Prisms over curved profiles: gears, racks, cams and cycloidal discs whose flanks are splines through closed
+//! forms, and the pins between which such discs roll.
 
 use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::{LoopSource, SolidSource};
@@ -126,6 +127,41 @@ pub fn prism_over(sides: &[Side], height: f64) -> SolidSource {
     b.face(level(0.0), false, vec![LoopSource::Edges(below)]);
     b.face(level(height), true, vec![LoopSource::Edges(above)]);
     b.finish("prism over a profile")
+}
+
+/// A square plate from −`half` to `half` and from z = −`thickness` to 0, with a pin of this radius and height
+/// at each of the `centers`. Lengths in mm.
+///
+/// # Panics
+/// Never.
+#[must_use]
+pub fn plate_with_pins(
+    (half, thickness): (f64, f64),
+    centers: &[[f64; 2]],
+    (radius, height): (f64, f64),
+) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let corners = [[-half, -half], [half, -half], [half, half], [-half, half]];
+    let low = corners.map(|[x, y]| b.vertex(x, y, -thickness));
+    let high = corners.map(|[x, y]| b.vertex(x, y, 0.0));
+    b.polygon(&[&[low[3], low[2], low[1], low[0]]]);
+    for i in 0..4 {
+        let j = (i + 1) % 4;
+        b.polygon(&[&[low[i], low[j], high[j], high[i]]]);
+    }
+    let mut loops = vec![b.ring(&high)];
+    for &[x, y] in centers {
+        let at = |z: f64| Frame { origin: P3::new(x, y, z), ..Frame::identity() };
+        let (foot, end) = (b.vertex(x + radius, y, 0.0), b.vertex(x + radius, y, height));
+        let (bottom, top) = (b.circle(at(0.0), radius, foot), b.circle(at(height), radius, end));
+        let (seam, _) = b.line(foot, end);
+        let side = vec![(bottom, true), (seam, true), (top, false), (seam, false)];
+        b.face(Surface::Cylinder { frame: at(0.0), radius }, true, vec![LoopSource::Edges(side)]);
+        b.face(Surface::Plane { frame: at(height) }, true, vec![LoopSource::Edges(vec![(top, true)])]);
+        loops.push(LoopSource::Edges(vec![(bottom, false)]));
+    }
+    b.face(Surface::Plane { frame: Frame::identity() }, true, loops);
+    b.finish("plate with pins")
 }
 
 fn spline(side: &Side, z: f64) -> BezierSpline {
