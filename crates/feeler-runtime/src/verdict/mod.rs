@@ -30,6 +30,7 @@ mod shells;
 mod witness;
 
 use crate::api::contact::ContactKind;
+use crate::api::tolerance::Tolerances;
 use crate::body::Body;
 use crate::body::ids::{AreaPair, FacePair};
 use crate::body::side::Which;
@@ -404,6 +405,13 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
         None if decision.touched => Finding::Touch,
         None => Finding::Apart,
     }
+}
+
+/// Upper bound (mm) of the depth of common points of solids for which [`decide`] finds no evidence
+/// ([`Finding::Apart`]): half the depth up to which faces that overlap are excluded from its search (MATH §15,
+/// "Contacts that are not excluded").
+pub(crate) fn depth_without_evidence(tol: &Tolerances) -> f64 {
+    0.5 * overlap::MAX_SHALLOW_DEPTH * tol.tol
 }
 
 /// Searches for a point inside both solids near contacts deeper than twice the tolerance. It is for the

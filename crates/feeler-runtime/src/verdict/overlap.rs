@@ -51,7 +51,7 @@ impl Overlaps {
 /// Maximum depth (in tolerances) of a face behind the surface of another face at which the pair is
 /// excluded as touching. A witness, which is deeper than one tolerance inside both solids, needs two faces
 /// that overlap by two tolerances. A larger value misses interference; a smaller one searches contacts.
-const MAX_SHALLOW_DEPTH: f64 = 1.9;
+pub(super) const MAX_SHALLOW_DEPTH: f64 = 1.9;
 /// Depth (in tolerances) of a face behind another face beyond which crossings of the two faces are
 /// excluded, because it is deeper than all levels. A larger value takes more searches; a smaller one
 /// misses crossings.
