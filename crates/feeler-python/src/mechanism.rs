@@ -10,7 +10,7 @@ use crate::source::{Fields, Source};
 use crate::wait;
 use feeler::assembly::{
     Assembly, MechanismCheck, MechanismOptions, MechanismReport, MovingPart, PairMotion, StepDistance,
-    assign_links,
+    ToleranceChoice, assign_links,
 };
 use feeler::{P3, Pose};
 use feeler_mechanism::file::{self as mechanism_file, MechanismFile};
@@ -366,8 +366,8 @@ impl Mechanism {
 
     #[pyo3(signature = (
         times = None, values = None, *, steps = 100, grid = None, d_max = 10.0, distance = 0.0, proof = true,
-        allow_touching = None, deviation = None, ignore = None, neighbours = None, threads = None,
-        progress = None
+        allow_touching = None, tolerance = None, deviation = None, ignore = None, neighbours = None,
+        threads = None, progress = None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of the method in Python")]
     fn check<'py>(
@@ -381,6 +381,7 @@ impl Mechanism {
         distance: f64,
         proof: bool,
         allow_touching: Option<bool>,
+        tolerance: Option<f64>,
         deviation: Option<f64>,
         ignore: Option<Vec<[String; 2]>>,
         neighbours: Option<bool>,
@@ -411,7 +412,11 @@ impl Mechanism {
         let neighbours = neighbours.unwrap_or(file.is_some_and(|f| f.neighbours));
         let allow_touching = allow_touching.unwrap_or(file.is_some_and(|f| f.allow_touching));
         let deviation = deviation.or(file.and_then(|f| f.deviation));
-        let options = MechanismOptions { d_max, distance, proof, allow_touching, deviation };
+        if let Some(bad) = tolerance.filter(|x| !(x.is_finite() && *x > 0.0)) {
+            return Err(query(format!("the tolerance is {bad}; give a length above 0 mm")));
+        }
+        let tolerance = tolerance.map_or(ToleranceChoice::Default, ToleranceChoice::Length);
+        let options = MechanismOptions { d_max, distance, proof, allow_touching, deviation, tolerance };
         let (links, parts) = (self.links.clone(), self.parts.clone());
         let report = wait::run(py, progress, threads, move |progress| {
             let check = MechanismCheck::new(&links, &parts, &ignored, neighbours).map_err(error)?;
@@ -453,16 +458,20 @@ impl Mechanism {
             };
             let [a, b] = pair.parts.map(|i| &self.parts[i].name);
             let distances = pair.steps.iter().map(|s| s.distance.unwrap_or(f64::INFINITY));
-            let smallest = pair.smallest();
+            let (smallest, deepest) = (pair.smallest(), pair.deepest());
+            let depths = pair.steps.iter().map(|s| s.depth.unwrap_or(0.0));
             Fields::new(py)
                 .set("part_a", a)?
                 .set("part_b", b)?
                 .set("distances", PyArray1::from_iter(py, distances))?
-                .set("interferes", PyArray1::from_iter(py, pair.steps.iter().map(|s| s.interferes)))?
+                .set("interferes", PyArray1::from_iter(py, pair.steps.iter().map(StepDistance::interferes)))?
                 .set("points_a", points(0)?)?
                 .set("points_b", points(1)?)?
                 .set("min_distance", smallest.map(|s| s.0))?
                 .set("min_index", smallest.map(|s| s.1))?
+                .set("depths", PyArray1::from_iter(py, depths))?
+                .set("max_depth", deepest.map(|d| d.0))?
+                .set("max_depth_index", deepest.map(|d| d.1))?
                 .set("is_proven_free", pair.is_proven_free())?
                 .set("is_proven_allowed", pair.is_proven_allowed())?
                 .set("motion", pair.motion.as_ref().map(|m: &PairMotion| motion_object(py, m)).transpose()?)?

@@ -10,6 +10,7 @@ use crate::assembly::compose_poses;
 use crate::contact_motion::{ContactMotion, MotionResult};
 use crate::error::AssemblyError;
 use crate::progress::Progress;
+use crate::tolerance::ToleranceChoice;
 use feeler_geom::P3;
 use feeler_mechanism::loops::{LinkBall, LoopOptions, LoopReport};
 use feeler_mechanism::{JointTrajectory, Mechanism};
@@ -41,23 +42,47 @@ pub struct MechanismOptions {
     /// Maximum deviation (mm) of the points of all parts from the exact motion of closed loops; `None` for a
     /// millionth of the size of the loops.
     pub deviation: Option<f64>,
+    /// Tolerance of all queries, at the moments and between them.
+    pub tolerance: ToleranceChoice,
 }
 
 impl Default for MechanismOptions {
     fn default() -> Self {
-        Self { d_max: 10.0, distance: 0.0, proof: true, allow_touching: false, deviation: None }
+        Self {
+            d_max: 10.0,
+            distance: 0.0,
+            proof: true,
+            allow_touching: false,
+            deviation: None,
+            tolerance: ToleranceChoice::Default,
+        }
     }
 }
 
 /// Result for two parts at one moment, that is at one time of a motion or at one point of a grid.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepDistance {
-    /// Smallest distance (mm); `None` if it is larger than `d_max`.
+    /// Relation of the parts; separated without a query if they are farther apart than `d_max`.
+    pub status: Status,
+    /// Smallest distance (mm) of a minimum; `None` if it is larger than `d_max`. If the parts interfere, other
+    /// places of the parts may have a positive distance.
     pub distance: Option<f64>,
-    /// Whether the parts interfere.
-    pub interferes: bool,
+    /// Depth (mm) of an interference ([`Verdict::depth`](feeler_runtime::Verdict::depth)); `None` if the parts
+    /// do not interfere.
+    pub depth: Option<f64>,
     /// Footpoints of the nearest minimum (mm, world); `None` if no minimum within `d_max` exists.
     pub points: Option<[P3; 2]>,
+}
+
+impl StepDistance {
+    /// Result for parts that are farther apart than `d_max`.
+    const FAR: Self = Self { status: Status::Separated, distance: None, depth: None, points: None };
+
+    /// Whether the parts interfere.
+    #[must_use]
+    pub fn interferes(&self) -> bool {
+        self.status == Status::Interfering
+    }
 }
 
 /// Result for two parts at all moments.
@@ -83,18 +108,33 @@ pub enum PairMotion {
 }
 
 impl MechanismPair {
-    /// Smallest distance (mm) over all moments, and the index of its moment; `None` if the parts are
-    /// never within `d_max`.
+    /// Smallest distance (mm) over all moments at which the parts do not interfere, and the index of its
+    /// moment; `None` if the parts are within `d_max` at none of them.
     #[must_use]
     pub fn smallest(&self) -> Option<(f64, usize)> {
-        let measured = self.steps.iter().enumerate().filter_map(|(i, s)| Some((s.distance?, i)));
+        let free = self.steps.iter().enumerate().filter(|(_, s)| !s.interferes());
+        let measured = free.filter_map(|(i, s)| Some((s.distance?, i)));
         measured.min_by(|x, y| x.0.total_cmp(&y.0))
+    }
+
+    /// Largest depth (mm) over all moments, and the index of its moment; `None` if the parts interfere at no
+    /// moment.
+    #[must_use]
+    pub fn deepest(&self) -> Option<(f64, usize)> {
+        let depths = self.steps.iter().enumerate().filter_map(|(i, s)| Some((s.depth?, i)));
+        depths.reduce(|x, y| if y.0 > x.0 { y } else { x })
+    }
+
+    /// Number of moments at which the parts have this status.
+    #[must_use]
+    pub fn count(&self, status: Status) -> usize {
+        self.steps.iter().filter(|s| s.status == status).count()
     }
 
     /// Number of moments at which the parts interfere.
     #[must_use]
     pub fn interfering_steps(&self) -> usize {
-        self.steps.iter().filter(|s| s.interferes).count()
+        self.count(Status::Interfering)
     }
 
     /// Whether a proof shows that the parts stay farther apart than [`MechanismOptions::distance`]
@@ -156,8 +196,8 @@ impl MechanismReport {
     pub fn margins(&self) -> Vec<Option<Margin>> {
         let at = |i: usize| {
             let distance = |(pair, p): (usize, &MechanismPair)| {
-                let StepDistance { distance, interferes, .. } = p.steps[i];
-                let distance = if interferes { Some(0.0) } else { distance.map(|d| d.max(0.0)) };
+                let step = &p.steps[i];
+                let distance = if step.interferes() { Some(0.0) } else { step.distance.map(|d| d.max(0.0)) };
                 distance.map(|distance| Margin { distance, pair })
             };
             self.pairs
@@ -173,7 +213,7 @@ impl MechanismReport {
     /// [`MechanismReport::moments`].
     #[must_use]
     pub fn interferes(&self, moment: usize) -> bool {
-        self.pairs.iter().any(|p| p.steps[moment].interferes)
+        self.pairs.iter().any(|p| p.steps[moment].interferes())
     }
 }
 
@@ -309,7 +349,8 @@ impl<'a> MechanismCheck<'a> {
         let advance = || self.progress.iter().for_each(|progress| progress.advance(1));
         let [a, b] = pair.map(|i| &self.parts[i]);
         let mut contacts = ContactPair::new(a.body.clone(), b.body.clone());
-        let query = QueryOptions::within(options.d_max);
+        let tolerance = options.tolerance.of([&a.body, &b.body]);
+        let query = QueryOptions { tolerance, ..QueryOptions::within(options.d_max) };
         let mut range = NearestRange::new();
         let mut steps = Vec::with_capacity(moments.len());
         for moment in moments {
@@ -326,15 +367,25 @@ impl<'a> MechanismCheck<'a> {
             let (box_a, box_b) = (a.body.posed_bounds(&pose_a), b.body.posed_bounds(&pose_b));
             let gap = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).map(|x| x.max(0.0)).norm();
             if gap > options.d_max {
-                steps.push(StepDistance::default());
+                steps.push(StepDistance::FAR);
                 continue;
             }
             range.query(&mut contacts, &pose_a, &pose_b, &query)?;
-            steps.push(StepDistance {
-                distance: contacts.min_distance(),
-                interferes: contacts.status() == Some(Status::Interfering),
-                points: contacts.contacts().first().map(|c| [c.point_a, c.point_b]),
-            });
+            let distance = contacts.min_distance();
+            let points = contacts.contacts().first().map(|c| [c.point_a, c.point_b]);
+            let of_verdict = |pair: &ContactPair| {
+                let verdict = pair.verdict();
+                let status = verdict.map_or(Status::Undecided, |v| v.status);
+                (status, verdict.and_then(|v| v.depth(distance)))
+            };
+            let (mut status, mut depth) = of_verdict(&contacts);
+            if status == Status::Undecided && options.tolerance == ToleranceChoice::Default {
+                // Another tolerance would discard the cached results of the pair.
+                let mut coarser = ContactPair::new(a.body.clone(), b.body.clone());
+                coarser.query_decided(&pose_a, &pose_b, &query)?;
+                (status, depth) = of_verdict(&coarser);
+            }
+            steps.push(StepDistance { status, distance, depth, points });
         }
         let motion = match paths {
             Some(_) if is_stopped() => return Ok(None),
@@ -349,13 +400,15 @@ impl<'a> MechanismCheck<'a> {
                 Some(if options.allow_touching {
                     let default = PenetrationOptions::default();
                     let max_queries = default.max_queries.saturating_add(queries_of_pieces);
-                    let options = PenetrationOptions { max_queries, ..default };
+                    let query = QueryOptions { tolerance, ..default.query };
+                    let options = PenetrationOptions { query, max_queries, ..default };
                     let motion = ContactMotion::search_with(&mut contacts, &path_a, &path_b, &options)?;
                     PairMotion::InContact(motion)
                 } else {
                     let default = PassageOptions::default();
                     let max_queries = default.max_queries.saturating_add(queries_of_pieces);
-                    let options = PassageOptions { distance: options.distance, max_queries, ..default };
+                    let query = QueryOptions { tolerance, ..default.query };
+                    let options = PassageOptions { distance: options.distance, query, max_queries };
                     PairMotion::Passage(time_of_contact(&mut contacts, &path_a, &path_b, &options)?)
                 })
             }

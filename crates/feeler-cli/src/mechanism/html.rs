@@ -24,16 +24,18 @@ pub(super) fn page(title: &str, checked: &Checked<'_>) -> anyhow::Result<String>
     };
     let scene = drawing.add(scene);
     let row = |(k, p): (usize, &MechanismPair)| {
-        let [a, b, distance, time, interfering, between] = pair_cells(checked, p);
+        let [a, b, distance, time, interfering, depth, depth_time, between] = pair_cells(checked, p);
         let cells = vec![
             Cell::new("path", a),
             Cell::new("path", b),
             Cell::new("n", distance),
             Cell::new("n", time),
             Cell::new("n", interfering),
+            Cell::new("n", depth),
+            Cell::new("n", depth_time),
             Cell::new("", between),
         ];
-        let step = p.smallest().map(|(_, i)| i);
+        let step = p.deepest().or(p.smallest()).map(|(_, i)| i);
         let class = if p.interfering_steps() > 0 { "new" } else { "" };
         Row { class, cells, show: Some(drawing.show(scene, What::Pair(k, step))) }
     };

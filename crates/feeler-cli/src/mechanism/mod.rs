@@ -86,6 +86,7 @@ pub(crate) fn run(
         proof: !args.no_proof,
         allow_touching: args.allow_touching || file.allow_touching,
         deviation: file.deviation,
+        tolerance: args.tolerance.unwrap_or_default(),
     };
     let clock = Instant::now();
     let report = crate::thread_pool(args.threads.threads)?.install(|| match &poses {
@@ -173,8 +174,8 @@ fn ignored(file: &MechanismFile, mechanism: &Mechanism) -> anyhow::Result<Vec<[u
 
 fn outcome(pairs: &[MechanismPair]) -> CommandOutcome {
     let statuses = |pair: &MechanismPair| {
-        let interferes = (pair.interfering_steps() > 0).then_some(Status::Interfering);
-        [interferes, pair.motion.as_ref().map(passage::status)]
+        let at_steps = [Status::Interfering, Status::Undecided].map(|s| (pair.count(s) > 0).then_some(s));
+        at_steps.into_iter().chain([pair.motion.as_ref().map(passage::status)])
     };
     verdict::outcome(pairs.iter().flat_map(statuses).flatten().map(Some))
 }

@@ -6,12 +6,13 @@ use crate::{passage, table, verdict};
 use feeler_assembly::{LinkageReport, MechanismPair, MotionResult, PairMotion};
 use feeler_mechanism::Mechanism;
 use feeler_mechanism::loops::LoopReport;
+use feeler_runtime::Status;
 use serde_json::{Value, json};
 use std::io::Write;
 
 /// Columns of the table of pairs.
-pub(super) const PAIR_HEADER: [&str; 6] =
-    ["a", "b", "smallest mm", "at s", "steps that interfere", "between steps"];
+pub(super) const PAIR_HEADER: [&str; 8] =
+    ["a", "b", "smallest mm", "at s", "steps that interfere", "depth mm", "at s", "between steps"];
 
 /// A distance with six digits after the point; 0 without a sign.
 fn millimetres(distance: f64) -> String {
@@ -20,21 +21,23 @@ fn millimetres(distance: f64) -> String {
 }
 
 /// Cells of the table for a pair of parts, in the order of [`PAIR_HEADER`].
-pub(super) fn pair_cells(checked: &Checked<'_>, pair: &MechanismPair) -> [String; 6] {
+pub(super) fn pair_cells(checked: &Checked<'_>, pair: &MechanismPair) -> [String; 8] {
     let [a, b] = checked.names(pair).map(str::to_owned);
-    let [distance, time] = match pair.smallest() {
-        Some((distance, i)) => [millimetres(distance), format!("{:.4}", checked.report.moments[i].time)],
+    let length_and_time = |found: Option<(f64, usize)>| match found {
+        Some((length, i)) => [millimetres(length), format!("{:.4}", checked.report.moments[i].time)],
         None => ["-".to_owned(), "-".to_owned()],
     };
+    let [distance, time] = length_and_time(pair.smallest());
+    let [depth, deepest] = length_and_time(pair.deepest());
     let between = pair.motion.as_ref().map_or_else(|| "-".to_owned(), |m| passage::text(m, " s"));
-    [a, b, distance, time, pair.interfering_steps().to_string(), between]
+    [a, b, distance, time, pair.interfering_steps().to_string(), depth, deepest, between]
 }
 
 pub(super) fn write_table(checked: &Checked<'_>, out: &mut dyn Write) -> anyhow::Result<()> {
     // Pairs that are never nearer than `d_max` and are proven free get no row; they are counted.
     let is_shown = |pair: &&MechanismPair| {
         pair.smallest().is_some()
-            || pair.interfering_steps() > 0
+            || pair.interfering_steps() + pair.count(Status::Undecided) > 0
             || pair.motion.is_some() && !pair.is_proven_free()
     };
     let pairs = &checked.report.pairs;
@@ -65,6 +68,10 @@ pub(super) fn write_summary(
     }
     if let Some(linkage) = &checked.report.linkage {
         writeln!(out, "{}", linkage_text(linkage))?;
+    }
+    let undecided: usize = pairs.iter().map(|p| p.count(Status::Undecided)).sum();
+    if undecided > 0 {
+        writeln!(out, "{undecided} verdicts at {what} are undecided")?;
     }
     if args.grid.is_some() {
         let interfering = (0..moments).filter(|i| checked.report.interferes(*i)).count();
@@ -140,7 +147,7 @@ pub(super) fn csv(checked: &Checked<'_>) -> anyhow::Result<Vec<u8>> {
             Some(margin) => {
                 let pair = &checked.report.pairs[margin.pair];
                 let [a, b] = checked.names(pair);
-                let interferes = pair.steps[i].interferes.to_string();
+                let interferes = pair.steps[i].interferes().to_string();
                 writer.write_record([time.as_str(), &margin.distance.to_string(), a, b, &interferes])?;
             }
             None => writer.write_record([time.as_str(), "", "", "", "false"])?,
@@ -155,10 +162,12 @@ pub(super) fn document(distance: f64, checked: &Checked<'_>) -> Value {
     let moments = &checked.report.moments;
     let pair = |p: &MechanismPair| {
         let [a, b] = checked.names(p);
-        let smallest = p.smallest();
+        let (smallest, deepest) = (p.smallest(), p.deepest());
         json!({
             "a": a, "b": b, "smallest": smallest.map(|s| s.0), "time": smallest.map(|s| moments[s.1].time),
-            "interfering_steps": p.interfering_steps(), "motion": p.motion.as_ref().map(passage::json),
+            "depth": deepest.map(|d| d.0), "depth_time": deepest.map(|d| moments[d.1].time),
+            "interfering_steps": p.interfering_steps(), "undecided_steps": p.count(Status::Undecided),
+            "motion": p.motion.as_ref().map(passage::json),
         })
     };
     let margins: Vec<Value> = checked

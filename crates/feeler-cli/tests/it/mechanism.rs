@@ -95,6 +95,85 @@ fn a_grid_over_the_limits_of_joints() {
     assert!(String::from_utf8_lossy(&none.stderr).contains("[motion]"));
 }
 
+/// A ball of radius 10 moves down to a block whose top is at z = 10, and into it.
+fn ball_on_block(dir: &Path, heights: &str, uncertainty: &str) -> String {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    for name in ["box.step", "sphere.step"] {
+        let text = std::fs::read_to_string(data.join(name)).unwrap();
+        assert!(text.contains("LENGTH_MEASURE(1.E-07)"), "{name}");
+        let stated = text.replace("LENGTH_MEASURE(1.E-07)", &format!("LENGTH_MEASURE({uncertainty})"));
+        std::fs::write(dir.join(name), stated).unwrap();
+    }
+    let file = dir.join("press.toml");
+    let text = format!(
+        "neighbours = true\n[links]\nground = 'box.step'\nball = 'sphere.step'\n\
+         [[joint]]\nlink = 'ball'\nprismatic = [0, 0, 1]\n[motion]\ntimes = [0, 3]\nball = [{heights}]\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// A pair that interferes at a step states its depth there, and the distance of the other steps.
+#[test]
+fn depths_of_mechanisms() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = ball_on_block(dir.path(), "27, 18", "1.E-07");
+    let found = document(&["mechanism", &file, "--steps", "4", "--json", "-q"]);
+    let pair = &found["pairs"][0];
+    let near = |key: &str, value: f64| (pair[key].as_f64().unwrap() - value).abs() < 1e-6;
+    assert!(near("smallest", 1.0) && near("time", 2.0), "{pair}");
+    assert!(near("depth", 2.0) && near("depth_time", 3.0), "{pair}");
+    assert!(pair["interfering_steps"] == 1 && pair["undecided_steps"] == 0, "{pair}");
+    assert_eq!(found["margins"][3]["margin"], 0.0);
+    let run = feeler(&["mechanism", &file, "--steps", "4", "-q"]);
+    let table = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(run.status.code(), Some(1), "{table}");
+    let row: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().take(7).collect();
+    assert_eq!(row, ["ball", "ground", "1.000000", "2.0000", "1", "2.000000", "3.0000"], "{table}");
+    // Without interference there is no depth.
+    let file = ball_on_block(dir.path(), "27, 21", "1.E-07");
+    let free = document(&["mechanism", &file, "--steps", "4", "--json", "-q"]);
+    assert!(free["pairs"][0]["depth"].is_null() && free["pairs"][0]["depth_time"].is_null(), "{free}");
+    let text = feeler(&["mechanism", &file, "--steps", "4", "-q"]);
+    assert!(text.status.success(), "{text:?}");
+}
+
+/// The tolerance holds for the steps and for the motion between them.
+#[test]
+fn tolerances_of_mechanisms() {
+    let dir = tempfile::tempdir().unwrap();
+    let check = |file: &str, extra: &[&str]| {
+        let args = [&["mechanism", file, "--steps", "4", "--json", "-q", "--allow-touching"], extra].concat();
+        let run = feeler(&args);
+        let found: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let pair = found["pairs"][0].clone();
+        (run.status.code(), pair["interfering_steps"].as_u64().unwrap(), pair["motion"].clone())
+    };
+    let file = ball_on_block(dir.path(), "27, 18", "1.E-07");
+    let (code, steps, motion) = check(&file, &[]);
+    assert!((code, steps) == (Some(1), 1) && motion["result"] == "penetration", "{motion}");
+    // The motion is bisected to the time at which the depth is two tolerances.
+    assert!((motion["time"].as_f64().unwrap() - 7.0 / 3.0).abs() < 1e-4, "{motion}");
+    assert!((motion["depth"].as_f64().unwrap() - 2.0).abs() < 1e-6, "{motion}");
+    let (code, steps, motion) = check(&file, &["--tolerance", "0.5"]);
+    assert!((code, steps) == (Some(1), 1) && motion["result"] == "penetration", "{motion}");
+    assert!((motion["time"].as_f64().unwrap() - 8.0 / 3.0).abs() < 1e-4, "{motion}");
+    let (code, steps, motion) = check(&file, &["--tolerance", "1.5"]);
+    assert!((code, steps) == (Some(0), 0) && motion["result"] == "contact", "{motion}");
+    assert!((motion["max_depth"].as_f64().unwrap() - 3.0).abs() < 1e-9, "{motion}");
+    // 1 µm deep, with files that state an accuracy of 1 µm.
+    let file = ball_on_block(dir.path(), "27, 19.999", "1.E-03");
+    let (code, steps, motion) = check(&file, &[]);
+    assert!((code, steps) == (Some(1), 1) && motion["result"] == "penetration", "{motion}");
+    let (code, steps, motion) = check(&file, &["--tolerance", "file"]);
+    assert!((code, steps) == (Some(0), 0) && motion["result"] == "contact", "{motion}");
+    for (value, message) in [("0", "above 0"), ("files", "--tolerance")] {
+        let run = feeler(&["mechanism", &file, "--tolerance", value]);
+        assert_eq!(run.status.code(), Some(2), "{value}");
+        assert!(String::from_utf8_lossy(&run.stderr).contains(message), "{run:?}");
+    }
+}
+
 /// Errors state the mistake and what to do.
 #[test]
 fn mistakes_in_mechanisms() {

@@ -501,6 +501,9 @@ class Verdict:
     def inside_b(self) -> float | None:
         """Lower bound of the distance (mm) of the witness from the boundary of B."""
     @property
+    def depth(self) -> float | None:
+        """Depth (mm) of an interference: inside_a + inside_b, or -min_distance if that is larger; else None."""
+    @property
     def undecided_count(self) -> int:
         """Number of locations where interference could be neither found nor excluded."""
     @property
@@ -1486,6 +1489,7 @@ class Mechanism:
         distance: float = 0.0,
         proof: bool = True,
         allow_touching: bool | None = None,
+        tolerance: float | None = None,
         deviation: float | None = None,
         ignore: Sequence[Sequence[str]] | None = None,
         neighbours: bool | None = None,
@@ -1502,6 +1506,7 @@ class Mechanism:
         distance: distance (mm) that counts as contact between the moments.
         proof: whether to prove that the parts stay apart between the moments, or to find the first contact.
         allow_touching: the proof excludes penetration instead of contact; default: as the file states, or False.
+        tolerance: lengths (mm) below it count as zero; default: 1e-7 of the larger part.
         deviation: maximum deviation (mm) from the exact motion of closed loops.
         ignore: pairs of links that are not checked; neighbours: whether links that share a joint are checked, too;
         defaults: as the file states.

@@ -344,7 +344,8 @@ class ContactMotion(_Result):
     contact: Any
     """Deepest contact at that time, a record of contact_dtype; None if none was found."""
     depth: float | None
-    """Largest depth that was found while the penetration lasts."""
+    """Largest depth that was found while the penetration lasts, a lower bound of its maximum: the depth of the deepest
+    contact, or the sum of the distances of a common point from both boundaries if that is larger."""
     depth_time: float | None
     max_depth: float
     """Depth that counts as contact."""
@@ -375,6 +376,8 @@ class SweepReport(_Table):
     ['separated', 'separated', 'interfering']
     >>> report.min_distances[:2].round(9).tolist(), len(report.contacts_at(1)) > 0
     ([0.05, 0.03], True)
+    >>> report.depths.round(6).tolist()
+    [0.0, 0.0, 0.15]
     """
 
     times: _Array
@@ -403,6 +406,14 @@ class SweepReport(_Table):
     def min_distances(self) -> _Array:
         """Smallest distance at each step; inf if no contact is within d_max."""
         return np.asarray(self.verdicts["min_distance"])
+
+    @property
+    def depths(self) -> _Array:
+        """Depth at each step: that of the deepest contact, or the sum of the distances of the witness from both
+        boundaries if that is larger; 0 without interference."""
+        witness = self.verdicts["inside_a"] + self.verdicts["inside_b"]
+        depths = np.maximum(witness, -self.verdicts["min_distance"])
+        return np.where(self.verdicts["status"] == _STATUS.index("interfering"), depths, 0.0)
 
     def contacts_at(self, step: int) -> NDArray[np.void]:
         """Contacts of a step, an array of contact_dtype; negative steps count from the end. Raises IndexError."""
@@ -473,16 +484,24 @@ class MechanismPair(_Result):
     part_a: str
     part_b: str
     distances: _Array
-    """Smallest distance at each moment; inf beyond d_max."""
+    """Smallest distance of a minimum at each moment; inf beyond d_max. It can be positive while the parts interfere
+    elsewhere."""
     interferes: NDArray[np.bool_]
     """Whether the parts interfere at each moment."""
+    depths: _Array
+    """Depth at each moment: that of the deepest contact, or the sum of the distances of a common point from both
+    boundaries if that is larger; 0 without interference."""
     points_a: _Array
     """Footpoints of the nearest contact on the first part (world), shape (n, 3); nan without a contact."""
     points_b: _Array
     min_distance: float | None
-    """Smallest distance of all moments; None if the parts are never within d_max."""
+    """Smallest distance of the moments without interference; None if the parts are within d_max at none of them."""
     min_index: int | None
     """Index of the moment with the smallest distance."""
+    max_depth: float | None
+    """Largest depth of all moments; None without interference."""
+    max_depth_index: int | None
+    """Index of the moment with the largest depth."""
     is_proven_free: bool
     """Whether the parts are proven to stay apart also between the moments."""
     is_proven_allowed: bool
@@ -562,6 +581,7 @@ class MechanismReport(_Table):
             "min_distance": _numbers(p.min_distance for p in pairs),
             "min_time": _numbers(None if p.min_index is None else self.times[p.min_index] for p in pairs),
             "interfering_count": np.array([int(p.interferes.sum()) for p in pairs], dtype=np.int64),
+            "max_depth": _numbers(p.max_depth for p in pairs),
             "result": [p.motion.result if p.motion else None for p in pairs],
             "result_time": _numbers(p.motion.time if p.motion else None for p in pairs),
             "is_proven_free": np.array([p.is_proven_free for p in pairs], dtype=bool),
