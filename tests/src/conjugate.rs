@@ -241,8 +241,8 @@ pub(crate) fn case(name: &'static str, draw: &mut Draw) -> Option<ContactMotionC
     }
 }
 
-/// Point of the curve inside a counter-clockwise curve at a distance from it (mm); `pitch` are a point of that
-/// curve and its first three derivatives.
+/// Point of the curve inside a counter-clockwise curve at a distance from it (mm); `pitch` are a point of
+/// that curve and its first three derivatives.
 pub(crate) fn parallel_inside([p, q, q1, q2]: [[f64; 2]; 4], distance: f64) -> PlaneJet {
     let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
     let outside = |x: [f64; 2]| [x[1], -x[0]];

@@ -1,15 +1,15 @@
 //! Cycloidal gears: a disc rolls on an eccentric among the pins of a ring, which touch it all without play.
 //!
-//! A ring of n pins of radius r has its pins on a circle of radius R. The disc has n − 1 lobes, and its centre
-//! circles the axis of the ring at the eccentricity e. While the eccentric turns by α, the disc turns by
-//! −α / (n − 1). The centres of all pins then follow one curve in the frame of the disc,
+//! A ring of n pins of radius r has its pins on a circle of radius R. The disc has n − 1 lobes, and its
+//! centre circles the axis of the ring at the eccentricity e. While the eccentric turns by α, the disc
+//! turns by −α / (n − 1). The centres of all pins then follow one curve in the frame of the disc,
 //!
 //! ```text
 //! c(φ) = R (cos φ, sin φ) − e (cos n φ, sin n φ),
 //! ```
 //!
-//! and the disc is the curve parallel to it at the distance r. The depth of a pin in the disc is therefore the
-//! distance of the pin's centre from c, inside it.
+//! and the disc is the curve parallel to it at the distance r. The depth of a pin in the disc is therefore
+//! the distance of the pin's centre from c, inside it.
 
 use crate::conjugate::parallel_inside;
 use crate::contact_motions::{ContactMotionCase, Depth, Draw, slide, turn};
@@ -22,8 +22,8 @@ use std::f64::consts::TAU;
 
 /// Number of pieces of the spline of a lobe, which follow the closed form within 1e-7 mm.
 const LOBE_PIECES: u32 = 48;
-/// Smallest radius of curvature of the curve of the pins' centres, in radii of a pin. With a smaller one, lobes
-/// would have sharp tips.
+/// Smallest radius of curvature of the curve of the pins' centres, in radii of a pin. With a smaller one,
+/// lobes would have sharp tips.
 const MIN_CURVATURE_RADIUS: f64 = 1.6;
 
 /// Curve of the centres of the pins in the frame of the disc.
@@ -61,8 +61,8 @@ impl PinPath {
         (0..256).map(radius).fold(f64::INFINITY, f64::min)
     }
 
-    /// Depth (mm) of a pin whose centre is near the point of the curve at `phi`: the distance of the centre from
-    /// the curve, positive inside it.
+    /// Depth (mm) of a pin whose centre is near the point of the curve at `phi`: the distance of the centre
+    /// from the curve, positive inside it.
     fn depth(&self, center: [f64; 2], phi: f64) -> f64 {
         let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
         let mut foot = phi;
@@ -168,8 +168,8 @@ mod tests {
     use crate::contact_motions::FAMILIES;
     use feeler_geom::{P2, Surface};
 
-    /// Depths of faulty motions are those of the distances between the axes of the pins and points of the disc's
-    /// edges, which are moved by the joints one after the other.
+    /// Depths of faulty motions are those of the distances between the axes of the pins and points of the
+    /// disc's edges, which are moved by the joints one after the other.
     #[test]
     fn depths_follow_from_moved_points_of_the_disc() {
         let family = FAMILIES.iter().position(|f| *f == "cycloidal disc among pins").expect("a family");

@@ -1,5 +1,5 @@
-//! Prisms over curved profiles: gears, racks, cams and cycloidal discs whose flanks are splines through closed
-//! forms, and the pins between which such discs roll.
+//! Prisms over curved profiles: gears, racks, cams and cycloidal discs whose flanks are splines through
+//! closed forms, and the pins between which such discs roll.
 
 use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::{LoopSource, SolidSource};

@@ -314,8 +314,8 @@ pub struct MechanismArgs {
     #[arg(long, conflicts_with_all = ["distance", "no_proof", "grid"])]
     pub allow_touching: bool,
     /// Lengths below this (mm) count as zero, at the steps and between them. `file`: the larger uncertainty
-    /// that the files of two parts state [default: 1e-7 of the larger part's diagonal; at steps coarser if that
-    /// leaves the parts undecided]
+    /// that the files of two parts state [default: 1e-7 of the larger part's diagonal; at steps coarser if
+    /// that leaves the parts undecided]
     #[arg(long, value_name = "MM", value_parser = tolerance)]
     pub tolerance: Option<ToleranceChoice>,
     /// Measure only at the steps, without a proof for the motion between them

@@ -221,6 +221,15 @@ def test_time_of_contact():
     assert few.result == "undecided" and 0 <= few.free_until < 1
     motion = feeler.first_penetration(ball, ball, None, path, depth=0.1)
     assert motion.result == "penetration" and motion.time == pytest.approx(1.01, abs=1e-6) and motion.max_depth == 0.1
+    # At the end, the centres are as far apart as one radius; the centre of the lens is 5 mm inside both balls.
+    assert motion.depth == pytest.approx(10, abs=1e-6) and motion.depth_time == 2
+    sweep = feeler.sweep(ball, ball, poses_b=[[0, 0, 30], [0, 0, 19.5]])
+    assert sweep.depths == pytest.approx([0, 0.5], abs=1e-6)
+    pair = feeler.ContactPair(ball, ball)
+    pair.query(pose_b=[0, 0, 19.5])
+    assert pair.verdict.depth == pytest.approx(0.5, abs=1e-6) == pair.verdict.inside_a + pair.verdict.inside_b
+    pair.query(pose_b=[0, 0, 20.5])
+    assert pair.verdict.depth is None
 
 
 def test_paths():
@@ -252,6 +261,7 @@ def test_mechanism_agrees_with_the_program():
     for pair, row in zip(report.pairs, expected["pairs"], strict=True):
         assert [pair.part_a, pair.part_b] == [row["a"], row["b"]]
         assert pair.min_distance == row["smallest"] and pair.motion.result == row["motion"]["result"]
+        assert pair.max_depth is None and row["depth"] is None and not pair.depths.any()
     assert report.times[-1] == 6 and report.link_poses.shape == (20, 8, 4, 4)
     assert not report.interferes.any() and report.linkage is None
     nearest = report.margin_pairs[np.argmin(report.margins)]
@@ -301,6 +311,8 @@ def test_parts_of_a_mechanism():
         arm.with_parts({"hand": ball})
     with pytest.raises(feeler.QueryError, match="no motion"):
         arm.check()
+    with pytest.raises(feeler.QueryError, match="the tolerance is -1"):
+        arm.check([0, 1], {"waist": [0, 1]}, tolerance=-1)
     with pytest.raises(TypeError, match="give both or neither"):
         arm.check([0, 1])
     with pytest.raises(feeler.QueryError, match="times that increase"):

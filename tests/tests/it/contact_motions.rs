@@ -60,8 +60,8 @@ fn invalid_depths_are_rejected() {
     }
 }
 
-/// Status, tolerance and largest depth bound of two bodies, from a query without earlier ones; `None` if one of
-/// the undecided points is between two edges.
+/// Status, tolerance and largest depth bound of two bodies, from a query without earlier ones; `None` if
+/// one of the undecided points is between two edges.
 fn verdict(a: &Arc<Body>, b: &Arc<Body>, pose_b: &Pose) -> Option<(Status, f64, f64)> {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     pair.query(&Pose::identity(), pose_b, &QueryOptions::within(1.0)).expect("a valid query");
@@ -71,8 +71,9 @@ fn verdict(a: &Arc<Body>, b: &Arc<Body>, pose_b: &Pose) -> Option<(Status, f64, 
     (!has_edges).then(|| (verdict.status, pair.tolerances().tol, verdict.depth_bound()))
 }
 
-/// A cam is pressed into its flat follower by depths around the limit. Where a contact of both is neither found
-/// nor excluded, it is at most two tolerances deep, twice the stated bound of the depth of common points.
+/// A cam is pressed into its flat follower by depths around the limit. Where a contact of both is neither
+/// found nor excluded, it is at most two tolerances deep, twice the stated bound of the depth of common
+/// points.
 #[test]
 fn contacts_that_are_not_excluded_are_shallow() {
     let family = FAMILIES.iter().position(|f| *f == "cam with a flat follower").expect("a family");

@@ -64,11 +64,11 @@ impl Default for MechanismOptions {
 pub struct StepDistance {
     /// Relation of the parts; separated without a query if they are farther apart than `d_max`.
     pub status: Status,
-    /// Smallest distance (mm) of a minimum; `None` if it is larger than `d_max`. If the parts interfere, other
-    /// places of the parts may have a positive distance.
+    /// Smallest distance (mm) of a minimum; `None` if it is larger than `d_max`. If the parts interfere,
+    /// other places of the parts may have a positive distance.
     pub distance: Option<f64>,
-    /// Depth (mm) of an interference ([`Verdict::depth`](feeler_runtime::Verdict::depth)); `None` if the parts
-    /// do not interfere.
+    /// Depth (mm) of an interference ([`Verdict::depth`](feeler_runtime::Verdict::depth)); `None` if the
+    /// parts do not interfere.
     pub depth: Option<f64>,
     /// Footpoints of the nearest minimum (mm, world); `None` if no minimum within `d_max` exists.
     pub points: Option<[P3; 2]>,

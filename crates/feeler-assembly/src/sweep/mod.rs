@@ -44,8 +44,8 @@ impl SweepStep {
         self.verdict.as_ref().map(|v| v.status)
     }
 
-    /// Depth (mm) of an interference ([`Verdict::depth`]); `None` if the solids do not interfere or the options
-    /// exclude verdicts.
+    /// Depth (mm) of an interference ([`Verdict::depth`]); `None` if the solids do not interfere or the
+    /// options exclude verdicts.
     #[must_use]
     pub fn depth(&self) -> Option<f64> {
         self.verdict.as_ref()?.depth(self.min_distance)

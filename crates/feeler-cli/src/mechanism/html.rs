@@ -49,9 +49,10 @@ pub(super) fn page(title: &str, checked: &Checked<'_>) -> anyhow::Result<String>
 }
 
 /// Converts a pair of parts to a pair of a picture, with its smallest distance over the motion as the
-/// only minimum.
+/// only minimum; parts that interfere have none, because they are shown where they are deepest.
 fn pair(p: &MechanismPair) -> PicturePair {
-    let minimum = p.smallest().and_then(|(distance, i)| {
+    let smallest = p.smallest().filter(|_| p.interfering_steps() == 0);
+    let minimum = smallest.and_then(|(distance, i)| {
         let points = p.steps[i].points?;
         Some(PictureMinimum { distance, points, features: Default::default(), kind: "nearest" })
     });

@@ -35,7 +35,8 @@ pub struct Witness {
 
 impl Witness {
     /// Depth (mm) that the witness proves: `inside_a + inside_b`. No shorter translation separates the
-    /// solids, and faces that are pressed into one another by a depth have a witness that proves this depth.
+    /// solids. A point midway between two faces that are pressed into one another proves the depth of their
+    /// contact; other points prove less.
     #[must_use]
     pub fn depth(&self) -> f64 {
         self.inside_a + self.inside_b
@@ -212,10 +213,10 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Depth (mm) of an interference: that of its deepest contact, or that which the witness proves if that is
-    /// larger ([`Witness::depth`]). `min_distance` is the smallest signed distance (mm) of the minima of the
-    /// query, `None` if it found none. For solids with several contacts a shorter translation may separate
-    /// them. `None` if the solids do not interfere.
+    /// Depth (mm) of an interference: that of its deepest contact, or that which the witness proves if that
+    /// is larger ([`Witness::depth`]). `min_distance` is the smallest signed distance (mm) of the minima of
+    /// the query, `None` if it found none. For solids with several contacts a shorter translation may
+    /// separate them. `None` if the solids do not interfere.
     #[must_use]
     pub fn depth(&self, min_distance: Option<f64>) -> Option<f64> {
         if self.status != Status::Interfering {

@@ -408,8 +408,8 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
 }
 
 /// Upper bound (mm) of the depth of common points of solids for which [`decide`] finds no evidence
-/// ([`Finding::Apart`]): half the depth up to which faces that overlap are excluded from its search (MATH §15,
-/// "Contacts that are not excluded").
+/// ([`Finding::Apart`]): half the depth up to which faces that overlap are excluded from its search (MATH
+/// §15, "Contacts that are not excluded").
 pub(crate) fn depth_without_evidence(tol: &Tolerances) -> f64 {
     0.5 * overlap::MAX_SHALLOW_DEPTH * tol.tol
 }
