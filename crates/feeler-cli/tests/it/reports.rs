@@ -45,6 +45,9 @@ fn interfering_solids_have_a_separating_translation() {
         let way = vector(&witness["separating_translation"]);
         let deep = witness["inside_a"].as_f64().unwrap() + witness["inside_b"].as_f64().unwrap();
         assert!(deep <= length(way), "{a} {b}: {deep} and {way:?}");
+        let depth = found["depth"].as_f64().unwrap();
+        let least = found["min_distance"].as_f64().unwrap_or(f64::INFINITY);
+        assert!((depth - deep.max(-least)).abs() <= 1e-12 * deep, "{a} {b}: {depth} and {deep}");
         let moved = pose(std::array::from_fn(|k| at[k] + way[k]));
         let (status, found) = query(a, b, &moved, &[]);
         assert_eq!(status, 0, "{a} {b} at {moved}: {}", found["status"]);
