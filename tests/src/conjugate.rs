@@ -86,7 +86,8 @@ impl Gear {
 
 /// Number of pieces of a flank, which follow the involute within 1e-9 mm.
 const FLANK_PIECES: u32 = 6;
-/// Number of pieces of a cam, which follow its closed form within 1e-8 mm.
+/// Number of pieces of a cam for a flat follower, which follow its closed form within 1e-8 mm. Cams for
+/// rollers have twice as many, because their radius of curvature can be small.
 const CAM_PIECES: u32 = 96;
 
 /// Two gears with their axes `distance` apart: the teeth of A face those of B. `phase` is the rotation (rad)
@@ -328,10 +329,11 @@ fn cam(name: &'static str, draw: &mut Draw) -> ContactMotionCase {
     let law = Law { radius, lift: draw.range(0.05, 1.0) * most.min(0.3 * radius), lobes };
     let roller = draw.length(1.0, 4.0);
     let profile = |angle: f64| if is_flat { law.supported(angle) } else { law.offset(angle, roller) };
+    let pieces = if is_flat { CAM_PIECES } else { 2 * CAM_PIECES };
     let sides: Vec<Side> = (0..4)
         .map(|k| {
             let quarter = FRAC_PI_2 * f64::from(k);
-            Side::through(profile, (quarter, quarter + FRAC_PI_2), CAM_PIECES / 4)
+            Side::through(profile, (quarter, quarter + FRAC_PI_2), pieces / 4)
         })
         .collect();
     let (height, width) = (draw.length(2.0, 6.0), draw.length(2.0, 6.0));
