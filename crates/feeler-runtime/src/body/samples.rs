@@ -137,6 +137,7 @@ pub(crate) struct EdgeSegment {
     /// Last sample of the area's [`CurveSamples`].
     pub last: CurveDerivs,
     third: OnceLock<Third>,
+    third_ends: OnceLock<[V3; 2]>,
 }
 
 /// Bounds of the variation of the third derivative of an edge with respect to its parameter, over one
@@ -160,20 +161,38 @@ impl EdgeSegment {
             Third { spread, bend: third_bend(body, area).min(spread) }
         })
     }
+
+    /// Values at both ends of `area`, which is the area of this segment, of the linear function of the
+    /// parameter from which the edge's third derivative differs by at most [`Third::bend`].
+    pub(crate) fn third_ends(&self, body: &Body, area: AreaId) -> &[V3; 2] {
+        self.third_ends.get_or_init(|| third_ends(body, area))
+    }
 }
 
 /// Number of parts of an area over which third derivatives are enclosed. More of them give tighter bounds
 /// and cost more.
 const THIRD_PARTS: usize = 16;
 
+/// Balls around the third derivatives of an edge over equal parts of one of its areas; `None` if the area is
+/// not that of an edge.
+fn thirds_of_parts(body: &Body, area: AreaId) -> Option<[VectorBall; THIRD_PARTS]> {
+    let Area { feature: Feature::Edge(edge), rect, .. } = body.area(area) else { return None };
+    let part = |k: usize| rect.u0 + rect.width() * step(k, THIRD_PARTS + 1);
+    let curve = &body.edge(*edge).curve;
+    Some(std::array::from_fn(|k| curve.third_derivatives(part(k), part(k + 1))))
+}
+
+/// Values of the linear function of [`third_bend`] at both ends of the area.
+fn third_ends(body: &Body, area: AreaId) -> [V3; 2] {
+    let Some([first, .., last]) = thirds_of_parts(body, area) else { return [V3::repeat(f64::NAN); 2] };
+    let half_step = (last.center - first.center) * (0.5 * step(1, THIRD_PARTS));
+    [first.center - half_step, last.center + half_step]
+}
+
 /// Upper bound of the difference between the third derivative of an edge over one of its areas and the
 /// linear function through the midpoints of its first and last part.
 fn third_bend(body: &Body, area: AreaId) -> f64 {
-    let Area { feature: Feature::Edge(edge), rect, .. } = body.area(area) else { return f64::INFINITY };
-    let part = |k: usize| rect.u0 + rect.width() * step(k, THIRD_PARTS + 1);
-    let curve = &body.edge(*edge).curve;
-    let thirds: [VectorBall; THIRD_PARTS] =
-        std::array::from_fn(|k| curve.third_derivatives(part(k), part(k + 1)));
+    let Some(thirds) = thirds_of_parts(body, area) else { return f64::INFINITY };
     let [first, .., last] = thirds.map(|ball| ball.center);
     let linear = |k| first + (last - first) * step(k, THIRD_PARTS);
     let off = |(k, ball): (usize, &VectorBall)| (ball.center - linear(k)).norm() + ball.radius;
@@ -221,7 +240,15 @@ impl Samples {
                 let farthest = corners.iter().fold(0.0, |r: f64, c| r.max((c - middle.p).norm()));
                 let radius = if is_finite { farthest } else { f64::INFINITY };
                 let width = body.area(area).rect.width();
-                EdgeSegment { radius, width, is_joined, middle, last, third: OnceLock::new() }
+                EdgeSegment {
+                    radius,
+                    width,
+                    is_joined,
+                    middle,
+                    last,
+                    third: OnceLock::new(),
+                    third_ends: OnceLock::new(),
+                }
             };
             body.areas_of(body.data(Feature::Edge(edge))).iter().map(of_area).collect()
         })

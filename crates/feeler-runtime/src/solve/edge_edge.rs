@@ -10,7 +10,7 @@
 //! MATH §8, *Edges along each other*.
 
 use super::curve::{DerivativeSamples, Jet};
-use super::patch::ACCEPT_SINE;
+use super::patch::{ACCEPT_SINE, squared_goal};
 use crate::body::Body;
 use crate::body::ids::AreaPair;
 use crate::body::samples::{EdgeSegment, Third};
@@ -36,9 +36,9 @@ const FOOT_ERROR: f64 = 1e-6;
 /// square of the edge's speed, with which its footpoint counts as unique. A larger value excludes fewer areas
 /// near centres of curvature; 0 would admit a second footpoint.
 const MIN_CONVEXITY: f64 = 0.25;
-/// Third derivative of F, for unit speeds and the sine of the angle between the edges, as a multiple of the
-/// sum of both curvatures. MATH derives it.
-const CROSSING_THIRD: f64 = 3.0;
+/// Part of the third derivative of F that contains no third derivative of an edge, as a multiple of
+/// (p′ − q′ t′)·(p″ − q″ t′²). MATH derives it.
+const OWN_THIRD: f64 = 3.0;
 
 /// Replaces `open` by the pairs of areas of two free-form edges in `group`, which is sorted, without those
 /// that have no common perpendicular.
@@ -136,7 +136,10 @@ impl<'a> Along<'a> {
         self.last = Some((k + 1, end));
         let feet = [begin, middle, end];
         let Some(third) = self.third_if_unique(&feet, (k, of_a), (from, to)) else { return false };
-        let is_flat = |foot: &Foot| foot.jet.d1.abs() <= ACCEPT_SINE * foot.jet.pull * foot.jet.speed;
+        // Below this, the searches accept a critical pair.
+        let accepted = squared_goal(self.ctx).accept;
+        let is_flat =
+            |foot: &Foot| foot.jet.d1.abs() <= (ACCEPT_SINE * foot.jet.pull).max(accepted) * foot.jet.speed;
         !feet.iter().any(is_flat)
             && DerivativeSamples::of_jets(feet.map(|foot| Some(foot.jet)), segment, third, self.slack)
                 .excludes_minimum(0.0)
@@ -144,7 +147,8 @@ impl<'a> Along<'a> {
 
     /// Bounds of the third derivatives of both edges, by the parameter of A's, if the footpoint of each point
     /// of A's area with the index `k` is unique among the points of B's areas from `from` to `to`, and the
-    /// feet `feet` at both ends and in the middle lie on them or on a neighbour.
+    /// feet `feet` at both ends and in the middle lie on them or on a neighbour. `None` otherwise, and if B's
+    /// edge is not twice continuously differentiable there.
     fn third_if_unique(
         &self,
         feet: &[Foot; 3],
@@ -152,35 +156,43 @@ impl<'a> Along<'a> {
         (from, to): (usize, usize),
     ) -> Option<Third> {
         let (a, b) = (self.ctx.a, self.ctx.b);
-        let on = |j: usize| &b.area(self.areas[1][j]).rect;
-        let lies = |j: usize, foot: &Foot| on(j).u0 <= foot.t && foot.t <= on(j).u1;
-        // Feet may lie in a neighbour, from which they are not reported for these partners.
-        let (low, high) = (from.saturating_sub(1), (to + 1).min(self.areas[1].len() - 1));
-        if !feet.iter().all(|foot| (low..=high).any(|j| lies(j, foot))) {
+        let (areas, segments) = (self.areas[1], self.segments[1]);
+        let on = |j: usize| &b.area(areas[j]).rect;
+        let is_on = |j: usize, foot: &Foot| on(j).u0 <= foot.t && foot.t <= on(j).u1;
+        let (low, high) = (from.saturating_sub(1), (to + 1).min(areas.len() - 1));
+        let are_near = feet.iter().all(|foot| (low..=high).any(|j| is_on(j, foot)));
+        if !are_near || !segments[low + 1..=high].iter().all(|segment| segment.is_joined) {
             return None;
         }
         let own = self.segments[0][k].third(a, self.areas[0][k]);
+        // The third derivative over all areas is compared with the linear function between its outer ends.
+        let [first, last] =
+            [segments[low].third_ends(b, areas[low])[0], segments[high].third_ends(b, areas[high])[1]];
+        let range = [on(low).u0, on(high).u1];
+        let linear = |t: f64| first + (last - first) * ((t - range[0]) / (range[1] - range[0]));
         let (mut speed, mut bend, mut length) = (f64::INFINITY, 0.0_f64, 0.0);
         let mut third = Third { spread: 0.0, bend: 0.0 };
         for j in low..=high {
-            let segment = &self.segments[1][j];
-            let unit = b.third_derivatives_of(self.areas[1][j])[0].norm() / cube(segment.width);
+            let segment = &segments[j];
+            let unit = b.third_derivatives_of(areas[j])[0].norm() / cube(segment.width);
             // Taylor's theorem from the middle of the area.
             let half = 0.5 * segment.width;
             let d2 = segment.middle.d2.norm() + half * unit;
             let d1 = segment.middle.d1.norm();
             (speed, bend) = (speed.min(d1 - half * d2), bend.max(d2));
             length += (d1 + half * d2) * segment.width;
-            let of_b = segment.third(b, self.areas[1][j]);
-            third = Third { spread: third.spread.max(of_b.spread), bend: third.bend.max(of_b.bend) };
+            let of_b = segment.third(b, areas[j]);
+            let [begin, end] = segment.third_ends(b, areas[j]);
+            let off = (begin - linear(on(j).u0)).norm().max((end - linear(on(j).u1)).norm());
+            third.bend = third.bend.max(of_b.bend + off);
+            third.spread = third.spread.max(of_b.spread + off + (last - first).norm());
         }
         let of_area = self.segments[0][k].middle.d1.norm() * of_a.width();
         let distance = feet.iter().map(|foot| foot.jet.pull).fold(0.0, f64::max) + of_area + length;
         let is_unique = speed > 0.0 && speed * speed - distance * bend >= MIN_CONVEXITY * speed * speed;
-        let travel = feet.iter().map(|foot| foot.travel.abs()).fold(0.0, f64::max);
-        let travel = cube(travel);
+        let travel = cube(feet.iter().map(|foot| foot.travel.abs()).fold(0.0, f64::max));
         let sum = Third { spread: own.spread + travel * third.spread, bend: own.bend + travel * third.bend };
-        is_unique.then_some(sum)
+        (is_unique && sum.bend.is_finite()).then_some(sum)
     }
 
     /// Footpoint of a point of A's edge, given with its derivatives in A's frame, by Newton's method from the
@@ -208,6 +220,10 @@ impl<'a> Along<'a> {
             // The curvatures as the lengths of second derivatives, which include changes of speed.
             let (bend_a, bend_b) = (d2.norm() / (speed * speed), q.d2.norm() / (of_b * of_b));
             let sine = (d1.cross(&q.d1).norm() / (speed * of_b)).min(1.0);
+            // Length of B's edge per length of A's.
+            let ratio = travel.abs() * of_b / speed;
+            let here = (d1 - q.d1 * travel).dot(&(d2 - q.d2 * (travel * travel))).abs();
+            let crossing = (bend_a * ratio + bend_b * ratio * ratio) * sine * cube(speed);
             let jet = Jet {
                 // The rest of the Newton step changes F′ to first order.
                 d1: from.dot(&d1) + travel * slope,
@@ -215,9 +231,11 @@ impl<'a> Along<'a> {
                 sharpness: bend_b * speed * of_b * of_b / curve,
                 speed,
                 pull,
-                own_third: CROSSING_THIRD * (bend_a + bend_b) * sine * speed * speed * speed,
+                own_third: OWN_THIRD * here.max(crossing),
             };
-            return jet.d1.is_finite().then_some(Foot { t: t + step, travel, jet });
+            let is_finite =
+                [jet.d1, jet.d2, jet.sharpness, jet.own_third, travel].iter().all(|x| x.is_finite());
+            return is_finite.then_some(Foot { t: t + step, travel, jet });
         }
         None
     }

@@ -44,8 +44,10 @@ const STATIONS_PER_TURN: f64 = 12.0;
 /// whose samples predict the gaps between them. More stations make samples sparser; fewer make the steps of a
 /// simulator slower.
 const STATIONS_PER_SAMPLE: [i64; 3] = [4, 2, 1];
-/// Maximum number of samples of conformal sets along a whole feature; longer features have fewer samples
-/// per turn. A larger number makes the steps of a simulator slower.
+/// Maximum number of samples of conformal sets along a whole feature with the largest of
+/// [`STATIONS_PER_SAMPLE`], and proportionally more with the others; longer features have fewer samples per
+/// turn. A larger number makes the steps of a simulator slower; a smaller one makes samples of long threads
+/// sparser.
 const MAX_SAMPLES: i64 = 16;
 /// Minimum number of consecutive stations that form a conformal set: a quarter of a turn. Their
 /// distances exceed the smallest one by at most the limit [`Orbit::spread`]. With a larger number, flat
@@ -291,9 +293,9 @@ impl Orbit<'_> {
     }
 
     /// For a tracker, adds to `out` those samples of a row of stations whose distances exceed the row's
-    /// smallest distance by at most [`MAX_SAMPLE_EXCESS`] pitches. Without them, a tilt beyond the
-    /// spread would remove the contacts that support a thread. Returns the distance (mm) up to which
-    /// samples were added; -∞ without a tracker, or if the whole row is out of range.
+    /// smallest distance by at most [`MAX_SAMPLE_EXCESS`] pitches, or which the step can close. Without them,
+    /// a tilt beyond the spread would remove the contacts that support a thread. Returns the distance (mm) up
+    /// to which samples were added; -∞ without a tracker, or if the whole row is out of range.
     fn nearly_a_set(&self, row: &[Station], out: &mut Solved) -> f64 {
         let smallest = row.iter().fold(f64::INFINITY, |d, s| d.min(s.distance));
         if !self.loads || smallest > self.ctx.d_max {
@@ -324,7 +326,8 @@ impl Orbit<'_> {
 
     /// Number of stations from one sample to the next. A rotation by θ changes the gaps along a turn by a
     /// cosine with an amplitude of up to r θ. Between two samples at an angle of 2 α whose gaps do not become
-    /// negative, it falls by at most r θ (1 − cos α) below them.
+    /// negative, it falls by at most r θ (1 − cos α) below them. Displacements across the axis are not
+    /// included.
     fn stations_per_sample(&self) -> i64 {
         let [sparse, .., dense] = STATIONS_PER_SAMPLE;
         let Some(step) = &self.ctx.step else { return sparse };

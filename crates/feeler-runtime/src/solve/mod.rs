@@ -149,7 +149,7 @@ pub(crate) fn solve_all(
 }
 
 /// Adds to `out` the critical pairs of those features in `pairs`, pairs of areas sorted by features, some of
-/// whose minima the query ignores because only waves separate them ([`Waves`]). None is ignored here.
+/// whose minima the query ignores because only waves separate them ([`Waves`]). This search includes them.
 pub(crate) fn solve_waves(ctx: &Context<'_>, pairs: &[AreaPair], out: &mut Solved, stats: &mut Stats) {
     let exact = Context { waves: Waves::NONE, ..*ctx };
     let features = |&(i, j): &AreaPair| (ctx.a.feature_of(i), ctx.b.feature_of(j));

@@ -337,9 +337,12 @@ fn decided(
     };
     if found.family.is_some() || found.isolated.is_full() {
         let range = [depth.min(-flat) - deviation, reach.max(-depth)];
-        // Beside a member that is a maximum across the family, no minimum lies.
-        let may_be_minimum = |c: &Critical| {
-            curvature * c.distance > MIN_ORDER || order_of(c, bend) != Some(SecondOrder::Indefinite)
+        // The second order decides across the family only: along it, the distance varies by at most `flat`, a
+        // cosine of the angle.
+        let may_be_minimum = |c: &Critical, radius: f64| {
+            let along = polar_range::bend_along(flat, extent, radius);
+            curvature * c.distance.abs() > MIN_ORDER
+                || order_of(c, bend + along) != Some(SecondOrder::Indefinite)
         };
         let is_excluded = found.family.is_some()
             && ctx.cull.is_some()

@@ -31,6 +31,16 @@ const FIRST_ORDER_FACTOR: f64 = 2.0;
 /// takes more solves.
 const MAX_ANGLE_RATIO: f64 = 0.5;
 
+/// Largest displacement of points of a circle from those of a circle about the axis of the other feature, as
+/// a fraction of the radius, at which the two count as nearly coaxial. A larger value bounds changes to first
+/// order that are not small; a smaller one takes more solves.
+const MAX_ECCENTRICITY: f64 = 0.1;
+
+/// Second derivative of the distance along a family of critical pairs by the angle, as a multiple of its
+/// variation: 4 for the second harmonic, with a factor of 2. A larger value excludes fewer families; a
+/// smaller one takes the ends of a valley for saddles.
+const FAMILY_BEND: f64 = 8.0;
+
 /// Whether a minimum within the distance `reach` (mm, along the features) of the critical pair `c` can have
 /// its direction in the polars of both features. `false` is certain for the measured deviations of the
 /// features from their canonical ones.
@@ -89,18 +99,19 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
 
 /// Whether two features of revolution about nearly the same axis may have minima, at signed distances in
 /// `range` (mm), along a family of critical pairs: a member of the family has its direction in the polars of
-/// both features, and `may_be_minimum` is true for it. `false` is certain for the measured deviations of the
-/// features from their canonical ones; all their critical pairs then have directions outside the polars, or
-/// are no minima.
+/// both features, and `may_be_minimum` is true for it and the smaller distance (mm) of its footpoints from
+/// their axes. `false` is certain for the measured deviations of the features from their canonical ones: each
+/// critical pair has its direction outside a polar, or is a maximum or a saddle.
 ///
-/// Critical pairs of coaxial circles lie at the same azimuth or opposite to each other, each with two
-/// directions; those of a circle and a coaxial cone at the two intersections of a meridian plane with the
-/// cone. Other pairs of primitives are not excluded.
+/// Only families about one axis are excluded, not those of a line along a torus. Critical pairs of coaxial
+/// circles lie at the same azimuth or opposite to each other, each with two directions; those of a circle and
+/// a coaxial cone at the two intersections of a meridian plane with the cone. Other pairs of primitives are
+/// not excluded.
 pub(super) fn may_hold_family(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
     range: [f64; 2],
-    may_be_minimum: &dyn Fn(&Critical) -> bool,
+    may_be_minimum: &dyn Fn(&Critical, f64) -> bool,
 ) -> bool {
     let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
     let (deviation, turn) = (off(|n| n.deviation) + ctx.tol.same, off(|n| n.angle));
@@ -122,8 +133,30 @@ pub(super) fn may_hold_family(
             return true;
         };
         let in_range = c.distance + change.distance >= range[0] && c.distance - change.distance <= range[1];
-        in_range && in_zones(c, change.angles) && may_be_minimum(c)
+        in_range
+            && in_zones(c, change.angles)
+            && may_be_minimum(c, radius_of((&a.primitive, &b.primitive), c))
     })
+}
+
+/// Upper bound of the change of the distance (mm), over a displacement by `extent` (mm), that the second order
+/// along a family explains. The family's distance varies by at most `flat` (mm), its footpoints are at least
+/// `radius` (mm) from the axis.
+pub(super) fn bend_along(flat: f64, extent: f64, radius: f64) -> f64 {
+    let turn = (extent / radius).max(1.0);
+    FAMILY_BEND * flat * turn * turn
+}
+
+/// Smaller distance (mm) from the axis of their circle of the footpoints of `c` on circles and tori.
+fn radius_of((a, b): (&Primitive, &Primitive), c: &Critical) -> f64 {
+    let radius = |primitive: &Primitive, p: &P3| match primitive {
+        Primitive::Circle { frame, .. } => {
+            let at = frame.local(p);
+            math::hypot(at.x, at.y)
+        }
+        _ => f64::INFINITY,
+    };
+    radius(a, &c.p_a).min(radius(b, &c.p_b))
 }
 
 /// Upper bounds of changes along a valley of small distances, from a critical pair.
@@ -158,9 +191,10 @@ fn cone_change(line: &Primitive, circle: &Primitive, (deviation, turn): (f64, f6
     let tilt = 2.0 * math::atan2(dir.cross(&frame.z).norm(), dir.dot(&frame.z).abs());
     let x = frame.origin - origin;
     let eccentric = (x - dir * x.dot(dir)).norm();
-    let distance = FIRST_ORDER_FACTOR * (eccentric + radius.abs() * tilt) + deviation;
+    let moved = FIRST_ORDER_FACTOR * (eccentric + radius.abs() * tilt);
     let slack = FIRST_ORDER_FACTOR * turn;
-    Some(Change { distance, angles: [slack + tilt, slack] })
+    (moved <= MAX_ECCENTRICITY * radius.abs())
+        .then(|| Change { distance: moved + deviation, angles: [slack + tilt, slack] })
 }
 
 /// Members of the families of critical pairs of two nearly coaxial circles or tori, at one azimuth. `None` if
@@ -286,8 +320,10 @@ fn turned(line: &Primitive, frame: &Frame, p: &P3, reach: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::canonical::order;
+    use feeler_geom::contact::SecondOrder;
     use feeler_geom::skeleton::critical_pairs_between;
-    use feeler_hierarchy::{FaceId, Feature};
+    use feeler_hierarchy::{EdgeId, FaceId, Feature};
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
@@ -426,5 +462,35 @@ mod tests {
             }
         }
         assert!(tested > 8000 && sides[1] > 4 * sides[0], "{tested} {sides:?}");
+    }
+
+    /// A ring around a pin, eccentric by less than the accepted variation: where the gap is widest, the second
+    /// order along the ring is that of a saddle, but the family is a valley with a minimum.
+    #[test]
+    fn valleys_are_no_saddles_where_they_are_widest() {
+        let (flat, extent, radius) = (1e-5, 28.0, 10.0);
+        let pin = Primitive::Line { origin: P3::origin(), dir: V3::z(), sigma: radius, slope: 0.0 };
+        let frame = Frame { origin: P3::new(3e-6, 0.0, 0.0), ..Frame::identity() };
+        let ring = Primitive::Circle { frame, radius: radius + 0.05, sigma: 0.0 };
+        let members = of_cone_and_circle(&pin, &ring).expect("no point on the axis");
+        let widest = members.iter().find(|c| c.distance > 0.0).expect("the near side");
+        assert!((widest.distance - 0.050_003).abs() < 1e-9, "{widest:?}");
+        let order_above = |threshold| {
+            let (face, edge) = (Feature::Face(FaceId(0)), Feature::Edge(EdgeId(0)));
+            order((face, &pin), (edge, &ring), widest, extent, threshold)
+        };
+        assert_eq!(order_above(flat), Some(SecondOrder::Indefinite));
+        let along = bend_along(flat, extent, radius_of((&pin, &ring), widest));
+        assert_ne!(order_above(flat + along), Some(SecondOrder::Indefinite));
+    }
+
+    /// A cylinder along the tube of a torus has a family that is not about one axis: nothing is bounded.
+    #[test]
+    fn families_along_a_line_are_not_bounded() {
+        let torus = Primitive::Circle { frame: Frame::identity(), radius: 50.0, sigma: -5.1 };
+        let origin = P3::new(0.0, 50.0, 0.0);
+        let pin = Primitive::Line { origin, dir: V3::x(), sigma: 5.0, slope: 0.0 };
+        let members = of_cone_and_circle(&pin, &torus).expect("no point on the axis");
+        assert!(members.iter().all(|c| family_change((&pin, &torus), c, (0.0, 0.0)).is_none()));
     }
 }
