@@ -42,6 +42,11 @@ const MAX_HALVINGS: u32 = 12;
 /// singular point. Rectangles that contain the singular point never get a cone, however small they are.
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
+/// Width of a part of a free-form face, relative to the domain of the face, up to which the part is due to the
+/// rounding of parameters beside a break of the surface. With a larger value points of the domain are in no
+/// area; with a smaller one areas have no inside.
+const MIN_WIDTH: f64 = 1e-12;
+
 /// Maximum number of rectangles of one free-form face beyond one per patch. A face with a fold (its
 /// normals reverse along a curve) would exhaust the memory; if the limit is exceeded, the face is split
 /// again with fewer halvings per patch.
@@ -87,8 +92,13 @@ pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
         Surface::Bezier(_) => {
             let patches = patches(&face.surface, &domain);
             let max_rects = patches.len() + MAX_PARTS;
-            let mut halving =
-                Halving { surface: &face.surface, flatness, max_halvings: MAX_HALVINGS, max_rects };
+            let mut halving = Halving {
+                surface: &face.surface,
+                flatness,
+                max_halvings: MAX_HALVINGS,
+                max_rects,
+                min_size: [domain.width(), domain.height()].map(|width| MIN_WIDTH * width),
+            };
             loop {
                 let mut out = Vec::new();
                 for rect in &patches {
@@ -181,6 +191,8 @@ struct Halving<'a> {
     max_halvings: u32,
     /// Number of rectangles of one face beyond which the recursion stops.
     max_rects: usize,
+    /// Width and height up to which a rectangle is omitted.
+    min_size: [f64; 2],
 }
 
 impl Halving<'_> {
@@ -189,6 +201,11 @@ impl Halving<'_> {
             return;
         }
         let Some(tight) = coverage.shrink(rect) else { return };
+        // The domain ends at a side of `rect`, up to rounding, and the rectangle beyond that side contains its
+        // end. Bounds of derivatives per width do not exist for a rectangle without an inside.
+        if tight.width() <= self.min_size[0] || tight.height() <= self.min_size[1] {
+            return;
+        }
         let samples = Samples::new(self.surface, &tight);
         let flat = |c: &RevolutionCone| c.half_angle <= 0.5 * self.flatness;
         // Bounding costs much more than sampling, so that it waits until the samples are almost flat.

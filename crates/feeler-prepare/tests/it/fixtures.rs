@@ -7,6 +7,8 @@ use feeler_brep::{Solid, SolidSource, fixtures};
 use feeler_geom::Surface;
 use feeler_hierarchy::{Hierarchy, Options};
 use feeler_prepare::{PrepareError, prepare_solid};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
 
 fn prepared(source: &SolidSource, flatness: f64) -> (Solid, Hierarchy) {
     let solid = build_solid(source, &BuildOptions::default()).unwrap();
@@ -146,5 +148,55 @@ fn bad_options_are_refused() {
     for flatness in [0.0, -1.0, f64::NAN, 3.0] {
         let e = prepare_solid(&solid, &Options { flatness }).unwrap_err();
         assert!(matches!(e, PrepareError::Flatness(_)), "{e}");
+    }
+}
+
+/// A free-form face that ends at a break of its surface, up to rounding, has no area without an inside beyond
+/// the break.
+#[test]
+fn faces_that_end_at_a_break_have_no_slivers() {
+    let mut rng = SmallRng::seed_from_u64(52);
+    for k in 0..60 {
+        let mut random = || rng.random_range(-1.0..1.0);
+        let (half, heights) = (3.0 + random(), [[random(), random()], [random(), random()]]);
+        let mut source = fixtures::bump(half, &[&heights[0], &heights[1]], 1.0);
+        let shift = feeler_geom::V3::new(20.0 * random(), 20.0 * random(), 20.0 * random());
+        let end = 70.0 + 20.0 * random();
+        for vertex in &mut source.vertices {
+            vertex.point += shift;
+        }
+        for edge in &mut source.edges {
+            if let feeler_geom::Curve::Line { origin, .. } = &mut edge.curve {
+                *origin += shift;
+            }
+        }
+        for face in &mut source.faces {
+            match &mut face.surface {
+                Surface::Plane { frame } => frame.origin += shift,
+                Surface::Bezier(patch) => {
+                    for h in &mut patch.control {
+                        let moved = shift * h.w;
+                        (h.x, h.y, h.z) = (h.x + moved.x, h.y + moved.y, h.z + moved.z);
+                    }
+                    // The surface continues beyond the face.
+                    let (nu, nv) = (patch.u_degree as usize, patch.v_degree as usize);
+                    let at = |i: usize, j: usize| i * (nv + 1) + j;
+                    for i in 0..=nu {
+                        for j in 0..=nv {
+                            let h = patch.control[at(i, nv)] * 2.0 - patch.control[at(i, nv - j)];
+                            patch.control.push(h);
+                        }
+                    }
+                    patch.v_breaks = vec![0.0, end, 2.0 * end];
+                }
+                _ => unreachable!("a bump"),
+            }
+        }
+        let (_, h) = prepared(&source, 0.5);
+        let areas = h.areas.iter().filter(|area| matches!(area.feature, feeler_hierarchy::Feature::Face(_)));
+        for area in areas {
+            let (width, height) = (area.rect.width(), area.rect.height());
+            assert!(width > 1e-9 && height > 1e-9, "{k}: {:?}", area.rect);
+        }
     }
 }
