@@ -261,3 +261,39 @@ fn many_corners() {
         }
     }
 }
+
+/// Contact regions and conformal sets that are computed together are those that are computed one by one, and
+/// have the areas of closed forms: a pin in a bore of its size, blocks on and above each other, a pin with play.
+#[test]
+fn regions_and_sets_together_and_one_by_one() {
+    let block = fixtures::block([0.0; 3], [2.0, 3.0, 1.0]);
+    let bore = fixtures::block_with_hole(5.0, 4.0, 2.0);
+    let pin = |radius: f64| fixtures::cylinder(radius, 4.0);
+    // Solids, position of B, areas of the regions in contact, and areas of the sets.
+    let cases = [
+        (&block, block.clone(), at(1.0, 1.0, 1.0), vec![2.0], vec![2.0]),
+        (&block, block.clone(), at(1.0, 1.0, 1.5), vec![], vec![2.0]),
+        (&bore, pin(2.0), at(0.0, 0.0, 1.0), vec![TAU * 2.0 * 3.0], vec![TAU * 2.0 * 3.0]),
+        (&bore, pin(1.5), at(0.0, 0.0, 1.0), vec![], vec![TAU * 2.0 * 3.0]),
+    ];
+    for (k, (a, b, pose, in_contact, of_sets)) in cases.into_iter().enumerate() {
+        let options = within(0.8);
+        let mut pair = ContactPair::new(body(a), body(&b));
+        let here = Pose::identity();
+        pair.query(&here, &pose, &options).expect("finite");
+        let (regions, sets) = pair.regions_and_sets(&here, &pose, &options).expect("finite");
+        assert_eq!(regions, pair.contact_regions(&here, &pose, &options).expect("finite"), "{k}");
+        assert_eq!(sets, pair.conformal_sets(&here, &pose, &options).expect("finite"), "{k}");
+        let areas = |list: Vec<Option<f64>>| {
+            let mut list: Vec<f64> = list.into_iter().flatten().filter(|area| *area > 1e-6).collect();
+            list.sort_by(f64::total_cmp);
+            list
+        };
+        let found = areas(regions.iter().map(|region| region.area).collect());
+        assert_eq!(found.len(), in_contact.len(), "{k}: {regions:#?}");
+        assert!(found.iter().zip(&in_contact).all(|(x, y)| (x - y).abs() < 1e-6), "{k}: {found:?}");
+        let found = areas(sets.iter().map(|set| set.contact.area).collect());
+        assert_eq!(found.len(), of_sets.len(), "{k}: {sets:#?}");
+        assert!(found.iter().zip(&of_sets).all(|(x, y)| (x - y).abs() < 1e-6), "{k}: {found:?}");
+    }
+}
