@@ -1,11 +1,12 @@
 """Checks the statuses of parts in the blocks that they were cut from.
 
     python tools/models/make_flush.py PAIRS
-    python tools/oracle/flush.py FEELER PAIRS [--slow SECONDS]      # FEELER: the program
+    python tools/oracle/flush.py FEELER PAIRS [--slow SECONDS] [--only PREFIX ...]      # FEELER: the program
 
-Queries each pair of the folder PAIRS, in both orders, and prints those whose status is not the expected one of `manifest.json`,
-that are decided at a coarser tolerance only, or that take longer than SECONDS (1 by default), and a summary. The exit
-status is 1 if a status is wrong. A part that was fitted anew may deviate by 1e-7 mm.
+Queries each pair of the folder PAIRS (with --only, those whose names start with a PREFIX), in both orders. Prints those
+whose status is not the expected one of `manifest.json`, that are decided at a coarser tolerance only, or that take
+longer than SECONDS (1 by default), and a summary. The exit status is 1 if a status is wrong. A part that was fitted
+anew may deviate by 1e-7 mm.
 """
 
 import argparse
@@ -21,10 +22,13 @@ def main():
     parser.add_argument("feeler", type=Path)
     parser.add_argument("pairs", type=Path)
     parser.add_argument("--slow", type=float, default=1.0)
+    parser.add_argument("--only", nargs="+", default=[""], metavar="PREFIX")
     args = parser.parse_args()
     count = {"right": 0, "wrong": 0, "undecided": 0, "coarser": 0, "slow": 0, "failed": 0}
     seconds = []
     for name, row in json.loads((args.pairs / "manifest.json").read_text()).items():
+        if not name.startswith(tuple(args.only)):
+            continue
         files = [args.pairs / f"{name}-{role}.step" for role in ("part", "block")]
         for order in (files, files[::-1]):
             start = time.time()

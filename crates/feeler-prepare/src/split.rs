@@ -42,9 +42,9 @@ const MAX_HALVINGS: u32 = 12;
 /// singular point. Rectangles that contain the singular point never get a cone, however small they are.
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
-/// Width of a part of a free-form face, relative to the domain of the face, up to which the part is due to the
-/// rounding of parameters beside a break of the surface. With a larger value points of the domain are in no
-/// area; with a smaller one areas have no inside.
+/// Width of a part of a free-form face, relative to the domain of the face, up to which the part is due to
+/// the rounding of parameters beside a break of the surface. With a larger value points of the domain are in
+/// no area; with a smaller one areas have no inside.
 const MIN_WIDTH: f64 = 1e-12;
 
 /// Maximum number of rectangles of one free-form face beyond one per patch. A face with a fold (its
@@ -201,8 +201,8 @@ impl Halving<'_> {
             return;
         }
         let Some(tight) = coverage.shrink(rect) else { return };
-        // The domain ends at a side of `rect`, up to rounding, and the rectangle beyond that side contains its
-        // end. Bounds of derivatives per width do not exist for a rectangle without an inside.
+        // The domain ends at a side of `rect`, up to rounding, and the rectangle beyond that side contains
+        // its end. Bounds of derivatives per width do not exist for a rectangle without an inside.
         if tight.width() <= self.min_size[0] || tight.height() <= self.min_size[1] {
             return;
         }

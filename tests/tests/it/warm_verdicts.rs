@@ -3,6 +3,7 @@
 
 use feeler_geom::{Pose, V3};
 use feeler_runtime::{ContactPair, QueryOptions, Status};
+use feeler_tests::model;
 use feeler_tests::verdicts::Pool;
 use feeler_tests::verdicts::generate::Case;
 use nalgebra::{Translation3, UnitQuaternion};
@@ -55,4 +56,24 @@ fn earlier_poses_change_no_verdict() {
         }
     }
     assert!(seen[0] > 1000 && seen[2] > 1000 && changes > 200, "{seen:?}, {changes} changes");
+}
+
+/// Parts that are moved to their seats in blocks, along free-form faces, have the status of a fresh pair in
+/// each pose, although tests that failed at earlier poses are not repeated in each query.
+#[test]
+fn parts_moved_to_their_seats_are_decided() {
+    for name in ["raised", "turned", "ellipsoid"] {
+        let [a, b] = ["part", "block"].map(|role| model(&format!("flush/{name}-{role}")));
+        let options = QueryOptions { tolerance: Some(1e-5), ..QueryOptions::within(0.1) };
+        let mut warm = ContactPair::new(a.body.clone(), b.body.clone());
+        for shift in [20.0, 2.0, 0.4, 0.0] {
+            let pose = Pose::translation(shift * 1e-5, 0.0, 0.0) * a.pose;
+            let mut cold = ContactPair::new(a.body.clone(), b.body.clone());
+            for pair in [&mut warm, &mut cold] {
+                pair.query(&pose, &b.pose, &options).expect("finite poses and options");
+            }
+            assert_eq!(warm.status(), cold.status(), "{name}, moved by {shift} tolerances");
+        }
+        assert_eq!(warm.status(), Some(Status::Touching), "{name}");
+    }
 }

@@ -34,7 +34,9 @@ mod tests;
 
 pub use follow::{FollowLimits, FollowScratch, ParameterMap, clearance_of_following, parameter_map};
 pub use level::{Level, curve_through_level, patch_through_level};
-pub use one_surface::{distance_from_surface, distance_on_one_surface, is_clear_of_itself};
+pub use one_surface::{
+    MAX_FACE_CELLS, SurfaceBounds, distance_from_surface, distance_on_one_surface, is_clear_of_itself,
+};
 pub use patches::{Shifted, curve_through_patch, patch_through_patch};
 
 use crate::{P2, P3, Pose, Rect, Surface, V3};
@@ -168,6 +170,22 @@ impl Patch<'_> {
     pub fn derivative_bounds(&self) -> [f64; 5] {
         let Local { su, sv, suu, suv, svv, .. } = self.local(&self.rect);
         [su, sv, suu, suv, svv]
+    }
+
+    /// Returns the part of the patch's rectangle that is farther than `width` (mm) from its sides, by upper
+    /// bounds of lengths along parameter lines; the middle, where the rectangle is narrower. A line of
+    /// constant v and one of constant u, each at most `width` long, lead into it from any point of the patch.
+    #[must_use]
+    pub fn within(&self, width: f64) -> Rect {
+        let [su, sv, ..] = self.derivative_bounds();
+        let Rect { u0, u1, v0, v1 } = self.rect;
+        let inner = |low: f64, high: f64, speed: f64| {
+            let (middle, step) = (0.5 * (low + high), width / speed);
+            // Also without a bound of the speed, and for a side that is one point.
+            if step > 0.0 { ((low + step).min(middle), (high - step).max(middle)) } else { (low, high) }
+        };
+        let ((u0, u1), (v0, v1)) = (inner(u0, u1, su), inner(v0, v1, sv));
+        Rect { u0, u1, v0, v1 }
     }
 
     /// Returns the point and the first derivatives at parameters, in the frame of the search.

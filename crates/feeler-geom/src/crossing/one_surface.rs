@@ -18,11 +18,12 @@ use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::f64::consts::SQRT_2;
+use std::sync::OnceLock;
 
 /// Maximum number of cells of the first patches that are examined for their distance from the second surface.
 /// With a larger value faces that are not of one surface take longer; with a smaller one faces with many
 /// pieces are not recognised.
-const MAX_CELLS: usize = 40_000;
+pub const MAX_FACE_CELLS: usize = 40_000;
 /// Maximum number of pairs of cells of the surface that are examined. With a larger value surfaces that come
 /// near themselves take longer; with a smaller one surfaces with many poles or bends are not recognised.
 const MAX_PAIRS: usize = 200_000;
@@ -87,26 +88,67 @@ pub fn distance_on_one_surface(depth: [f64; 2]) -> f64 {
     MAX_DISTANCE * depth[0]
 }
 
+/// Bounds of the derivatives and of the continuity of a spline surface, which are computed when they are
+/// first needed. They are valid for this surface only, in all poses.
+#[derive(Clone, Debug, Default)]
+pub struct SurfaceBounds(OnceLock<PieceBounds>);
+
+/// Bounds of all pieces of a spline surface.
+#[derive(Clone, Debug)]
+struct PieceBounds {
+    /// Bounds of the third derivatives over each Bézier patch; the second index, of v, varies fastest.
+    thirds: Vec<[f64; 4]>,
+    /// Continuity at the start of each piece along u, and along v.
+    joints: [Vec<Joint>; 2],
+}
+
+impl SurfaceBounds {
+    fn of(&self, spline: &BezierSurface) -> &PieceBounds {
+        self.0.get_or_init(|| {
+            let (nu, nv) = spline.n_patches();
+            let third = |i: usize| {
+                let balls = spline.third_derivatives(&spline.patch_rect((i / nv, i % nv)));
+                balls.map(|ball| ball.norm())
+            };
+            let joints = [true, false].map(|of_u| {
+                let n = if of_u { nu } else { nv };
+                (0..n).map(|k| Joint::new(spline, of_u, k)).collect()
+            });
+            PieceBounds { thirds: (0..nu * nv).map(third).collect(), joints }
+        })
+    }
+}
+
 /// Returns an upper bound (mm) of the distances of the points of `first`, patches in the frame of `second`,
 /// from the surface `second`. `None` if it exceeds `limit` (mm), if that is not proved, or if a surface is
-/// not a spline. Adds rectangles of the parameters of `second` to `images`, each in one Bézier patch up to
-/// rounding. They contain a point of `second` within the bound for each point of `first`.
+/// not a spline. `bounds` are those of `second`; `left` is the number of cells that may still be examined, at
+/// most [`MAX_FACE_CELLS`] for a face; `hint` are parameters of `second` near those of the point nearest to
+/// the middle of the first patch, if they are known. Adds rectangles of the parameters of `second` to
+/// `images`, each in one Bézier patch up to rounding. They contain a point of `second` within the bound for
+/// each point of `first`.
 pub fn distance_from_surface(
     first: &[Patch<'_>],
-    second: &Surface,
+    (second, bounds): (&Surface, &SurfaceBounds),
+    hint: Option<P2>,
     limit: f64,
     images: &mut Vec<Rect>,
+    left: &mut usize,
 ) -> Option<f64> {
     let Surface::Bezier(surface) = second else { return None };
     let mut scratch = FollowScratch::default();
     // Only its derivatives are needed, and only for parameters that are not affine.
     let chords = OnceCell::new();
-    let chords = || chords.get_or_init(|| Chords::new((second, surface), [limit; 2]));
-    let (mut largest, mut left) = (0.0_f64, MAX_CELLS);
+    let chords = || chords.get_or_init(|| Chords::new((second, surface, bounds), [limit; 2]));
+    let mut largest = 0.0_f64;
     for patch in first {
-        let found = (&mut *images, &mut left);
-        largest =
-            largest.max(distance_of_patch(patch, (second, surface), limit, found, (&chords, &mut scratch))?);
+        let found = (&mut *images, &mut *left);
+        largest = largest.max(distance_of_patch(
+            (patch, hint),
+            (second, surface),
+            limit,
+            found,
+            (&chords, &mut scratch),
+        )?);
     }
     Some(largest)
 }
@@ -119,10 +161,15 @@ pub fn distance_from_surface(
 /// If the points of another face are within that distance of the surface, none of them lies between the two
 /// depths behind `starts`, or in front of them.
 #[must_use]
-pub fn is_clear_of_itself(starts: &[Patch<'_>], ends: Option<&[Rect]>, depth: [f64; 2]) -> bool {
+pub fn is_clear_of_itself(
+    starts: &[Patch<'_>],
+    ends: Option<&[Rect]>,
+    depth: [f64; 2],
+    bounds: &SurfaceBounds,
+) -> bool {
     let Some(surface) = starts.first().map(|patch| patch.surface) else { return true };
     let Surface::Bezier(spline) = surface else { return false };
-    let chords = Chords::new((surface, spline), depth);
+    let chords = Chords::new((surface, spline, bounds), depth);
     let (nu, nv) = spline.n_patches();
     let whole = || (0..nu * nv).map(|i| spline.patch_rect((i / nv, i % nv))).collect::<Vec<_>>();
     chords.are_excluded(starts, &ends.map_or_else(whole, <[Rect]>::to_vec))
@@ -130,14 +177,14 @@ pub fn is_clear_of_itself(starts: &[Patch<'_>], ends: Option<&[Rect]>, depth: [f
 
 /// [`distance_from_surface`] for one patch. `left` is the number of cells that may still be examined.
 fn distance_of_patch<'a>(
-    first: &Patch<'_>,
+    (first, hint): (&Patch<'_>, Option<P2>),
     (second, surface): (&'a Surface, &BezierSurface),
     limit: f64,
     (images, left): (&mut Vec<Rect>, &mut usize),
     (chords, scratch): (&dyn Fn() -> &'a Chords<'a>, &mut FollowScratch),
 ) -> Option<f64> {
     let net_a = Net::new(first)?;
-    let mut pending = vec![(first.rect, None)];
+    let mut pending = vec![(first.rect, hint)];
     let mut largest = 0.0_f64;
     while let Some((cell, hint)) = pending.pop() {
         if *left == 0 {
@@ -311,10 +358,7 @@ impl Unbounded {
 struct Chords<'a> {
     surface: &'a Surface,
     spline: &'a BezierSurface,
-    /// Bounds of the third derivatives over each Bézier patch; the second index, of v, varies fastest.
-    thirds: Vec<[f64; 4]>,
-    /// Continuity at the start of each piece along u, and along v.
-    joints: [Vec<Joint>; 2],
+    bounds: &'a PieceBounds,
     /// Bounds of the third derivatives over cells, by the bits of their rectangles.
     refined: RefCell<HashMap<[u64; 4], [f64; 4]>>,
     limit: f64,
@@ -330,7 +374,7 @@ const MAX_STEP: f64 = 1e-9;
 const GAP_FACTOR: f64 = 2.0;
 
 /// Continuity of a surface across the line at the start of a piece along u or v.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Joint {
     /// Distance (mm) of both sides; closed surfaces and splines with multiple knots may have one.
     gap: f64,
@@ -408,19 +452,12 @@ const MIN_FLATNESS: f64 = 0.6;
 const MIN_FLAT_CELL: f64 = 1e-2;
 
 impl<'a> Chords<'a> {
-    fn new((surface, spline): (&'a Surface, &'a BezierSurface), depth: [f64; 2]) -> Self {
-        let (nu, nv) = spline.n_patches();
-        let third = |i: usize| {
-            let balls = spline.third_derivatives(&spline.patch_rect((i / nv, i % nv)));
-            balls.map(|ball| ball.norm())
-        };
-        let joints = [true, false].map(|of_u| {
-            let n = if of_u { nu } else { nv };
-            (0..n).map(|k| Joint::new(spline, of_u, k)).collect()
-        });
-        let thirds = (0..nu * nv).map(third).collect();
-        let limit = distance_on_one_surface(depth);
-        Self { surface, spline, thirds, joints, refined: RefCell::default(), limit, depth }
+    fn new(
+        (surface, spline, bounds): (&'a Surface, &'a BezierSurface, &'a SurfaceBounds),
+        depth: [f64; 2],
+    ) -> Self {
+        let (bounds, limit) = (bounds.of(spline), distance_on_one_surface(depth));
+        Self { surface, spline, bounds, refined: RefCell::default(), limit, depth }
     }
 
     /// Largest length (mm) of such a chord.
@@ -492,7 +529,7 @@ impl<'a> Chords<'a> {
 
     /// Cell over a rectangle inside a Bézier patch, without a cone of normals.
     fn cell(&self, (i, j): (usize, usize), rect: Rect) -> Cell {
-        let third = self.thirds[i * self.spline.n_patches().1 + j];
+        let third = self.bounds.thirds[i * self.spline.n_patches().1 + j];
         let whole = self.spline.patch_rect((i, j));
         Cell { rect, cone: (V3::zeros(), 1.0), third, valid_for: whole }
     }
@@ -653,8 +690,8 @@ impl<'a> Chords<'a> {
             crossed
                 .fold((0.0, true), |(gap, is_smooth), joint| (gap + joint.gap, is_smooth & joint.is_smooth))
         };
-        let (gap_u, is_smooth_u) = of_lines(&us, &self.joints[0]);
-        let (gap_v, is_smooth_v) = of_lines(&vs, &self.joints[1]);
+        let (gap_u, is_smooth_u) = of_lines(&us, &self.bounds.joints[0]);
+        let (gap_v, is_smooth_v) = of_lines(&vs, &self.bounds.joints[1]);
         let lines = Joint { gap: gap_u + gap_v, is_smooth: is_smooth_u && is_smooth_v };
         let mut cells: ArrayVec<Cell, MAX_PIECES> = ArrayVec::new();
         for (u, v) in us.iter().flat_map(|u| vs.iter().map(move |v| (u, v))) {

@@ -1,11 +1,13 @@
 //! Closed crossing curves of two faces, which do not reach an edge.
 
 use super::clearance_bounds::{CachedResult, ClearanceBound, CrossingQuery, OpenArcs, distance_to_areas};
-use super::edges::{on_face, ordered};
-use super::{Decision, Evidence, LEVEL_SLACK, MAX_BESIDE_TRIM, closed_form, patch_of};
+use super::edges::on_face;
+use super::overlap::SeparationCache;
+use super::{Decision, Evidence, LEVEL_SLACK, MAX_BESIDE_TRIM, closed_form, ordered, patch_of};
 use crate::body::Body;
 use crate::body::ids::{AreaPair, FacePair};
 use crate::body::side::Which;
+use crate::cull::motion::MotionChannels;
 use crate::footpoint::bands::faces_away;
 use crate::query::Context;
 use feeler_geom::crossing::{
@@ -13,13 +15,23 @@ use feeler_geom::crossing::{
 };
 use feeler_geom::skeleton::{Primitive, gradient_over_ball};
 use feeler_geom::{P2, P3, V3};
-use feeler_hierarchy::{FaceId, Feature};
+use feeler_hierarchy::{AreaId, FaceId, Feature};
 use std::cmp::Ordering;
 
 /// Finds a point of every closed crossing curve of two faces, for the pairs of face areas `overlaps`,
-/// which are sorted by features. Returns whether a witness was found, so that the search may end.
-pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool {
+/// which are sorted by features. `separation` are the cached separations (`None` if all pairs are searched).
+/// Returns whether a witness was found, so that the search may end.
+pub(super) fn search(
+    decision: &mut Decision<'_>,
+    overlaps: &[AreaPair],
+    mut separation: Option<&mut (&mut SeparationCache, MotionChannels<'_>)>,
+) -> bool {
     let ctx = decision.ctx;
+    let mut is_covered = |own: Which, area: AreaId| {
+        separation
+            .as_mut()
+            .is_some_and(|(apart, channels)| apart.remaining_cover(ctx, channels, (own, area), 0.0).is_some())
+    };
     let faces = |&(i, j): &AreaPair| (ctx.a.face_of(i), ctx.b.face_of(j));
     overlaps.chunk_by(|p, q| faces(p) == faces(q)).any(|group| {
         let (fa, fb) = faces(&group[0]);
@@ -49,9 +61,18 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
                     of_face(decision, Which::A, fa, Target { face: fb, primitive: b })
                 }
             }
-            (Some(a), None) => of_areas(decision, Which::B, group, Target { face: fa, primitive: a }),
-            (None, Some(b)) => of_areas(decision, Which::A, group, Target { face: fb, primitive: b }),
-            (None, None) => group.iter().any(|pair| of_pair(decision, *pair)),
+            (Some(a), None) => {
+                of_areas(decision, Which::B, group, Target { face: fa, primitive: a }, &mut is_covered)
+            }
+            (None, Some(b)) => {
+                of_areas(decision, Which::A, group, Target { face: fb, primitive: b }, &mut is_covered)
+            }
+            (None, None) => group.iter().any(|&(i, j)| {
+                // The areas of the first solid are searched, also for crossings with covered areas.
+                let own = decision.first;
+                let mine = if own == Which::A { i } else { j };
+                !is_covered(own, mine) && of_pair(decision, (i, j))
+            }),
         }
     })
 }
@@ -110,15 +131,21 @@ fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, target: Target
 }
 
 /// Searches areas of a free-form face of `own` for crossings with the face `target` of the other solid;
-/// `group` are the pairs of areas of both faces. Returns whether a witness was found, so that the search
-/// may end.
-fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[AreaPair], target: Target<'_>) -> bool {
+/// `group` are the pairs of areas of both faces. Areas for which `is_covered` is true are skipped. Returns
+/// whether a witness was found, so that the search may end.
+fn of_areas(
+    decision: &mut Decision<'_>,
+    own: Which,
+    group: &[AreaPair],
+    target: Target<'_>,
+    is_covered: &mut impl FnMut(Which, AreaId) -> bool,
+) -> bool {
     let ctx = decision.ctx;
     let area_of = |pair: &AreaPair| if own == Which::A { pair.0 } else { pair.1 };
     group.iter().enumerate().any(|(k, pair)| {
         let area = area_of(pair);
         // An area occurs once for every area of the other face.
-        if group[..k].iter().any(|earlier| area_of(earlier) == area) {
+        if group[..k].iter().any(|earlier| area_of(earlier) == area) || is_covered(own, area) {
             return false;
         }
         let Some((mine, patch)) = patch_of(ctx.body(own), area, None) else { return false };
@@ -198,8 +225,8 @@ fn through_level(
     decision.charge_budget(given, left, search, place)
 }
 
-/// Searches for crossings of two areas of free-form faces. Returns whether a witness was found, so that
-/// the search may end.
+/// Searches the area of the first solid, of two areas of free-form faces, for crossings with the other one.
+/// Returns whether a witness was found, so that the search may end.
 fn of_pair(decision: &mut Decision<'_>, (i, j): AreaPair) -> bool {
     let ctx = decision.ctx;
     let tol = ctx.tol.tol;

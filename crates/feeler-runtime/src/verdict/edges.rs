@@ -2,7 +2,7 @@
 
 use super::clearance_bounds::{CachedResult, ClearanceBound, CrossingQuery, OpenArcs, distance_to_areas};
 use super::overlap::SeparationCache;
-use super::{Decision, Evidence, LEVEL_SLACK, MAX_BESIDE_TRIM, closed_form, patch_of};
+use super::{Decision, Evidence, LEVEL_SLACK, MAX_BESIDE_TRIM, closed_form, ordered, patch_of};
 use crate::body::Body;
 use crate::body::edge_arcs::EdgeArc;
 use crate::body::ids::{AreaPair, FacePair};
@@ -94,7 +94,10 @@ pub(super) fn through_faces(
                 }
                 // The edge lies on both its faces up to its deviation.
                 let arc = &body.edge_arcs().list[ball.arc as usize];
-                apart.remaining_motion(ctx, channels, ordered(own, arc.beside, face), arc.off).is_none()
+                let faces = ordered(own, arc.beside, face);
+                apart.remaining_motion(ctx, channels, faces, arc.off).is_none()
+                    && !apart.is_covered(ctx, channels, (own, ball.arc))
+                    && apart.remaining_on_one_surface(ctx, channels, faces, arc.off).is_none()
                     && !apart.follows_beside(ctx, channels, (own, arc), theirs)
             });
             arc_targets.extend(near.map(|ball| (u64::from(ball.arc) << 32) | u64::from(target.number())));
@@ -223,11 +226,6 @@ fn through_face(decision: &mut Decision<'_>, own: Which, arc: &EdgeArc, target: 
     };
     decision
         .charge_budget(given, left, search, || (ctx.in_a(own, &arc.middle()), ordered(own, arc.face, face)))
-}
-
-/// Returns a face of `own` and a face of the other solid in the order A, B.
-pub(super) fn ordered(own: Which, mine: FaceId, theirs: FaceId) -> FacePair {
-    if own == Which::A { [mine, theirs] } else { [theirs, mine] }
 }
 
 /// Adds the point of an edge arc at the parameter `s` as evidence of a crossing with a face of the other

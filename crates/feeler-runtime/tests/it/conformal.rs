@@ -263,7 +263,8 @@ fn many_corners() {
 }
 
 /// Contact regions and conformal sets that are computed together are those that are computed one by one, and
-/// have the areas of closed forms: a pin in a bore of its size, blocks on and above each other, a pin with play.
+/// have the areas of closed forms: a pin in a bore of its size, blocks on and above each other, a pin with
+/// play.
 #[test]
 fn regions_and_sets_together_and_one_by_one() {
     let block = fixtures::block([0.0; 3], [2.0, 3.0, 1.0]);

@@ -14,7 +14,14 @@ const DEPTH: [f64; 2] = [1.9 * TOL, 3.0 * TOL];
 fn distance(a: &Surface, pose: &Pose, whole: Rect, b: &Surface) -> (Option<f64>, Vec<Rect>) {
     let placed = Patch { pose: Some(pose), ..patch(a, whole) };
     let mut images = Vec::new();
-    let bound = distance_from_surface(&[placed], b, distance_on_one_surface(DEPTH), &mut images);
+    let bound = distance_from_surface(
+        &[placed],
+        (b, &SurfaceBounds::default()),
+        None,
+        distance_on_one_surface(DEPTH),
+        &mut images,
+        &mut { MAX_FACE_CELLS },
+    );
     (bound, images)
 }
 
@@ -130,7 +137,7 @@ fn surfaces_with_poles_are_clear_of_themselves() {
     let mut r = rng(33);
     for k in 0..6 {
         let surface = with_poles(&mut r, k % 2 == 1, if k < 4 { std::f64::consts::TAU } else { 4.0 });
-        assert!(is_clear_of_itself(&patches(&surface, 1), None, DEPTH), "{k}");
+        assert!(is_clear_of_itself(&patches(&surface, 1), None, DEPTH, &SurfaceBounds::default()), "{k}");
     }
 }
 
@@ -157,7 +164,14 @@ fn distances_of_moved_surfaces_with_poles() {
         let parts: Vec<_> = parts.map(|part| Patch { pose: Some(&pose), ..patch(&surface, part) }).collect();
         let mut images = Vec::new();
         let limit = distance_on_one_surface(DEPTH);
-        let bound = distance_from_surface(&parts, &surface, limit, &mut images);
+        let bound = distance_from_surface(
+            &parts,
+            (&surface, &SurfaceBounds::default()),
+            None,
+            limit,
+            &mut images,
+            &mut { MAX_FACE_CELLS },
+        );
         let domain = spline.domain();
         let samples = (0..100).map(|_| {
             let uv = P2::new(r.random_range(domain.u0..domain.u1), r.random_range(domain.v0..domain.v1));
@@ -196,7 +210,7 @@ fn layers_of_a_rolled_sheet() {
         };
         let us: Vec<f64> = (0..=40).map(|i| turns * tau * f64::from(i) / 40.0).collect();
         let surface = Surface::Bezier(BezierSurface::hermite(&us, &[0.0, 2.0], sheet));
-        let is_clear = is_clear_of_itself(&patches(&surface, 1), None, DEPTH);
+        let is_clear = is_clear_of_itself(&patches(&surface, 1), None, DEPTH, &SurfaceBounds::default());
         let (shallow, deep, limit) = (DEPTH[0], DEPTH[1], distance_on_one_surface(DEPTH));
         if gap > shallow - limit && gap < deep + limit {
             assert!(!is_clear, "{k}: gap {gap:e}");
@@ -208,7 +222,7 @@ fn layers_of_a_rolled_sheet() {
         let one: Vec<Rect> = us.windows(2).take(18).map(|w| rect(w[0], w[1], 0.0, 2.0)).collect();
         let starts: Vec<_> =
             patches(&surface, 1).into_iter().filter(|p| p.rect.u1 < 0.45 * turns * tau).collect();
-        assert!(is_clear_of_itself(&starts, Some(&one), DEPTH), "{k}");
+        assert!(is_clear_of_itself(&starts, Some(&one), DEPTH, &SurfaceBounds::default()), "{k}");
     }
     assert!(decided > 20, "{decided}");
 }
@@ -231,7 +245,11 @@ fn gaps_between_pieces_count() {
             u_periodic: false,
             v_periodic: false,
         });
-        assert_eq!(is_clear_of_itself(&patches(&surface, 2), None, DEPTH), expected, "{gap:e}");
+        assert_eq!(
+            is_clear_of_itself(&patches(&surface, 2), None, DEPTH, &SurfaceBounds::default()),
+            expected,
+            "{gap:e}"
+        );
     }
 }
 
@@ -258,8 +276,16 @@ fn circles_of_other_arcs_are_one_surface() {
         let (part, whole) = (turned(0.3, 0.61 * tau), turned(0.0, tau));
         let limit = distance_on_one_surface(DEPTH);
         let mut images = Vec::new();
-        let mut of =
-            |surface: &Surface| distance_from_surface(&patches(&part, 2), surface, limit, &mut images);
+        let mut of = |surface: &Surface| {
+            distance_from_surface(
+                &patches(&part, 2),
+                (surface, &SurfaceBounds::default()),
+                None,
+                limit,
+                &mut images,
+                &mut { MAX_FACE_CELLS },
+            )
+        };
         let bound = of(&whole);
         assert!(bound.is_some_and(|bound| bound <= 0.51 * limit), "{k}: {bound:?}");
         let larger = whole.transformed(&Pose::translation(0.0, 0.0, 1e-4));
