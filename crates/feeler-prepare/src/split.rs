@@ -44,7 +44,7 @@ const MAX_SINGULAR_HALVINGS: u32 = 6;
 
 /// Width of a part of a free-form face, relative to the domain of the face, up to which the part is due to
 /// the rounding of parameters beside a break of the surface. With a larger value points of the domain are in
-/// no area; with a smaller one areas have no inside.
+/// no area; with a smaller one areas have zero width.
 const MIN_WIDTH: f64 = 1e-12;
 
 /// Maximum number of rectangles of one free-form face beyond one per patch. A face with a fold (its

@@ -57,14 +57,14 @@ pub(super) fn build_verdict(
                 depth_bound: place.depth.min(deepest),
             }
         }));
-        // Contacts are searched for only if the search for crossings has ended without evidence.
+        // Contacts are searched for only if the search for crossings has ended without a witness.
         out.undecided.extend(open_contacts.iter().map(|open| {
             let [a, b] = open.features;
             UndecidedPoint {
                 feature_a: place_on(ctx.a, a, &open.p),
                 feature_b: place_on(ctx.b, b, &(ctx.pose_ba * open.p)),
                 point: pose_a * open.p,
-                depth_bound: verdict::depth_without_evidence(&ctx.tol).min(deepest),
+                depth_bound: verdict::depth_without_witness(&ctx.tol, decision.has_failed()).min(deepest),
             }
         }));
     }

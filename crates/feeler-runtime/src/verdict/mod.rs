@@ -44,7 +44,7 @@ use feeler_geom::obb::separated_in_frame;
 use feeler_geom::skeleton::{Primitive, signed_distance};
 use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
-use overlap::Overlaps;
+use overlap::{Overlaps, RETRY_INTERVAL};
 
 /// Depths (in tolerances) below the surfaces of the levels at which crossings are searched for. The second
 /// level is searched if the crossings at the first one have no witness, or if areas beside the searched
@@ -147,8 +147,12 @@ pub(crate) struct Scratch {
     /// Evidence of the current decision that has no witness or is being confirmed: faces of A and B, and
     /// point in the frame of A. Evidence of the same faces near such a point is skipped.
     failed: Vec<(FacePair, P3)>,
+    /// Whether evidence of the last decision, at any level, had no witness.
+    has_failed: bool,
     /// Points (frame of A) of incomplete searches near which the current decision has searched for a witness.
     tried: Vec<P3>,
+    /// Number of undecided queries before a decision is again repeated without the results of earlier tests.
+    queries_to_repeat: u32,
 }
 
 /// Scratch buffers of point queries.
@@ -192,6 +196,11 @@ impl Scratch {
         depth::depth(ctx, p, need, &mut self.probe).is_some()
     }
 
+    /// Whether the last decision found evidence, at any level, without a witness.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
     /// Points at which the searches of the last decision exhausted the budget of cells.
     pub(crate) fn undecided(&self) -> &[Place] {
         &self.places
@@ -213,6 +222,8 @@ struct Decision<'a> {
     places: &'a mut Vec<Place>,
     widened: &'a mut Vec<(P3, f64)>,
     failed: &'a mut Vec<(FacePair, P3)>,
+    /// Whether evidence, at any level, had no witness.
+    has_failed: &'a mut bool,
     tried: &'a mut Vec<P3>,
     /// Cached results of earlier queries; `None` if all pairs are searched.
     clearances: Option<&'a mut ClearanceCache>,
@@ -247,6 +258,7 @@ impl Decision<'_> {
         let need = tol + evidence.deviation;
         self.witness = witness::confirm(self.ctx, self.first, evidence, (need, thorough), self.probe);
         if self.witness.is_none() {
+            *self.has_failed = true;
             if evidence.deviation > 0.0
                 && let Some(shallow) =
                     witness::confirm(self.ctx, self.first, evidence, (tol, false), self.probe)
@@ -341,11 +353,13 @@ pub(crate) fn largest_gap_at_edges(bodies: [&Body; 2]) -> f64 {
 /// queries.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
     let finding = decide_once(ctx, moved, scratch);
-    if std::env::var("NOFIX").is_err()
-        && finding == Finding::Undecided
-        && scratch.overlaps.apart.has_deferred()
-    {
+    if finding != Finding::Undecided {
+        scratch.queries_to_repeat = 0;
+    } else if scratch.queries_to_repeat > 0 {
+        scratch.queries_to_repeat -= 1;
+    } else if scratch.overlaps.apart.has_deferred() {
         // Tests that failed at earlier poses may separate the faces at this one.
+        scratch.queries_to_repeat = RETRY_INTERVAL;
         scratch.overlaps.clear();
         return decide_once(ctx, moved, scratch);
     }
@@ -354,11 +368,23 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
 
 /// [`decide`] with the results of tests of earlier queries, also of those that failed.
 fn decide_once(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
-    let Scratch { overlaps, clearances, arc_targets, shells, probe, places, widened, failed, tried } =
-        scratch;
+    let Scratch {
+        overlaps,
+        clearances,
+        arc_targets,
+        shells,
+        probe,
+        places,
+        widened,
+        failed,
+        has_failed,
+        tried,
+        ..
+    } = scratch;
     places.clear();
     tried.clear();
     failed.clear();
+    *has_failed = false;
     widened.clear();
     let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
     if box_a.is_empty() || box_b.is_empty() {
@@ -378,6 +404,7 @@ fn decide_once(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &m
         places,
         widened,
         failed,
+        has_failed,
         tried,
         clearances: moved.map(|_| clearances),
         level,
@@ -421,12 +448,17 @@ fn decide_once(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &m
     }
 }
 
-/// Upper bound (mm) of the depth of common points of solids for which [`decide`] finds no evidence
-/// ([`Finding::Apart`]): half the depth up to which faces that overlap are excluded from its search (MATH
-/// §15, "Contacts that are not excluded").
-pub(crate) fn depth_without_evidence(tol: &Tolerances) -> f64 {
-    0.5 * overlap::MAX_SHALLOW_DEPTH * tol.tol
+/// Bound (mm) of the depth of common points of solids for which [`decide`] finds no witness
+/// ([`Finding::Apart`]). Without evidence, it is half the depth up to which faces that overlap are excluded
+/// from the search (MATH §15, "Contacts that are not excluded"); with evidence that has no witness, the
+/// tolerance within which such evidence is ignored.
+pub(crate) fn depth_without_witness(tol: &Tolerances, has_failed: bool) -> f64 {
+    if has_failed { MAX_IGNORED_DEPTH * tol.tol } else { 0.5 * overlap::MAX_SHALLOW_DEPTH * tol.tol }
 }
+
+/// Depth, in tolerances, up to which evidence without a witness is ignored. A smaller value understates the
+/// depth of undecided contacts; with a larger one, more motions in contact are undecided.
+const MAX_IGNORED_DEPTH: f64 = 2.0;
 
 /// Searches for a point inside both solids near contacts deeper than twice the tolerance. It is for the
 /// case that [`decide`] has found crossings but no such point, because in a thin lens-shaped common

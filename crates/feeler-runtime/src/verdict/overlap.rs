@@ -173,7 +173,7 @@ impl CachedSeparation {
 /// Number of queries for which two faces that are not separated are not tested again. Most of them stay
 /// close, and a wrong guess only causes superfluous searches. A larger value searches separated faces for
 /// longer; a smaller one repeats tests in vain.
-const RETRY_INTERVAL: u32 = 8;
+pub(super) const RETRY_INTERVAL: u32 = 8;
 
 impl SeparationCache {
     fn clear(&mut self) {
@@ -823,6 +823,7 @@ mod tests {
             penetration: 0.0,
             quasi_angle: 0.0,
             waves: Waves::NONE,
+            step: None,
             cull: None,
         }
     }

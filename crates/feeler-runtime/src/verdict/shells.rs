@@ -1,5 +1,6 @@
 //! Shells of one solid inside the other one, where no boundaries cross.
 
+use super::overlap::MAX_SHALLOW_DEPTH;
 use super::{Decision, witness};
 use crate::body::side::Which;
 use crate::nearest::membership::contains;
@@ -19,15 +20,18 @@ impl Outside {
 }
 
 /// Tests one point of each shell for interference. There is a witness if the point is inside the other
-/// solid, or on the boundary of it with points inside both solids behind it. The second case is needed for
-/// coincident solids, which have no boundary point inside each other. `known` contains the balls of earlier
-/// queries in which a point is outside ([`Outside`]); new balls replace them. Returns whether a witness was
-/// found.
+/// solid, or on or near the boundary of it with points inside both solids behind it. The second case is
+/// needed for coincident solids, which have no boundary point inside each other. `known` contains the balls
+/// of earlier queries in which a point is outside ([`Outside`]); new balls replace them. Returns whether a
+/// witness was found.
 pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside>) -> bool {
     let ctx = decision.ctx;
     for own in [decision.first, decision.first.other()] {
         let (body, other) = (ctx.body(own), ctx.body(own.other()));
-        let bounds = other.bounds().inflated(ctx.tol.tol);
+        // Faces that overlap by less are excluded from the search for crossings, so that the shells of nearly
+        // coincident solids may be this far outside.
+        let beside = MAX_SHALLOW_DEPTH * ctx.tol.tol;
+        let bounds = other.bounds().inflated(beside);
         if let Some(Outside(balls)) = known.as_mut() {
             balls[own as usize].resize(body.shell_points().len(), None);
         }
@@ -44,10 +48,17 @@ pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside
             }
             match contains(other, &q, ctx.tol.tol, &mut decision.probe.rays) {
                 Some(false) => {
+                    let limit = other.size();
+                    let near = nearest(other, &q, limit, &mut decision.probe.near);
+                    let radius = near.map_or(limit, |n| n.distance) - beside;
+                    if radius <= 0.0 {
+                        let n = if own == Which::A { *n } else { ctx.pose_ab * n };
+                        decision.witness = witness::behind(ctx, &ctx.in_a(own, p), &n, decision.probe);
+                        if decision.witness.is_some() {
+                            return true;
+                        }
+                    }
                     if let Some(ball) = ball {
-                        let limit = other.size();
-                        let near = nearest(other, &q, limit, &mut decision.probe.near);
-                        let radius = near.map_or(limit, |n| n.distance) - ctx.tol.tol;
                         *ball = (radius > 0.0).then_some((q, radius));
                     }
                 }

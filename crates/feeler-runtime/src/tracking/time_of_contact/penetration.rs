@@ -484,12 +484,12 @@ impl<'a> Advancement<'a> {
 }
 
 /// Upper bound (mm) of the depth of a contact at the undecided points of a verdict; infinite if such a
-/// contact can be one of two edges. Common points of faces that are pressed into one another are half as
-/// deep as the contact of the faces; those of thin edges are less deep (MATH §15).
+/// contact can be one of edges and vertices. Common points of faces that are pressed into one another are
+/// half as deep as the contact of the faces; those of thin edges are less deep (MATH §15).
 fn undecided_depth(verdict: &Verdict) -> f64 {
-    let is_edge = |feature: &FeatureRef| feature.kind == FeatureKind::Edge;
+    let is_face = |feature: &FeatureRef| feature.kind == FeatureKind::Face;
     let depth = |u: &UndecidedPoint| {
-        if is_edge(&u.feature_a) && is_edge(&u.feature_b) { f64::INFINITY } else { 2.0 * u.depth_bound }
+        if is_face(&u.feature_a) || is_face(&u.feature_b) { 2.0 * u.depth_bound } else { f64::INFINITY }
     };
     verdict.undecided.iter().map(depth).fold(0.0, f64::max)
 }
