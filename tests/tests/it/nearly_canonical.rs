@@ -164,7 +164,8 @@ fn pressed_rims_have_the_minima_of_their_areas() {
 
 /// Rims above each other, whose radii differ by 0.05 mm, at offsets of the axes of 1e-6 to 0.03 mm with tilts
 /// of the same order: from waves that have many minima, to a valley with one. All critical pairs within 45°
-/// of the polars are those of the areas, also where one rim has many short areas and waves beside a long area.
+/// of the polars are those of the areas, also where one rim has many short areas and waves beside a long
+/// area.
 #[test]
 fn rims_along_each_other_have_the_minima_of_their_areas() {
     let (mut compared, mut solved, mut solved_by_area) = (0, 0, 0);
@@ -223,8 +224,8 @@ fn rims_along_each_other_have_the_minima_of_their_areas() {
     assert!(2 * solved < solved_by_area, "{solved} {solved_by_area}");
 }
 
-/// A ring around a pin with 0.05 mm of play, both with less than a wave, their axes apart by 1e-6 to 1e-3 mm in
-/// all directions: the minimum is that of the areas, on the side where the gap is narrow.
+/// A ring around a pin with 0.05 mm of play, both with less than a wave, their axes apart by 1e-6 to 1e-3 mm
+/// in all directions: the minimum is that of the areas, on the side where the gap is narrow.
 #[test]
 fn rings_around_pins_have_the_minima_of_their_areas() {
     let a = with_waves_and_scale("cylinder", 0.2, (1.0, DEFAULT_FLATNESS));

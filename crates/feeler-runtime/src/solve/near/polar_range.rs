@@ -139,9 +139,9 @@ pub(super) fn may_hold_family(
     })
 }
 
-/// Upper bound of the change of the distance (mm), over a displacement by `extent` (mm), that the second order
-/// along a family explains. The family's distance varies by at most `flat` (mm), its footpoints are at least
-/// `radius` (mm) from the axis.
+/// Upper bound of the change of the distance (mm), over a displacement by `extent` (mm), that the second
+/// order along a family explains. The family's distance varies by at most `flat` (mm), its footpoints are at
+/// least `radius` (mm) from the axis.
 pub(super) fn bend_along(flat: f64, extent: f64, radius: f64) -> f64 {
     let turn = (extent / radius).max(1.0);
     FAMILY_BEND * flat * turn * turn
@@ -464,8 +464,8 @@ mod tests {
         assert!(tested > 8000 && sides[1] > 4 * sides[0], "{tested} {sides:?}");
     }
 
-    /// A ring around a pin, eccentric by less than the accepted variation: where the gap is widest, the second
-    /// order along the ring is that of a saddle, but the family is a valley with a minimum.
+    /// A ring around a pin, eccentric by less than the accepted variation: where the gap is widest, the
+    /// second order along the ring is that of a saddle, but the family is a valley with a minimum.
     #[test]
     fn valleys_are_no_saddles_where_they_are_widest() {
         let (flat, extent, radius) = (1e-5, 28.0, 10.0);
