@@ -44,15 +44,18 @@ fn second_passes_allocate_nothing() {
     }
 }
 
-/// The insertion scenarios of `data/`, and those of the shared corpus if it is present.
+/// The insertion scenarios of `data/`, and those of the shared corpus if it is present. The second pass
+/// begins with the results of the end of the path instead of none, so it may use the data of a few other
+/// areas, which are computed at their first use; the third pass repeats the second one.
 #[test]
-fn trajectories_allocate_nothing_the_second_time() {
+fn trajectories_stop_allocating() {
     for s in scenarios() {
         let mut pair = ContactPair::new(s.a.0.clone(), s.b.0.clone());
         let poses: Vec<Pose> = s.poses.iter().copied().step_by(3).collect();
         let counts = passes(&mut pair, &poses, &QueryOptions::within(s.d_max()));
         println!("{}: {counts:?}", s.name);
-        assert_eq!(counts[1..], [0, 0], "{}", s.name);
+        assert!(counts[1] <= counts[0] / 1000, "{}: {counts:?}", s.name);
+        assert_eq!(counts[2], 0, "{}", s.name);
     }
 }
 

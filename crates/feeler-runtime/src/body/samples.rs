@@ -157,7 +157,7 @@ impl EdgeSegment {
     /// computed at the first use only, because most segments of an edge are out of reach of the other solid.
     pub(crate) fn third(&self, body: &Body, area: AreaId) -> Third {
         *self.third.get_or_init(|| {
-            let spread = body.third_derivatives_of(area)[0].radius / (self.width * self.width * self.width);
+            let spread = third_spread(body, area);
             Third { spread, bend: third_bend(body, area).min(spread) }
         })
     }
@@ -172,6 +172,14 @@ impl EdgeSegment {
 /// Number of parts of an area over which third derivatives are enclosed. More of them give tighter bounds
 /// and cost more.
 const THIRD_PARTS: usize = 16;
+
+/// Radius of a ball that contains the third derivatives of an edge over one of its areas and [`MARGIN`]
+/// beyond it; infinite if the area is not that of an edge.
+fn third_spread(body: &Body, area: AreaId) -> f64 {
+    let Area { feature: Feature::Edge(edge), rect, .. } = body.area(area) else { return f64::INFINITY };
+    let beyond = MARGIN * rect.width();
+    body.edge(*edge).curve.third_derivatives(rect.u0 - beyond, rect.u1 + beyond).radius
+}
 
 /// Balls around the third derivatives of an edge over equal parts of one of its areas; `None` if the area is
 /// not that of an edge.

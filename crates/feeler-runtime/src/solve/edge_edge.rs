@@ -20,7 +20,7 @@ use feeler_hierarchy::{AreaId, EdgeId, Feature};
 
 /// Minimum number of pairs of areas for which areas are excluded. A larger number solves more pairs; with a
 /// smaller one, footpoints cost more than the solves that they save.
-const MIN_PAIRS: usize = 4;
+const MIN_PAIRS: usize = 16;
 /// Largest number of areas of the other edge, from the first to the last partner of an area, among which the
 /// footpoint is shown to be unique. With a larger value, the bounds of the curvature cost more than the
 /// solves.
@@ -116,12 +116,15 @@ impl<'a> Along<'a> {
         let rect = |body: &'a Body, area| &body.area(area).rect;
         let of_a = rect(self.ctx.a, area);
         let begin = known.or_else(|| {
-            let p = self.ctx.a.curve_samples_of(area)[0];
+            let p = self.edges[0].derivs(of_a.u0);
             let in_b = self.ctx.pose_ba * p.p;
+            // The nearest point on the tangents in the middles of B's areas.
             let nearest = (from..=to).map(|j| {
-                let foot = self.ctx.b.grid_of(self.areas[1][j]).foot(&in_b);
+                let EdgeSegment { middle, width, .. } = &self.segments[1][j];
                 let on = rect(self.ctx.b, self.areas[1][j]);
-                (foot.offset.norm(), on.u0 + foot.params[0] * on.width())
+                let along = (in_b - middle.p).dot(&middle.d1) / middle.d1.norm_squared();
+                let along = along.max(-0.5 * width).min(0.5 * width);
+                ((in_b - middle.p - middle.d1 * along).norm(), 0.5 * (on.u0 + on.u1) + along)
             });
             let (_, start) = nearest.min_by(|x, y| x.0.total_cmp(&y.0))?;
             self.foot(&p, start)
@@ -174,15 +177,15 @@ impl<'a> Along<'a> {
         let mut third = Third { spread: 0.0, bend: 0.0 };
         for j in low..=high {
             let segment = &segments[j];
-            let unit = b.third_derivatives_of(areas[j])[0].norm() / cube(segment.width);
+            let of_b = segment.third(b, areas[j]);
+            let [begin, end] = *segment.third_ends(b, areas[j]);
+            let unit = begin.norm().max(end.norm()) + of_b.bend;
             // Taylor's theorem from the middle of the area.
             let half = 0.5 * segment.width;
             let d2 = segment.middle.d2.norm() + half * unit;
             let d1 = segment.middle.d1.norm();
             (speed, bend) = (speed.min(d1 - half * d2), bend.max(d2));
             length += (d1 + half * d2) * segment.width;
-            let of_b = segment.third(b, areas[j]);
-            let [begin, end] = segment.third_ends(b, areas[j]);
             let off = (begin - linear(on(j).u0)).norm().max((end - linear(on(j).u1)).norm());
             third.bend = third.bend.max(of_b.bend + off);
             third.spread = third.spread.max(of_b.spread + off + (last - first).norm());

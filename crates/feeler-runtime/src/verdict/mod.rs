@@ -151,8 +151,7 @@ pub(crate) struct Scratch {
     has_failed: bool,
     /// Points (frame of A) of incomplete searches near which the current decision has searched for a witness.
     tried: Vec<P3>,
-    /// Number of undecided queries before a decision is again repeated without the results of earlier tests.
-    queries_to_repeat: u32,
+    repetition: Repetition,
 }
 
 /// Scratch buffers of point queries.
@@ -354,16 +353,36 @@ pub(crate) fn largest_gap_at_edges(bodies: [&Body; 2]) -> f64 {
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
     let finding = decide_once(ctx, moved, scratch);
     if finding != Finding::Undecided {
-        scratch.queries_to_repeat = 0;
-    } else if scratch.queries_to_repeat > 0 {
-        scratch.queries_to_repeat -= 1;
-    } else if scratch.overlaps.apart.has_deferred() {
+        scratch.repetition = Repetition::default();
+    } else if scratch.overlaps.apart.has_deferred() && scratch.repetition.is_due() {
         // Tests that failed at earlier poses may separate the faces at this one.
-        scratch.queries_to_repeat = RETRY_INTERVAL;
         scratch.overlaps.clear();
         return decide_once(ctx, moved, scratch);
     }
     finding
+}
+
+/// Queries after which an undecided decision is repeated without the results of earlier tests: all at first,
+/// then half as often after each repetition, down to the frequency of other tests that failed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Repetition {
+    /// Number of queries until the next repetition.
+    left: u32,
+    /// Number of queries between the last two repetitions.
+    interval: u32,
+}
+
+impl Repetition {
+    /// Counts an undecided query, and returns whether it is repeated.
+    fn is_due(&mut self) -> bool {
+        if self.left > 0 {
+            self.left -= 1;
+            return false;
+        }
+        self.left = self.interval;
+        self.interval = (2 * self.interval + 1).min(RETRY_INTERVAL);
+        true
+    }
 }
 
 /// [`decide`] with the results of tests of earlier queries, also of those that failed.

@@ -194,7 +194,7 @@ fn cone_change(line: &Primitive, circle: &Primitive, (deviation, turn): (f64, f6
     let moved = FIRST_ORDER_FACTOR * (eccentric + radius.abs() * tilt);
     let slack = FIRST_ORDER_FACTOR * turn;
     (moved <= MAX_ECCENTRICITY * radius.abs())
-        .then(|| Change { distance: moved + deviation, angles: [slack + tilt, slack] })
+        .then_some(Change { distance: moved + deviation, angles: [slack + tilt, slack] })
 }
 
 /// Members of the families of critical pairs of two nearly coaxial circles or tori, at one azimuth. `None` if
