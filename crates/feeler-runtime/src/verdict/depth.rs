@@ -8,6 +8,11 @@ use crate::nearest::nearest;
 use crate::query::Context;
 use feeler_geom::{P3, V3};
 
+/// Smallest absolute cosine of the angle between the normal at a footpoint and the direction to the point with
+/// which the normal decides the side; it is 1 up to rounding where the surface is smooth. A larger value tests
+/// more points with rays; with a smaller one, a normal at a tip decides.
+const MIN_ALIGNMENT: f64 = 0.999;
+
 /// Distance (mm) of a point from the boundary of a solid, positive inside and negative outside, and the
 /// unit direction in which this depth decreases fastest. Point and direction are in the solid's frame.
 pub(super) fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe) -> (f64, V3) {
@@ -15,7 +20,9 @@ pub(super) fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe
         return (f64::NEG_INFINITY, V3::zeros());
     };
     let away = (q - near.foot).try_normalize(0.0).unwrap_or_else(V3::zeros);
-    let inside = match near.normal {
+    // At the tip of a surface, its normal is one of many.
+    let normal = near.normal.filter(|n| n.dot(&away).abs() >= MIN_ALIGNMENT);
+    let inside = match normal {
         Some(n) => n.dot(&away) < 0.0,
         None => contains(body, q, 0.01 * ctx.tol.tol, &mut probe.rays) == Some(true),
     };
