@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 const PAIRS: u64 = 300;
 /// Pairs that were wrong at some time: halves of a shaft in a wall; thin lenses of solids on a common
 /// plane; a rim dipped into a cone; sharp tips pressed into a solid; pins with a clearance of one
-/// tolerance; lenses slightly deeper than the tolerance, with either role; solids inside an apple, nearest to its
-/// tips.
+/// tolerance; lenses slightly deeper than the tolerance, with either role; solids inside an apple, nearest to
+/// its tips.
 const ONCE_WRONG: [u64; 26] = [
     433_791_760_118,
     433_791_703_492,

@@ -8,9 +8,9 @@ use crate::nearest::nearest;
 use crate::query::Context;
 use feeler_geom::{P3, V3};
 
-/// Smallest absolute cosine of the angle between the normal at a footpoint and the direction to the point with
-/// which the normal decides the side; it is 1 up to rounding where the surface is smooth. A larger value tests
-/// more points with rays; with a smaller one, a normal at a tip decides.
+/// Smallest absolute cosine of the angle between the normal at a footpoint and the direction to the point
+/// with which the normal decides the side; it is 1 up to rounding where the surface is smooth. A larger value
+/// tests more points with rays; with a smaller one, a normal at a tip decides.
 const MIN_ALIGNMENT: f64 = 0.999;
 
 /// Distance (mm) of a point from the boundary of a solid, positive inside and negative outside, and the
