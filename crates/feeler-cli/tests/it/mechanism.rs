@@ -130,7 +130,7 @@ fn depths_of_mechanisms() {
     assert_eq!(run.status.code(), Some(1), "{table}");
     let row: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().take(7).collect();
     assert_eq!(row, ["ball", "ground", "1.000000", "2.0000", "1", "2.000000", "3.0000"], "{table}");
-    // Without interference there is no depth.
+    // Pairs that do not interfere have no depth.
     let file = ball_on_block(dir.path(), "27, 21", "1.E-07");
     let free = document(&["mechanism", &file, "--steps", "4", "--json", "-q"]);
     assert!(free["pairs"][0]["depth"].is_null() && free["pairs"][0]["depth_time"].is_null(), "{free}");

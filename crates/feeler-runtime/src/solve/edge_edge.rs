@@ -64,6 +64,7 @@ pub(super) fn open_pairs(ctx: &Context<'_>, group: &[AreaPair], open: &mut Vec<A
 /// Search along an edge of A for areas without a common perpendicular with an edge of B, in the frame of B.
 struct Along<'a> {
     ctx: &'a Context<'a>,
+    /// Curves of A's and B's edge, each in the frame of its solid.
     edges: [&'a Curve; 2],
     /// Areas of the two edges in ascending order, and their segments.
     areas: [&'a [AreaId]; 2],

@@ -20,7 +20,7 @@ pub(super) fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe
         return (f64::NEG_INFINITY, V3::zeros());
     };
     let away = (q - near.foot).try_normalize(0.0).unwrap_or_else(V3::zeros);
-    // At the tip of a surface, its normal is one of many.
+    // The normal at the tip of a surface is one of many, and may have the wrong sign.
     let normal = near.normal.filter(|n| n.dot(&away).abs() >= MIN_ALIGNMENT);
     let inside = match normal {
         Some(n) => n.dot(&away) < 0.0,
