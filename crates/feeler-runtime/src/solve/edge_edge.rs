@@ -175,7 +175,7 @@ impl<'a> Along<'a> {
         let range = [on(low).u0, on(high).u1];
         let linear = |t: f64| first + (last - first) * ((t - range[0]) / (range[1] - range[0]));
         let (mut speed, mut bend, mut length) = (f64::INFINITY, 0.0_f64, 0.0);
-        let mut third = Third { spread: 0.0, bend: 0.0 };
+        let mut third_bend = 0.0_f64;
         for j in low..=high {
             let segment = &segments[j];
             let of_b = segment.third(b, areas[j]);
@@ -188,15 +188,15 @@ impl<'a> Along<'a> {
             (speed, bend) = (speed.min(d1 - half * d2), bend.max(d2));
             length += (d1 + half * d2) * segment.width;
             let off = (begin - linear(on(j).u0)).norm().max((end - linear(on(j).u1)).norm());
-            third.bend = third.bend.max(of_b.bend + off);
-            third.spread = third.spread.max(of_b.spread + off + (last - first).norm());
+            third_bend = third_bend.max(of_b.bend + off);
         }
         let of_area = self.segments[0][k].middle.d1.norm() * of_a.width();
         let distance = feet.iter().map(|foot| foot.jet.pull).fold(0.0, f64::max) + of_area + length;
         let is_unique = speed > 0.0 && speed * speed - distance * bend >= MIN_CONVEXITY * speed * speed;
         let travel = cube(feet.iter().map(|foot| foot.travel.abs()).fold(0.0, f64::max));
-        let sum = Third { spread: own.spread + travel * third.spread, bend: own.bend + travel * third.bend };
-        (is_unique && sum.bend.is_finite()).then_some(sum)
+        // The exclusion of an area uses the difference from a linear function only.
+        let third = Third { spread: f64::INFINITY, bend: own.bend + travel * third_bend };
+        (is_unique && third.bend.is_finite()).then_some(third)
     }
 
     /// Footpoint of a point of A's edge, given with its derivatives in A's frame, by Newton's method from the
