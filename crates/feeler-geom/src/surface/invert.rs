@@ -87,14 +87,14 @@ fn invert_torus(
     let (distance_near, distance_far) = (circle_distance(rho - major), circle_distance(-rho - major));
     if let Some(rect) = within {
         // A rectangle on one sheet selects that sheet; points beyond it are nearest to a tip.
-        let tip = math::acos(-major / minor);
+        let [outer_tip, inner_tip] = tip_latitudes(major, minor);
         let mid = math::unwrap_near(0.5 * (rect.v0 + rect.v1), 0.0, TAU);
         let half = 0.5 * (rect.v1 - rect.v0) - 1e-9;
-        if mid.abs() + half <= tip {
-            return P2::new(near.x, math::unwrap_near(near.y, 0.0, TAU).clamp(-tip, tip));
+        if mid.abs() + half <= outer_tip {
+            return P2::new(near.x, math::unwrap_near(near.y, 0.0, TAU).clamp(-outer_tip, outer_tip));
         }
-        if mid.abs() - half >= tip {
-            return P2::new(far.x, far.y.clamp(tip, TAU - tip));
+        if mid.abs() - half >= inner_tip {
+            return P2::new(far.x, math::turn(far.y).clamp(inner_tip, TAU - inner_tip));
         }
         let in_range = |uv: &P2| math::wrap(uv.y, rect.v0 - 1e-9, TAU) <= rect.v1 + 1e-9;
         match (in_range(&near), in_range(&far)) {
@@ -104,4 +104,21 @@ fn invert_torus(
         }
     }
     if distance_far < distance_near { far } else { near }
+}
+
+/// Latitude (rad) of the upper tip of a spindle torus on its outer sheet and on its inner one. They differ by
+/// rounding: [`Surface::normal`] at the first has the sign of the outer sheet, at the second that of the inner
+/// one, and so have the normals at the lower tip, at `-v` or `2π - v`.
+fn tip_latitudes(major: f64, minor: f64) -> [f64; 2] {
+    let tip = math::acos(-major / minor);
+    [1.0, -1.0].map(|sign| {
+        let mut step = 0.0;
+        loop {
+            let v = (tip - sign * step).min(PI);
+            if [v, TAU - v].iter().all(|v| sign * (major + minor * math::cos(*v)) > 0.0) {
+                return v;
+            }
+            step = f64::max(2.0 * step, f64::EPSILON);
+        }
+    })
 }

@@ -220,6 +220,27 @@ fn spindle_sheets_follow_the_range() {
     assert!(math::cos(on_outer.y) > -0.5 && on_outer.x.abs() < 1e-6, "{on_outer}");
 }
 
+/// A point nearest to a tip has the parameters of the tip on the sheet that the range selects, with the sign of
+/// the normal on that sheet for every ratio of the radii.
+#[test]
+fn normals_at_tips_have_the_sign_of_their_sheet() {
+    for ratio in [1.0 - 1e-12, 0.999, 0.5, 0.28, 0.25, 1.0 / 3.0, 0.01, 1e-12] {
+        let s = Surface::Torus { frame: Frame::identity(), major: ratio, minor: 1.0 };
+        let tip = math::acos(-ratio);
+        for sign in [1.0, -1.0] {
+            let p = P3::new(0.0, 0.0, sign * 2.0 * (1.0 - ratio * ratio).sqrt());
+            let outer = Rect { u0: 0.0, u1: TAU, v0: -tip, v1: tip };
+            let on_outer = s.invert(&p, None, Some(&outer));
+            assert!((s.point(on_outer) - p).norm() <= 0.5 * p.z.abs() + 1e-9, "{ratio}: {on_outer}");
+            assert!(s.normal(on_outer).z * sign >= 0.0, "{ratio}, outer sheet");
+            let inner = Rect { v0: tip, v1: TAU - tip, ..outer };
+            let on_inner = s.invert(&p, None, Some(&inner));
+            assert!((s.point(on_inner) - p).norm() <= 0.5 * p.z.abs() + 1e-9, "{ratio}: {on_inner}");
+            assert!(s.normal(on_inner).z * sign <= 0.0, "{ratio}, inner sheet");
+        }
+    }
+}
+
 #[test]
 fn grid_inversion_is_the_inverse_of_evaluation() {
     let mut r = rng(25);

@@ -3,7 +3,7 @@
 use crate::common::{at, body, turned};
 use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{BatchError, ContactPair, QueryError, QueryOptions};
+use feeler_runtime::{BatchError, ContactPair, PointQuery, QueryError, QueryOptions};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::sync::Arc;
@@ -96,5 +96,37 @@ fn derivatives_of_two_balls() {
     for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
         let expected = (f64::from(u8::from(i == j)) - n[i] * n[j]) / center.norm();
         assert!((hessian[(i, j)] - expected).abs() < 1e-12, "{i} {j}: {hessian}");
+    }
+}
+
+/// Signed distances in a solid inside the outer sheet of a spindle torus agree with the closed form: beside
+/// the axis, where the opposite longitude of the tube is nearer to the foot of the normal, and in the cones
+/// of points that are nearest to a tip.
+#[test]
+fn signed_distances_in_apples() {
+    let mut r = SmallRng::seed_from_u64(54);
+    for (major, minor) in [(1.0, 1.1), (1.0, 2.0), (2.0, 5.0), (3.0, 12.0), (0.1, 10.0)] {
+        let apple = body(&fixtures::apple(major, minor));
+        let h = f64::sqrt(minor * minor - major * major);
+        let mut points = PointQuery::new();
+        for k in 0..3000 {
+            let spread = minor * 10f64.powf(r.random_range(-4.0..0.3));
+            let center = P3::new(0.0, 0.0, [0.0, h, -h][k % 3]);
+            let p = center + V3::from_fn(|_, _| r.random_range(-spread..spread));
+            let rho = p.x.hypot(p.y);
+            // Nearest point of the arc of the tube in the plane of the axis and the point.
+            let (x, z) = (rho - major, p.z);
+            let on_sheet = major + minor * x / x.hypot(z) >= 0.0;
+            let to_tip = rho.hypot(z.abs() - h);
+            let distance = if on_sheet { (x.hypot(z) - minor).abs() } else { to_tip };
+            let is_inside = x.hypot(z) < minor;
+            let exact = if is_inside { -distance } else { distance };
+            let found = points.signed(&apple, &p).expect("finite").expect("the solid has faces");
+            assert!(
+                (found.signed_distance - exact).abs() <= 1e-9 * minor,
+                "{major}/{minor} at {p}: {} instead of {exact}",
+                found.signed_distance
+            );
+        }
     }
 }
