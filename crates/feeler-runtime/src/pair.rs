@@ -34,7 +34,7 @@ use crate::step_set::{
     LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, dilations, slid_past, widened,
 };
 use crate::verdict::{self, Finding};
-use feeler_geom::{P3, Pose};
+use feeler_geom::Pose;
 pub(crate) use results::curvature;
 use results::{build_verdict, report};
 use std::sync::Arc;
@@ -283,31 +283,6 @@ impl ContactPair {
         pair.state.motion_tracker = motion_tracker.clone();
         pair.state.tolerance_option = *tolerance_option;
         pair
-    }
-
-    /// Whether a point (mm, world) is inside both solids at the given poses of A and B, deeper than the
-    /// tolerance plus the largest gap at their edges. Of a sheet, its point nearest to `p` is tested in the
-    /// other solid. Keeps the results of the last query.
-    pub(crate) fn is_inside_both(
-        &mut self,
-        p: &P3,
-        [pose_a, pose_b]: [&Pose; 2],
-        options: &QueryOptions,
-    ) -> Result<bool, QueryError> {
-        let pose_ab = relative_pose(pose_a, pose_b)?;
-        let (a, b) = (self.a.as_ref(), self.b.as_ref());
-        let tolerances = Tolerances::new(a, b, &pose_ab, options.tolerance);
-        let last = LastQuery {
-            pose_ab,
-            options: *options,
-            step: None,
-            only_nearest: false,
-            finding: Finding::Apart,
-            poses: [*pose_a, *pose_b],
-        };
-        let need = tolerances.tol + verdict::largest_gap_at_edges([a, b]);
-        let ctx = last.context([a, b], tolerances);
-        Ok(self.state.decision.is_inside_both(&ctx, &pose_a.inverse_transform_point(p), need))
     }
 
     /// Checks the options, the minimum thicknesses of the bodies and the size of the coordinates. Returns

@@ -1,10 +1,12 @@
 //! Short translation that separates two interfering solids.
 //!
-//! Candidate directions come from the witness, the crossing faces and the shapes of the solids. Verdicts
-//! at translated poses decide which lengths separate the solids. A longer translation can make the solids
-//! interfere again, like a pin that crosses the opposite wall of its bore. Short translations are
-//! therefore tried before long ones, and a translation is returned only if the verdict at the translated
-//! pose excludes interference.
+//! Candidate directions come from the witness, the crossing faces and the shapes of the solids. A common point
+//! excludes lengths in all directions: the solids still interfere while B's material point is inside A, or A's
+//! is inside B, which the intersections of two rays with the boundaries show. The direction with the shortest
+//! length that no known common point excludes is tried first, by a verdict at the translated pose, which
+//! either separates the solids or finds another common point. A longer translation can make the solids
+//! interfere again, like a pin that crosses the opposite wall of its bore. A translation is returned only if
+//! the verdict at the translated pose excludes interference.
 
 use crate::api::contact::FeatureRef;
 use crate::api::error::QueryError;
@@ -12,9 +14,8 @@ use crate::api::options::QueryOptions;
 use crate::api::verdict::{Status, Verdict};
 use crate::body::coordinates::without_common_offset;
 use crate::body::{Body, outward_normal};
-use crate::nearest::{NearScratch, nearest};
+use crate::nearest::{NearScratch, RayQuery, nearest};
 use crate::pair::ContactPair;
-use arrayvec::ArrayVec;
 use feeler_convex::{Moved, PenetrationRequest, penetration};
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::FaceId;
@@ -27,13 +28,6 @@ const MAX_DECISIONS: u32 = 200;
 /// Number of verdicts as which an undecided one counts, because it takes much longer. With a larger value,
 /// the search ends early beside coincident free-form faces; with a smaller one, it takes much longer there.
 const UNDECIDED_COST: u32 = 20;
-/// Number of witnesses that are tested at other translations. With a larger value, these tests take longer;
-/// with a smaller one, more verdicts are computed.
-const MAX_WITNESSES: usize = 8;
-/// Number of directions that are tried at all lengths. The other directions are only tried at a length
-/// shorter than the best translation. A larger value needs more verdicts; a smaller one can miss the
-/// shortest direction.
-const NUM_MAIN_DIRECTIONS: usize = 10;
 /// Angle (rad) below which two directions count as equal. A larger value tries fewer directions, a
 /// smaller one needs more verdicts.
 const SAME_DIRECTION_ANGLE: f64 = 1e-3;
@@ -43,6 +37,10 @@ const IMPROVED_LENGTH: f64 = 0.98;
 /// Relative accuracy of the lengths of translations: during the search, and in the result. A larger value
 /// gives longer translations, a smaller one needs more verdicts.
 const LENGTH_ACCURACY: [f64; 2] = [0.02, 1e-6];
+/// First step in a direction from a length at which the solids interfere, as a fraction of that length; each
+/// further one is twice as long. With a larger value, lengths are bisected more often; a smaller one needs more
+/// verdicts in directions that do not separate the solids.
+const FIRST_STEP: f64 = 0.01;
 /// Angles (rad) by which the best direction is tilted at the end of the search. Larger and smaller tilts
 /// rarely improve it.
 const TILTS: [f64; 3] = [0.3, 0.1, 0.03];
@@ -54,9 +52,10 @@ impl ContactPair {
     /// # Guarantees
     /// The verdict at the translated pose is [`Status::Separated`] or [`Status::Touching`]. The length is
     /// an upper bound of the shortest separating translation, but is not proved to be the shortest;
-    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. The search computes up to
-    /// 200 verdicts, each of which takes the time of a query. The results of the last query of this pair
-    /// do not change.
+    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. Solids whose common chord along
+    /// the translation is within the tolerance count as interfering in part of the search, so that the
+    /// translation can be longer by some tolerances. The search computes up to 200 verdicts, each of which
+    /// takes the time of a query. The results of the last query of this pair do not change.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
@@ -73,14 +72,30 @@ impl ContactPair {
         let options = options.for_verdict();
         let pair = ContactPair::new(Arc::clone(a), Arc::clone(b));
         let [pose_a, pose_b] = without_common_offset(pose_a, pose_b)?;
-        let mut test =
-            SeparationTest { pair, pose_a, pose_b, options, left: MAX_DECISIONS, witnesses: ArrayVec::new() };
+        let mut test = SeparationTest {
+            pair,
+            pose_a,
+            pose_b,
+            options,
+            left: MAX_DECISIONS,
+            common: Vec::new(),
+            rays: RayQuery::new(),
+        };
         test.separates(&V3::zeros())?;
         match test.pair.verdict().cloned() {
             Some(verdict) if verdict.status == Status::Interfering => search(&mut test, &verdict),
             _ => Ok(None),
         }
     }
+}
+
+/// Common point of the solids after a translation of B.
+#[derive(Clone, Copy)]
+struct CommonPoint {
+    /// Point (world) inside both solids.
+    point: P3,
+    /// Translation (mm, world axes) of B.
+    translation: V3,
 }
 
 /// Test whether translations of B separate the solids. An offset that both world poses share is removed
@@ -92,16 +107,17 @@ struct SeparationTest {
     options: QueryOptions,
     /// Number of verdicts that the search may still compute.
     left: u32,
-    /// Points (world) inside both solids at earlier translations, with these translations.
-    witnesses: ArrayVec<(P3, V3), MAX_WITNESSES>,
+    /// Common points found by verdicts.
+    common: Vec<CommonPoint>,
+    rays: RayQuery,
 }
 
 impl SeparationTest {
-    /// Whether the translation `t` (mm, world axes) of B separates it from A; `false` also if no verdicts
-    /// remain.
+    /// Whether the translation `t` (mm, world axes) of B separates it from A, according to a verdict; `false`
+    /// also if no verdicts remain.
     fn separates(&mut self, t: &V3) -> Result<bool, QueryError> {
         let pose_b = Translation3::from(*t) * self.pose_b;
-        if self.left == 0 || self.has_known_witness(t, &pose_b)? {
+        if self.left == 0 {
             return Ok(false);
         }
         self.left -= 1;
@@ -110,32 +126,144 @@ impl SeparationTest {
             self.left = self.left.saturating_sub(UNDECIDED_COST - 1);
         }
         if let Some(witness) = self.pair.verdict().and_then(|verdict| verdict.witness) {
-            if self.witnesses.is_full() {
-                self.witnesses.remove(0);
-            }
-            self.witnesses.push((witness.point, *t));
+            self.common.push(CommonPoint { point: witness.point, translation: *t });
         }
         Ok(matches!(self.pair.status(), Some(Status::Separated | Status::Touching)))
     }
 
-    /// Whether a point near a known witness is inside both solids after the translation `t` (mm) of B to
-    /// `pose_b`. The point may move with A, with B, or by half of the translation.
-    fn has_known_witness(&mut self, t: &V3, pose_b: &Pose) -> Result<bool, QueryError> {
-        for (p, translation) in self.witnesses.iter().rev() {
-            for share in [0.5, 0.0, 1.0] {
-                let p = p + (t - translation) * share;
-                if self.pair.is_inside_both(&p, [&self.pose_a, pose_b], &self.options)? {
-                    return Ok(true);
-                }
-            }
+    /// Adds the ranges of lengths (mm) of translations in the unit direction `d` at which a common point shows
+    /// that the solids interfere.
+    fn exclude(&mut self, common: &CommonPoint, d: &V3, out: &mut Vec<[f64; 2]>) -> Result<(), QueryError> {
+        let CommonPoint { point, translation } = common;
+        let Self { pair, pose_a, pose_b, rays, .. } = self;
+        // The material point of B passes through A, and B passes over the material point of A.
+        let of_b = ranges_inside(rays, (pair.body_a(), pose_a), &(point - translation), d)?;
+        let of_a = ranges_inside(rays, (pair.body_b(), pose_b), point, &-d)?;
+        let known = translation.dot(d);
+        if (translation - d * known).norm() <= 1e-9 * known {
+            // Both points are on one line in the direction of the translation. The solids interfere until the
+            // end of B's chord is past the end of A's.
+            let end = |ranges: &[[f64; 2]]| {
+                ranges.iter().find(|r| r[0] <= known && known <= r[1]).map_or(known, |r| r[1])
+            };
+            out.push([known, end(&of_b) + end(&of_a) - known]);
         }
-        Ok(false)
+        out.extend(of_a);
+        out.extend(of_b);
+        Ok(())
     }
 }
 
-/// Shortest separating translation found in the search: unit direction and length (mm); `None` if none is
-/// found.
-type Best = Option<(V3, f64)>;
+/// Ranges of the ray's parameter (mm) in which the ray from a point (world) in a unit direction is inside a
+/// solid; empty for a sheet.
+fn ranges_inside(
+    rays: &mut RayQuery,
+    (body, pose): (&Body, &Pose),
+    point: &P3,
+    direction: &V3,
+) -> Result<Vec<[f64; 2]>, QueryError> {
+    if body.is_sheet() {
+        return Ok(Vec::new());
+    }
+    let origin = pose.inverse_transform_point(point);
+    let hits = rays.intersections(body, &origin, &pose.inverse_transform_vector(direction))?;
+    let mut from = 0.0;
+    let mut ranges = Vec::new();
+    for hit in hits {
+        if hit.is_entering {
+            from = hit.t;
+        } else {
+            ranges.push([from, hit.t]);
+        }
+    }
+    Ok(ranges)
+}
+
+/// Direction in which translations of B are tried.
+struct Direction {
+    /// Unit direction (world).
+    d: V3,
+    /// Length (mm) of the translation that moves B past the hull of A.
+    max_length: f64,
+    /// Largest known length (mm) below `next` at which the solids interfere, or a lower bound of all
+    /// separating lengths.
+    low: f64,
+    /// Next length (mm) that is tried.
+    next: f64,
+    /// Step (fraction of `low`) after the next verdict.
+    step: f64,
+    /// Number of common points whose ranges are in `excluded`.
+    num_common: usize,
+    /// Ranges of lengths (mm) at which the solids interfere.
+    excluded: Vec<[f64; 2]>,
+}
+
+impl Direction {
+    fn new(d: V3, max_length: f64, min_length: f64) -> Self {
+        let next = (1.0 + FIRST_STEP) * min_length;
+        Self { d, max_length, low: min_length, next, step: FIRST_STEP, num_common: 0, excluded: Vec::new() }
+    }
+
+    /// Whether a known common point shows that the solids interfere after a translation by `length` (mm).
+    fn is_excluded(&mut self, test: &mut SeparationTest, length: f64) -> Result<bool, QueryError> {
+        while let Some(common) = test.common.get(self.num_common).copied() {
+            test.exclude(&common, &self.d, &mut self.excluded)?;
+            self.num_common += 1;
+        }
+        Ok(self.excluded.iter().any(|[from, to]| *from <= length && length < *to))
+    }
+
+    /// Moves `next` past the lengths that known common points exclude. Returns whether it moved.
+    fn advance(&mut self, test: &mut SeparationTest) -> Result<bool, QueryError> {
+        let before = self.next;
+        while self.is_excluded(test, self.next)? {
+            let next = self.next;
+            let to = self.excluded.iter().filter(|r| r[0] <= next && next < r[1]).map(|r| r[1]);
+            self.low = to.fold(self.low, f64::max);
+            self.next = (1.0 + FIRST_STEP) * self.low;
+        }
+        Ok(self.next > before)
+    }
+
+    /// Whether the translation by `length` (mm) separates the solids.
+    fn separates(&mut self, test: &mut SeparationTest, length: f64) -> Result<bool, QueryError> {
+        Ok(!self.is_excluded(test, length)? && test.separates(&(self.d * length))?)
+    }
+
+    /// Searches the length (mm) of a translation between `low`, which is too short, and `high`, which separates
+    /// the solids, until they differ by at most `accuracy` times `high` or no verdicts remain. Returns the
+    /// shortest length found that separates the solids. The steps from `low`, which common points make
+    /// accurate, double up to half the range.
+    fn shortened(
+        &mut self,
+        test: &mut SeparationTest,
+        [mut low, mut high]: [f64; 2],
+        accuracy: f64,
+    ) -> Result<f64, QueryError> {
+        let mut step = 0.5 * accuracy * high;
+        while high - low > accuracy * high && test.left > 0 {
+            let length = low + step.min(0.5 * (high - low));
+            if self.separates(test, length)? {
+                high = length;
+            } else {
+                let to = self.excluded.iter().filter(|r| r[0] <= length && length < r[1]).map(|r| r[1]);
+                low = to.fold(length, f64::max).min(high);
+                step *= 2.0;
+            }
+        }
+        Ok(high)
+    }
+
+    /// Replaces `best` if a translation in this direction that is shorter by the factor [`IMPROVED_LENGTH`]
+    /// separates the solids, and shortens it further by bisection.
+    fn improve(mut self, test: &mut SeparationTest, best: &mut (V3, f64)) -> Result<(), QueryError> {
+        let shorter = IMPROVED_LENGTH * best.1;
+        if shorter > self.low && self.separates(test, shorter)? {
+            *best = (self.d, self.shortened(test, [self.low, shorter], LENGTH_ACCURACY[0])?);
+        }
+        Ok(())
+    }
+}
 
 /// Searches for a short separating translation. `verdict` is that of the untranslated poses. `None` if no
 /// tried translation separates the solids.
@@ -143,76 +271,57 @@ fn search(test: &mut SeparationTest, verdict: &Verdict) -> Result<Option<V3>, Qu
     let min_length = verdict.witness.map_or(0.0, |w| w.depth());
     let min_length = min_length.max(test.pair.tolerances().tol);
     let (a, b) = (Arc::clone(test.pair.body_a()), Arc::clone(test.pair.body_b()));
-    let translations = translations(test, verdict, (&a, &b));
-    let mut best: Best = None;
+    let mut directions: Vec<Direction> = translations(test, verdict, (&a, &b))
+        .into_iter()
+        .map(|(d, length)| Direction::new(d, length, min_length))
+        .collect();
     // The shortest translation of B past the hull of A separates the solids for certain.
-    if let Some((d, length)) = translations.iter().min_by(|x, y| x.1.total_cmp(&y.1))
-        && test.separates(&(d * *length))?
+    let past = directions.iter().min_by(|x, y| x.max_length.total_cmp(&y.max_length));
+    let past = past.map(|x| (x.d, x.max_length));
+    let mut best = match past {
+        Some((d, length)) if test.separates(&(d * length))? => past,
+        _ => None,
+    };
+    // The shortest length first, until one separates the solids.
+    while let Some(k) =
+        (0..directions.len()).min_by(|i, j| directions[*i].next.total_cmp(&directions[*j].next))
+        && test.left > 0
     {
-        best = Some((*d, *length));
-    }
-    // Short lengths first, in the best directions.
-    let mut length = 1.01 * min_length;
-    let longest =
-        best.map_or_else(|| translations.iter().fold(0.0, |l: f64, w| l.max(w.1)), |(_, length)| length);
-    'lengths: while length < IMPROVED_LENGTH * longest && test.left > 0 {
-        for (d, max_length) in translations.iter().take(NUM_MAIN_DIRECTIONS) {
-            if length <= *max_length && test.separates(&(d * length))? {
-                best =
-                    Some(shortened(test, d, [(0.5 * length).max(min_length), length], LENGTH_ACCURACY[0])?);
-                break 'lengths;
+        let direction = &mut directions[k];
+        let longest = best.map_or(direction.max_length, |(_, length)| IMPROVED_LENGTH * length);
+        if direction.next > longest {
+            if best.is_some() {
+                break;
             }
+            directions.remove(k);
+        } else if direction.advance(test)? {
+            // Another direction may have a shorter length.
+        } else if test.separates(&(direction.d * direction.next))? {
+            let mut found = directions.remove(k);
+            best = Some((found.d, found.shortened(test, [found.low, found.next], LENGTH_ACCURACY[0])?));
+            break;
+        } else {
+            direction.low = direction.next;
+            direction.next *= 1.0 + direction.step;
+            direction.step *= 2.0;
         }
-        length *= 2.0;
     }
-    for (d, _) in &translations {
-        improve(test, d, min_length, &mut best)?;
+    let Some(mut best) = best else { return Ok(None) };
+    for direction in directions {
+        direction.improve(test, &mut best)?;
     }
     for tilt in TILTS {
-        let Some((d, _)) = best else { break };
-        let (e, g) = feeler_geom::frame::complete_basis(&d);
+        let (e, g) = feeler_geom::frame::complete_basis(&best.0);
         for side in [e, -e, g, -g] {
-            improve(test, &(d + side * tilt).normalize(), min_length, &mut best)?;
+            let tilted = (best.0 + side * tilt).normalize();
+            Direction::new(tilted, f64::INFINITY, min_length).improve(test, &mut best)?;
         }
     }
-    let Some((d, length)) = best else { return Ok(None) };
     // The shortest length in this direction is between these two.
+    let (d, length) = best;
     let low = (length * (1.0 - 2.0 * LENGTH_ACCURACY[0])).max(min_length);
-    let (d, length) = shortened(test, &d, [low, length], LENGTH_ACCURACY[1])?;
-    Ok(Some(d * length))
-}
-
-/// Replaces `best` if a translation in the unit direction `d` that is shorter by the factor
-/// [`IMPROVED_LENGTH`] separates the solids, and shortens it further by bisection. Lengths of at most
-/// `min_length` (mm), a lower bound of all separating lengths, are not tried. Has no effect if `best` is
-/// `None`.
-fn improve(test: &mut SeparationTest, d: &V3, min_length: f64, best: &mut Best) -> Result<(), QueryError> {
-    let Some((_, known)) = *best else { return Ok(()) };
-    let shorter = IMPROVED_LENGTH * known;
-    if shorter > min_length && test.separates(&(d * shorter))? {
-        *best = Some(shortened(test, d, [min_length, shorter], LENGTH_ACCURACY[0])?);
-    }
-    Ok(())
-}
-
-/// Bisects the length (mm) of a translation in the unit direction `d` between `low`, which is too short,
-/// and `high`, which separates the solids, until they differ by at most `accuracy` times `high` or no
-/// verdicts remain. Returns the direction and the shortest length found that separates the solids.
-fn shortened(
-    test: &mut SeparationTest,
-    d: &V3,
-    [mut low, mut high]: [f64; 2],
-    accuracy: f64,
-) -> Result<(V3, f64), QueryError> {
-    while high - low > accuracy * high && test.left > 0 {
-        let middle = 0.5 * (low + high);
-        if test.separates(&(d * middle))? {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    Ok((*d, high))
+    let mut direction = Direction::new(d, length, min_length);
+    Ok(Some(d * direction.shortened(test, [low, length], LENGTH_ACCURACY[1])?))
 }
 
 /// Returns candidate unit directions (world), the most promising first, each with the length (mm) of the
@@ -281,4 +390,55 @@ fn translations(test: &SeparationTest, verdict: &Verdict, (a, b): (&Body, &Body)
         offer(-d);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_brep::build::{BuildOptions, build_solid};
+    use feeler_brep::fixtures;
+
+    /// Two bars of 4 mm × 2 mm × 2 mm along x and y, of which B covers 1 mm of A's end: the ranges of
+    /// lengths that a common point excludes end where the moving bar leaves the other one.
+    #[test]
+    fn common_points_exclude_lengths() {
+        let body = |size: [f64; 3]| {
+            let source = fixtures::block(size.map(|x| -0.5 * x), size.map(|x| 0.5 * x));
+            let solid = build_solid(&source, &BuildOptions::default()).unwrap();
+            let options = feeler_hierarchy::Options { flatness: 0.5 };
+            Arc::new(Body::new(feeler_prepare::prepare_solid(&solid, &options).unwrap()).unwrap())
+        };
+        let mut test = SeparationTest {
+            pair: ContactPair::new(body([4.0, 2.0, 2.0]), body([2.0, 4.0, 2.0])),
+            pose_a: Pose::identity(),
+            pose_b: Pose::translation(2.0, 0.0, 0.0),
+            options: QueryOptions::within(0.0).for_verdict(),
+            left: MAX_DECISIONS,
+            common: Vec::new(),
+            rays: RayQuery::new(),
+        };
+        let common = CommonPoint { point: P3::new(1.6, 0.2, -0.3), translation: V3::zeros() };
+        let ends = |test: &mut SeparationTest, common: &CommonPoint, d: V3| {
+            let mut ranges = Vec::new();
+            test.exclude(common, &d, &mut ranges).expect("finite");
+            ranges.iter().map(|r| r[1]).collect::<Vec<_>>()
+        };
+        let close = |found: &[f64], expected: &[f64]| {
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{found:?} {expected:?}");
+        };
+        // The whole common chord; B's chord behind the point; A's chord before it.
+        close(&ends(&mut test, &common, V3::x()), &[1.0, 0.6, 0.4]);
+        close(&ends(&mut test, &common, V3::y()), &[3.0, 2.2, 0.8]);
+        // The point was found after another translation of B, so that only its own chords are known.
+        let moved = CommonPoint { point: common.point, translation: V3::new(0.0, 0.5, 0.0) };
+        close(&ends(&mut test, &moved, V3::x()), &[0.6, 0.4]);
+        // 0.7 mm along the same direction: B's material point was at x = 1.1.
+        let further = CommonPoint { point: P3::new(1.8, 0.2, -0.3), translation: V3::new(0.7, 0.0, 0.0) };
+        close(&ends(&mut test, &further, V3::x()), &[1.0, 0.8, 0.9]);
+        let mut direction = Direction::new(V3::x(), 4.0, 0.1);
+        test.common.push(common);
+        assert!(direction.advance(&mut test).expect("finite"), "the start is excluded");
+        assert!((direction.low - 1.0).abs() < 1e-12 && (direction.next - 1.01).abs() < 1e-12);
+    }
 }

@@ -189,12 +189,6 @@ impl Scratch {
         self.overlaps.apart.clearance_of_areas(ctx, pair, [-tol, LEVELS[1] * tol]).is_some()
     }
 
-    /// Whether the point `p` (frame of A) is deeper than `need` (mm) inside both solids; see [`depth::depth`]
-    /// for sheets.
-    pub(crate) fn is_inside_both(&mut self, ctx: &Context<'_>, p: &P3, need: f64) -> bool {
-        depth::depth(ctx, p, need, &mut self.probe).is_some()
-    }
-
     /// Whether the last decision found evidence, at any level, without a witness.
     pub(crate) fn has_failed(&self) -> bool {
         self.has_failed
