@@ -12,7 +12,7 @@ use feeler::assembly::{
     Assembly, MechanismCheck, MechanismOptions, MechanismReport, MovingPart, PairMotion, StepDistance,
     ToleranceChoice, assign_links,
 };
-use feeler::{P3, Pose};
+use feeler::{P3, Pose, Status};
 use feeler_mechanism::file::{self as mechanism_file, MechanismFile};
 use feeler_mechanism::{Joint, JointKind, JointTrajectory, Mechanism as Links, MechanismError, urdf};
 use numpy::{PyArray1, PyArray2};
@@ -460,11 +460,13 @@ impl Mechanism {
             let distances = pair.steps.iter().map(|s| s.distance.unwrap_or(f64::INFINITY));
             let (smallest, deepest) = (pair.smallest(), pair.deepest());
             let depths = pair.steps.iter().map(|s| s.depth.unwrap_or(0.0));
+            let undecided = pair.steps.iter().map(|s| s.status == Status::Undecided);
             Fields::new(py)
                 .set("part_a", a)?
                 .set("part_b", b)?
                 .set("distances", PyArray1::from_iter(py, distances))?
                 .set("interferes", PyArray1::from_iter(py, pair.steps.iter().map(StepDistance::interferes)))?
+                .set("undecided", PyArray1::from_iter(py, undecided))?
                 .set("points_a", points(0)?)?
                 .set("points_b", points(1)?)?
                 .set("min_distance", smallest.map(|s| s.0))?

@@ -262,6 +262,7 @@ def test_mechanism_agrees_with_the_program():
         assert [pair.part_a, pair.part_b] == [row["a"], row["b"]]
         assert pair.min_distance == row["smallest"] and pair.motion.result == row["motion"]["result"]
         assert pair.max_depth is None and row["depth"] is None and not pair.depths.any()
+        assert pair.undecided.sum() == row["undecided_steps"] == 0
     assert report.times[-1] == 6 and report.link_poses.shape == (20, 8, 4, 4)
     assert not report.interferes.any() and report.linkage is None
     nearest = report.margin_pairs[np.argmin(report.margins)]

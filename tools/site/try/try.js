@@ -613,6 +613,7 @@ const present = ({ contacts, verdict, farther, ms }) => {
   if (isApart && verdict.min_distance !== undefined) words.push(`smallest distance ${mm(verdict.min_distance)}`);
   else if (farther) words.push(`smallest distance ${mm(farther.distance)}, which exceeds d_max`);
   if (verdict.witness) {
+    words.push(`depth ${mm(verdict.depth)}`);
     words.push(`common point ${point(verdict.witness)}, at least ${mm(verdict.inside_a)} inside A and `
       + `${mm(verdict.inside_b)} inside B`);
   }

@@ -172,10 +172,47 @@ fn ignored(file: &MechanismFile, mechanism: &Mechanism) -> anyhow::Result<Vec<[u
     file.ignore.iter().map(|[a, b]| Ok([mechanism.link(a)?, mechanism.link(b)?])).collect()
 }
 
+/// Outcome of a check: a pair fails that interferes at a step, whose motion is not proven as demanded, or that
+/// is undecided at a step and has no such proof, which holds for all steps.
 fn outcome(pairs: &[MechanismPair]) -> CommandOutcome {
     let statuses = |pair: &MechanismPair| {
-        let at_steps = [Status::Interfering, Status::Undecided].map(|s| (pair.count(s) > 0).then_some(s));
-        at_steps.into_iter().chain([pair.motion.as_ref().map(passage::status)])
+        let interferes = (pair.interfering_steps() > 0).then_some(Status::Interfering);
+        let is_undecided = pair.count(Status::Undecided) > 0 && !pair.is_proven_allowed();
+        let undecided = is_undecided.then_some(Status::Undecided);
+        [interferes, undecided, pair.motion.as_ref().map(passage::status)]
     };
     verdict::outcome(pairs.iter().flat_map(statuses).flatten().map(Some))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_assembly::{PairMotion, StepDistance};
+    use feeler_runtime::{Passage, PassageOutcome};
+
+    /// Undecided steps are within a motion that is proven free, but fail without a proof; an interfering step
+    /// always fails.
+    #[test]
+    fn proofs_decide_undecided_steps() {
+        let motion = |outcome| {
+            Some(PairMotion::Passage(Passage {
+                outcome,
+                start: Some(Status::Separated),
+                left: None,
+                smallest: None,
+                queries: 1,
+                pairs: 0,
+            }))
+        };
+        let outcome_of = |status, motion| {
+            let step = StepDistance { status, distance: Some(0.5), depth: None, points: None };
+            outcome(&[MechanismPair { parts: [0, 1], steps: vec![step], motion }])
+        };
+        let (free, open) = (motion(PassageOutcome::Free), motion(PassageOutcome::Undecided(0.5)));
+        assert!(matches!(outcome_of(Status::Undecided, free), CommandOutcome::Done));
+        assert!(matches!(outcome_of(Status::Undecided, open), CommandOutcome::Partly));
+        assert!(matches!(outcome_of(Status::Undecided, None), CommandOutcome::Partly));
+        assert!(matches!(outcome_of(Status::Touching, None), CommandOutcome::Done));
+        assert!(matches!(outcome_of(Status::Interfering, free), CommandOutcome::Partly));
+    }
 }

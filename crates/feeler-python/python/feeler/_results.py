@@ -488,6 +488,8 @@ class MechanismPair(_Result):
     elsewhere."""
     interferes: NDArray[np.bool_]
     """Whether the parts interfere at each moment."""
+    undecided: NDArray[np.bool_]
+    """Whether the verdict at each moment is undecided."""
     depths: _Array
     """Depth at each moment: that of the deepest contact, or the sum of the distances of a common point from both
     boundaries if that is larger; 0 without interference."""
