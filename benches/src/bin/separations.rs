@@ -7,9 +7,10 @@
 //!
 //! Pairs of files, or of the verdict generator, in contact or interfering. With `--list` prints for each pair
 //! that interferes: its name, the times (ms) of the first query and of
-//! [`ContactPair::separating_translation`], and the length of the translation. Two versions of the library are
-//! compared by their lists. The summary has the median, 95th percentile and maximum of the times, in
-//! processor time, and the number of pairs without a translation.
+//! [`ContactPair::separating_translation`], the length of the translation (mm), and the depth of the verdict
+//! (mm), which is a lower bound of that length. Two versions of the library are compared by their lists. The
+//! summary has the median, 95th percentile and maximum of the times, in processor time, the number of pairs
+//! without a translation, and the depths as fractions of the lengths.
 
 use feeler_benches::{Fallible, cpu_seconds, exit_code, first_body, number_after, prepare, spread};
 use feeler_geom::Pose;
@@ -25,7 +26,8 @@ use std::sync::Arc;
 struct Tally {
     query: Vec<f64>,
     search: Vec<f64>,
-    without: usize,
+    /// Depth as a fraction of the length of the translation, which is at least as long.
+    share: Vec<f64>,
     list: bool,
 }
 
@@ -39,17 +41,18 @@ impl Tally {
         if pair.status() != Some(Status::Interfering) {
             return Ok(());
         }
+        let depth = pair.verdict().and_then(|verdict| verdict.depth(None)).unwrap_or(0.0);
         let start = cpu_seconds();
         let found = pair.separating_translation(poses[0], poses[1], &options);
         let search = 1e3 * (cpu_seconds() - start);
         let found = found.map_err(|e| format!("{name}: {e}"))?;
         let length = found.map_or(f64::NAN, |t| t.norm());
         if self.list {
-            println!("{name} {query:.2} {search:.2} {length:.9e}");
+            println!("{name} {query:.2} {search:.2} {length:.9e} {depth:.9e}");
         }
         self.query.push(query);
         self.search.push(search);
-        self.without += usize::from(found.is_none());
+        self.share.extend(found.map(|_| depth / length));
         Ok(())
     }
 }
@@ -82,8 +85,13 @@ fn run() -> Fallible<bool> {
     }
     let n = tally.query.len();
     let [query, search] = [spread(&mut tally.query), spread(&mut tally.search)];
-    println!("{n} interfering pairs, {} without a translation", tally.without);
+    println!("{n} interfering pairs, {} without a translation", n - tally.share.len());
     println!("query, ms: median {:.2}, 95 % {:.1}, worst {:.0}", query[0], query[1], query[2]);
     println!("translation, ms: median {:.2}, 95 % {:.1}, worst {:.0}", search[0], search[1], search[2]);
+    tally.share.sort_by(f64::total_cmp);
+    let share = |part: usize| tally.share.get(tally.share.len() * part / 100).copied().unwrap_or(0.0);
+    let shares = [0, 5, 25, 50].map(share);
+    let [least, p5, p25, median] = shares;
+    println!("depth / length: least {least:.3}, 5 % {p5:.3}, 25 % {p25:.3}, median {median:.3}");
     Ok(true)
 }

@@ -32,7 +32,7 @@ pub struct PairMeasurement {
     /// Relation of the parts, such as touching or interfering.
     pub status: Status,
     /// Nearest minimum of the distance, quasi-minima excluded, within the `d_max` of the check; `None`
-    /// if none exists.
+    /// if none exists. Of parts that interfere, only a minimum at a distance that is not positive.
     pub nearest: Option<NearestContact>,
     /// Number of all minima within the `d_max` of the check, quasi-minima and those that `contacts`
     /// omits included.
@@ -155,6 +155,8 @@ impl PairMeasurement {
         self.contact_count = pair.contacts().len();
         self.contacts = pair.contacts().iter().take(max_contacts).copied().collect();
         let nearest = pair.contacts().iter().find(|c| c.kind != ContactKind::Quasi);
+        // The distance of another place does not describe parts that interfere.
+        let nearest = nearest.filter(|c| !(interferes && c.distance > 0.0));
         self.nearest = nearest.map(|c| NearestContact {
             distance: c.distance,
             points: [c.point_a, c.point_b],

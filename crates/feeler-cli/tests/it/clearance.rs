@@ -131,6 +131,17 @@ fn interference_is_a_finding_unless_a_rule_allows_it() {
     assert_eq!(json(&[&a, &b, "--only", "sphere"]).0, 0);
 }
 
+/// A seat that a cone penetrates on one side is 0.8 mm away on the other one, which is not their distance.
+#[test]
+fn distances_of_other_places_are_not_those_of_parts_that_interfere() {
+    let [a, b] = ["stepped-cone.step", "stepped-seat.step"].map(|f| data(f).display().to_string());
+    let (code, found) = json(&[&a, &b, "--pose", "1=0.5,0,0.2", "--d-max", "10"]);
+    let row = &found["results"][0];
+    assert_eq!((code, &row["status"], &row["distance"]), (1, &json!("interfering"), &Value::Null), "{row}");
+    assert!(row["minima"].as_u64().unwrap() > 0 && row.get("point_a").is_none(), "{row}");
+    assert!(row["depth"].as_f64().unwrap() > 0.4, "{row}");
+}
+
 #[test]
 fn known_findings_do_not_fail() {
     let dir = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ use feeler_geom::{P3, V3};
 
 /// Maximum number of points at which the search for a deeper witness computes depths. A larger number
 /// takes longer; a smaller one gives shallower witnesses.
-const MAX_SAMPLES_TO_DEEPEN: u32 = 100;
+const MAX_SAMPLES_TO_DEEPEN: u32 = 250;
 /// Maximum number of points at which the search for a point inside both solids computes depths. A larger
 /// number takes longer at contacts; a smaller one misses points inside both solids in sharp tips.
 const MAX_SAMPLES_TO_REACH: u32 = 48;
