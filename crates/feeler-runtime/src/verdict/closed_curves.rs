@@ -2,7 +2,7 @@
 
 use super::clearance_bounds::{CachedResult, ClearanceBound, CrossingQuery, OpenArcs, distance_to_areas};
 use super::edges::on_face;
-use super::overlap::SeparationCache;
+use super::separation::SeparationCache;
 use super::{Decision, Evidence, LEVEL_SLACK, MAX_BESIDE_TRIM, closed_form, ordered, patch_of};
 use crate::body::Body;
 use crate::body::ids::{AreaPair, FacePair};

@@ -1,7 +1,7 @@
 //! Crossings of the edges of one solid with the faces of the other one.
 
 use super::clearance_bounds::{CachedResult, ClearanceBound, CrossingQuery, OpenArcs, distance_to_areas};
-use super::overlap::SeparationCache;
+use super::separation::SeparationCache;
 use super::{Decision, Evidence, LEVEL_SLACK, MAX_BESIDE_TRIM, closed_form, ordered, patch_of};
 use crate::body::Body;
 use crate::body::edge_arcs::EdgeArc;

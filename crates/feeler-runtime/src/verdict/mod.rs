@@ -26,6 +26,7 @@ mod deepen;
 mod depth;
 mod edges;
 mod overlap;
+mod separation;
 mod shells;
 mod witness;
 
@@ -44,7 +45,8 @@ use feeler_geom::obb::separated_in_frame;
 use feeler_geom::skeleton::{Primitive, signed_distance};
 use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
-use overlap::{Overlaps, RETRY_INTERVAL};
+use overlap::Overlaps;
+use separation::RETRY_INTERVAL;
 
 /// Depths (in tolerances) below the surfaces of the levels at which crossings are searched for. The second
 /// level is searched if the crossings at the first one have no witness, or if areas beside the searched
@@ -466,7 +468,7 @@ fn decide_once(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &m
 /// from the search (MATH §15, "Contacts that are not excluded"); with evidence that has no witness, the
 /// tolerance within which such evidence is ignored.
 pub(crate) fn depth_without_witness(tol: &Tolerances, has_failed: bool) -> f64 {
-    if has_failed { MAX_IGNORED_DEPTH * tol.tol } else { 0.5 * overlap::MAX_SHALLOW_DEPTH * tol.tol }
+    if has_failed { MAX_IGNORED_DEPTH * tol.tol } else { 0.5 * separation::MAX_SHALLOW_DEPTH * tol.tol }
 }
 
 /// Depth, in tolerances, up to which evidence without a witness is ignored. A smaller value understates the

@@ -1,6 +1,6 @@
 //! Shells of one solid inside the other one, where no boundaries cross.
 
-use super::overlap::MAX_SHALLOW_DEPTH;
+use super::separation::MAX_SHALLOW_DEPTH;
 use super::{Decision, witness};
 use crate::body::side::Which;
 use crate::nearest::membership::contains;
