@@ -172,8 +172,8 @@ fn ignored(file: &MechanismFile, mechanism: &Mechanism) -> anyhow::Result<Vec<[u
     file.ignore.iter().map(|[a, b]| Ok([mechanism.link(a)?, mechanism.link(b)?])).collect()
 }
 
-/// Outcome of a check: a pair fails that interferes at a step, whose motion is not proven as demanded, or that
-/// is undecided at a step and has no such proof, which holds for all steps.
+/// Outcome of a check: a pair fails that interferes at a step, whose motion is not proven as demanded, or
+/// that is undecided at a step and has no such proof, which holds for all steps.
 fn outcome(pairs: &[MechanismPair]) -> CommandOutcome {
     let statuses = |pair: &MechanismPair| {
         let interferes = (pair.interfering_steps() > 0).then_some(Status::Interfering);

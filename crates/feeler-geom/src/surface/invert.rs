@@ -107,8 +107,8 @@ fn invert_torus(
 }
 
 /// Latitude (rad) of the upper tip of a spindle torus on its outer sheet and on its inner one. They differ by
-/// rounding: [`Surface::normal`] at the first has the sign of the outer sheet, at the second that of the inner
-/// one, and so have the normals at the lower tip, at `-v` or `2π - v`.
+/// rounding: [`Surface::normal`] at the first has the sign of the outer sheet, at the second that of the
+/// inner one, and so have the normals at the lower tip, at `-v` or `2π - v`.
 fn tip_latitudes(major: f64, minor: f64) -> [f64; 2] {
     let tip = math::acos(-major / minor);
     [1.0, -1.0].map(|sign| {

@@ -220,8 +220,8 @@ fn spindle_sheets_follow_the_range() {
     assert!(math::cos(on_outer.y) > -0.5 && on_outer.x.abs() < 1e-6, "{on_outer}");
 }
 
-/// A point nearest to a tip has the parameters of the tip on the sheet that the range selects, with the sign of
-/// the normal on that sheet for every ratio of the radii.
+/// A point nearest to a tip has the parameters of the tip on the sheet that the range selects, with the sign
+/// of the normal on that sheet for every ratio of the radii.
 #[test]
 fn normals_at_tips_have_the_sign_of_their_sheet() {
     for ratio in [1.0 - 1e-12, 0.999, 0.5, 0.28, 0.25, 1.0 / 3.0, 0.01, 1e-12] {

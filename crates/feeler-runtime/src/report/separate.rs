@@ -1,10 +1,10 @@
 //! Short translation that separates two interfering solids.
 //!
-//! Candidate directions come from the witness, the crossing faces and the shapes of the solids. A common point
-//! excludes lengths in all directions: the solids still interfere while B's material point is inside A, or A's
-//! is inside B, which the intersections of two rays with the boundaries show. The direction with the shortest
-//! length that no known common point excludes is tried first, by a verdict at the translated pose, which
-//! either separates the solids or finds another common point. A longer translation can make the solids
+//! Candidate directions come from the witness, the crossing faces and the shapes of the solids. A common
+//! point excludes lengths in all directions: the solids still interfere while B's material point is inside A,
+//! or A's is inside B, which the intersections of two rays with the boundaries show. The direction with the
+//! shortest length that no known common point excludes is tried first, by a verdict at the translated pose,
+//! which either separates the solids or finds another common point. A longer translation can make the solids
 //! interfere again, like a pin that crosses the opposite wall of its bore. A translation is returned only if
 //! the verdict at the translated pose excludes interference.
 
@@ -38,8 +38,8 @@ const IMPROVED_LENGTH: f64 = 0.98;
 /// gives longer translations, a smaller one needs more verdicts.
 const LENGTH_ACCURACY: [f64; 2] = [0.02, 1e-6];
 /// First step in a direction from a length at which the solids interfere, as a fraction of that length; each
-/// further one is twice as long. With a larger value, lengths are bisected more often; a smaller one needs more
-/// verdicts in directions that do not separate the solids.
+/// further one is twice as long. With a larger value, lengths are bisected more often; a smaller one needs
+/// more verdicts in directions that do not separate the solids.
 const FIRST_STEP: f64 = 0.01;
 /// Angles (rad) by which the best direction is tilted at the end of the search. Larger and smaller tilts
 /// rarely improve it.
@@ -52,8 +52,8 @@ impl ContactPair {
     /// # Guarantees
     /// The verdict at the translated pose is [`Status::Separated`] or [`Status::Touching`]. The length is
     /// an upper bound of the shortest separating translation, but is not proved to be the shortest;
-    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. Solids whose common chord along
-    /// the translation is within the tolerance count as interfering in part of the search, so that the
+    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. Solids whose common chord
+    /// along the translation is within the tolerance count as interfering in part of the search, so that the
     /// translation can be longer by some tolerances. The search computes up to 200 verdicts, each of which
     /// takes the time of a query. The results of the last query of this pair do not change.
     ///
@@ -131,8 +131,8 @@ impl SeparationTest {
         Ok(matches!(self.pair.status(), Some(Status::Separated | Status::Touching)))
     }
 
-    /// Adds the ranges of lengths (mm) of translations in the unit direction `d` at which a common point shows
-    /// that the solids interfere.
+    /// Adds the ranges of lengths (mm) of translations in the unit direction `d` at which a common point
+    /// shows that the solids interfere.
     fn exclude(&mut self, common: &CommonPoint, d: &V3, out: &mut Vec<[f64; 2]>) -> Result<(), QueryError> {
         let CommonPoint { point, translation } = common;
         let Self { pair, pose_a, pose_b, rays, .. } = self;
@@ -230,10 +230,10 @@ impl Direction {
         Ok(!self.is_excluded(test, length)? && test.separates(&(self.d * length))?)
     }
 
-    /// Searches the length (mm) of a translation between `low`, which is too short, and `high`, which separates
-    /// the solids, until they differ by at most `accuracy` times `high` or no verdicts remain. Returns the
-    /// shortest length found that separates the solids. The steps from `low`, which common points make
-    /// accurate, double up to half the range.
+    /// Searches the length (mm) of a translation between `low`, which is too short, and `high`, which
+    /// separates the solids, until they differ by at most `accuracy` times `high` or no verdicts remain.
+    /// Returns the shortest length found that separates the solids. The steps from `low`, which common points
+    /// make accurate, double up to half the range.
     fn shortened(
         &mut self,
         test: &mut SeparationTest,
