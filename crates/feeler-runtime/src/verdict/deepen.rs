@@ -19,9 +19,10 @@ use arrayvec::ArrayVec;
 use feeler_convex::nearest_to_origin;
 use feeler_geom::{P3, V3};
 
-/// Maximum number of points at which the search for a deeper witness computes depths. A larger number
-/// takes longer; a smaller one gives shallower witnesses.
-const MAX_SAMPLES_TO_DEEPEN: u32 = 250;
+/// Maximum number of points at which the search for a deeper witness computes depths: for queries without and
+/// with contacts at negative distances, which state the depth, too. A larger number takes longer; a smaller
+/// one gives shallower witnesses along curved common volumes.
+const MAX_SAMPLES_TO_DEEPEN: [u32; 2] = [1000, 100];
 /// Maximum number of points at which the search for a point inside both solids computes depths. A larger
 /// number takes longer at contacts; a smaller one misses points inside both solids in sharp tips.
 const MAX_SAMPLES_TO_REACH: u32 = 48;
@@ -68,7 +69,8 @@ pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut
     }
     let min_depth = start.inside[0].min(start.inside[1]).min(2.0 * need);
     let step = start.inside[0].max(start.inside[1]);
-    let options = AscentOptions { min_depth, sum_weight: 1.0, step, max_samples: MAX_SAMPLES_TO_DEEPEN };
+    let max_samples = MAX_SAMPLES_TO_DEEPEN[usize::from(ctx.presses())];
+    let options = AscentOptions { min_depth, sum_weight: 1.0, step, max_samples };
     let accepts =
         |best: &DepthSample, next: &DepthSample, probe: &mut Probe| is_inside(ctx, best, next, need, probe);
     let best = ascend(ctx, &start.p, &options, accepts, |_| false, probe);
