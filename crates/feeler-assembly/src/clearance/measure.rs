@@ -32,7 +32,8 @@ pub struct PairMeasurement {
     /// Relation of the parts, such as touching or interfering.
     pub status: Status,
     /// Nearest minimum of the distance, quasi-minima excluded, within the `d_max` of the check; `None`
-    /// if none exists. Of parts that interfere, only a minimum at a distance that is not positive.
+    /// if none exists. If the parts interfere, only a minimum at a negative distance beyond the tolerance
+    /// counts, because others are at other places.
     pub nearest: Option<NearestContact>,
     /// Number of all minima within the `d_max` of the check, quasi-minima and those that `contacts`
     /// omits included.
@@ -155,8 +156,8 @@ impl PairMeasurement {
         self.contact_count = pair.contacts().len();
         self.contacts = pair.contacts().iter().take(max_contacts).copied().collect();
         let nearest = pair.contacts().iter().find(|c| c.kind != ContactKind::Quasi);
-        // The distance of another place does not describe parts that interfere.
-        let nearest = nearest.filter(|c| !(interferes && c.distance > 0.0));
+        // A place where parts that interfere touch or are apart does not describe them.
+        let nearest = nearest.filter(|c| !interferes || c.distance < -self.tolerance);
         self.nearest = nearest.map(|c| NearestContact {
             distance: c.distance,
             points: [c.point_a, c.point_b],

@@ -53,7 +53,7 @@ impl ClearancePair {
     }
 
     /// Distance (mm) of the nearest minimum within `d_max`; `None` if there is no minimum or the pair
-    /// was not measured.
+    /// was not measured, and for parts that interfere without a minimum at a negative distance.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         self.measurement.as_ref()?.nearest.as_ref().map(|n| n.distance)

@@ -142,7 +142,8 @@ impl MechanismPair {
     #[must_use]
     pub fn is_proven_free(&self) -> bool {
         match &self.motion {
-            Some(PairMotion::Passage(p)) => p.outcome == PassageOutcome::Free,
+            // The motion before `left` was only sampled.
+            Some(PairMotion::Passage(p)) => p.outcome == PassageOutcome::Free && p.left.is_none(),
             Some(PairMotion::InContact(m)) => m.result() == MotionResult::Free,
             None => false,
         }

@@ -172,8 +172,8 @@ fn ignored(file: &MechanismFile, mechanism: &Mechanism) -> anyhow::Result<Vec<[u
     file.ignore.iter().map(|[a, b]| Ok([mechanism.link(a)?, mechanism.link(b)?])).collect()
 }
 
-/// Outcome of a check: a pair fails that interferes at a step, whose motion is not proven as demanded, or
-/// that is undecided at a step and has no such proof, which holds for all steps.
+/// Outcome of a check. A pair fails if it interferes at a step, if its motion is not proven as demanded, or
+/// if a step is undecided and no proof of the motion covers it.
 fn outcome(pairs: &[MechanismPair]) -> CommandOutcome {
     let statuses = |pair: &MechanismPair| {
         let interferes = (pair.interfering_steps() > 0).then_some(Status::Interfering);
@@ -190,15 +190,15 @@ mod tests {
     use feeler_assembly::{PairMotion, StepDistance};
     use feeler_runtime::{Passage, PassageOutcome};
 
-    /// Undecided steps are within a motion that is proven free, but fail without a proof; an interfering step
-    /// always fails.
+    /// Undecided steps pass if the motion is proven free, and fail without a proof, also of the part of the
+    /// motion before the parts leave their first contact. An interfering step always fails.
     #[test]
     fn proofs_decide_undecided_steps() {
-        let motion = |outcome| {
+        let motion = |outcome, left| {
             Some(PairMotion::Passage(Passage {
                 outcome,
                 start: Some(Status::Separated),
-                left: None,
+                left,
                 smallest: None,
                 queries: 1,
                 pairs: 0,
@@ -208,10 +208,12 @@ mod tests {
             let step = StepDistance { status, distance: Some(0.5), depth: None, points: None };
             outcome(&[MechanismPair { parts: [0, 1], steps: vec![step], motion }])
         };
-        let (free, open) = (motion(PassageOutcome::Free), motion(PassageOutcome::Undecided(0.5)));
+        let (free, open) = (motion(PassageOutcome::Free, None), motion(PassageOutcome::Undecided(0.5), None));
+        let left = motion(PassageOutcome::Free, Some(0.25));
         assert!(matches!(outcome_of(Status::Undecided, free), CommandOutcome::Done));
         assert!(matches!(outcome_of(Status::Undecided, open), CommandOutcome::Partly));
         assert!(matches!(outcome_of(Status::Undecided, None), CommandOutcome::Partly));
+        assert!(matches!(outcome_of(Status::Undecided, left), CommandOutcome::Partly));
         assert!(matches!(outcome_of(Status::Touching, None), CommandOutcome::Done));
         assert!(matches!(outcome_of(Status::Interfering, free), CommandOutcome::Partly));
     }

@@ -74,7 +74,7 @@ pub(super) fn write_summary(
         let is_open = |p: &&MechanismPair| !p.is_proven_allowed();
         let open: usize = pairs.iter().filter(is_open).map(|p| p.count(Status::Undecided)).sum();
         let proven = if open == 0 { "; the proofs of the motions hold there, too" } else { "" };
-        writeln!(out, "{undecided} verdicts at {what} are undecided{proven}")?;
+        writeln!(out, "undecided verdicts at {what}: {undecided}{proven}")?;
     }
     if args.grid.is_some() {
         let interfering = (0..moments).filter(|i| checked.report.interferes(*i)).count();

@@ -9,6 +9,11 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use super::{Rect, Surface};
 use crate::{Frame, P2, P3, V3, math};
 
+/// Maximum number of steps from the tip of a spindle torus to a latitude whose normal has the sign of a
+/// sheet. They double, so that a larger number has no effect; with a smaller one, normals at tips of tori
+/// that are nearly horn tori have the sign of the other sheet.
+const MAX_TIP_STEPS: usize = 60;
+
 pub(super) fn invert(surface: &Surface, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
     match surface {
         Surface::Plane { frame } => {
@@ -87,13 +92,14 @@ fn invert_torus(
     let (distance_near, distance_far) = (circle_distance(rho - major), circle_distance(-rho - major));
     if let Some(rect) = within {
         // A rectangle on one sheet selects that sheet; points beyond it are nearest to a tip.
-        let [outer_tip, inner_tip] = tip_latitudes(major, minor);
+        let tip = math::acos(-major / minor);
+        let [outer_tip, inner_tip] = tip_latitudes(major, minor, tip);
         let mid = math::unwrap_near(0.5 * (rect.v0 + rect.v1), 0.0, TAU);
         let half = 0.5 * (rect.v1 - rect.v0) - 1e-9;
-        if mid.abs() + half <= outer_tip {
+        if mid.abs() + half <= tip {
             return P2::new(near.x, math::unwrap_near(near.y, 0.0, TAU).clamp(-outer_tip, outer_tip));
         }
-        if mid.abs() - half >= inner_tip {
+        if mid.abs() - half >= tip {
             return P2::new(far.x, math::turn(far.y).clamp(inner_tip, TAU - inner_tip));
         }
         let in_range = |uv: &P2| math::wrap(uv.y, rect.v0 - 1e-9, TAU) <= rect.v1 + 1e-9;
@@ -106,19 +112,15 @@ fn invert_torus(
     if distance_far < distance_near { far } else { near }
 }
 
-/// Latitude (rad) of the upper tip of a spindle torus on its outer sheet and on its inner one. They differ by
-/// rounding: [`Surface::normal`] at the first has the sign of the outer sheet, at the second that of the
-/// inner one, and so have the normals at the lower tip, at `-v` or `2π - v`.
-fn tip_latitudes(major: f64, minor: f64) -> [f64; 2] {
-    let tip = math::acos(-major / minor);
+/// Latitudes (rad) of the upper tip of a spindle torus on its outer sheet and on its inner one, beside the
+/// exact latitude `tip`. They differ by rounding: [`Surface::normal`] at the first has the sign of the outer
+/// sheet, at the second that of the inner one, and so have the normals at the lower tip, at `-v` or `2π - v`.
+fn tip_latitudes(major: f64, minor: f64, tip: f64) -> [f64; 2] {
     [1.0, -1.0].map(|sign| {
-        let mut step = 0.0;
-        loop {
-            let v = (tip - sign * step).min(PI);
-            if [v, TAU - v].iter().all(|v| sign * (major + minor * math::cos(*v)) > 0.0) {
-                return v;
-            }
-            step = f64::max(2.0 * step, f64::EPSILON);
-        }
+        let steps = std::iter::successors(Some(0.0), |step| Some(f64::max(2.0 * step, f64::EPSILON)));
+        let beside = steps.map(|step| (tip - sign * step).min(PI)).take(MAX_TIP_STEPS);
+        let is_on_sheet =
+            |v: &f64| [*v, TAU - v].iter().all(|v| sign * (major + minor * math::cos(*v)) > 0.0);
+        beside.into_iter().find(is_on_sheet).unwrap_or(tip)
     })
 }

@@ -182,8 +182,8 @@ class ClearancePair(_Result):
     min: float | None
     """Smallest distance that the rule allows."""
     distance: float | None
-    """Distance of the nearest contact; None if there is none within d_max, or if the parts interfere and it is positive,
-    at another place."""
+    """Distance of the nearest contact; None if there is none within d_max. If the parts interfere, only a contact at a
+    negative distance counts, because others are at other places."""
     point_a: _Array | None
     """Footpoint of the nearest contact on the first part, in the world."""
     point_b: _Array | None

@@ -25,6 +25,10 @@ use std::sync::Arc;
 /// Maximum number of verdicts in one search. A larger value is slower; a smaller one gives longer
 /// translations.
 const MAX_DECISIONS: u32 = 200;
+/// Number of verdicts that the search for a first direction leaves for the other directions and for the final
+/// length. A larger value ends that search early between parts with many axes; a smaller one gives longer
+/// translations there.
+const RESERVED_DECISIONS: u32 = 60;
 /// Number of verdicts as which an undecided one counts, because it takes much longer. With a larger value,
 /// the search ends early beside coincident free-form faces; with a smaller one, it takes much longer there.
 const UNDECIDED_COST: u32 = 20;
@@ -52,10 +56,11 @@ impl ContactPair {
     /// # Guarantees
     /// The verdict at the translated pose is [`Status::Separated`] or [`Status::Touching`]. The length is
     /// an upper bound of the shortest separating translation, but is not proved to be the shortest;
-    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. Solids whose common chord
-    /// along the translation is within the tolerance count as interfering in part of the search, so that the
-    /// translation can be longer by some tolerances. The search computes up to 200 verdicts, each of which
-    /// takes the time of a query. The results of the last query of this pair do not change.
+    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. Solids that overlap by less
+    /// than the tolerance along a known chord count as interfering, so that the translation can be longer by
+    /// about the tolerance divided by the sine of the angle between translation and surfaces. The search
+    /// computes up to 200 verdicts, each of which takes the time of a query. The results of the last query of
+    /// this pair do not change.
     ///
     /// # Errors
     /// Errors of [`ContactPair::query`].
@@ -133,12 +138,12 @@ impl SeparationTest {
 
     /// Adds the ranges of lengths (mm) of translations in the unit direction `d` at which a common point
     /// shows that the solids interfere.
-    fn exclude(&mut self, common: &CommonPoint, d: &V3, out: &mut Vec<[f64; 2]>) -> Result<(), QueryError> {
+    fn exclude(&mut self, common: &CommonPoint, d: &V3, out: &mut Vec<[f64; 2]>) {
         let CommonPoint { point, translation } = common;
         let Self { pair, pose_a, pose_b, rays, .. } = self;
         // The material point of B passes through A, and B passes over the material point of A.
-        let of_b = ranges_inside(rays, (pair.body_a(), pose_a), &(point - translation), d)?;
-        let of_a = ranges_inside(rays, (pair.body_b(), pose_b), point, &-d)?;
+        let of_b = ranges_inside(rays, (pair.body_a(), pose_a), &(point - translation), d);
+        let of_a = ranges_inside(rays, (pair.body_b(), pose_b), point, &-d);
         let known = translation.dot(d);
         if (translation - d * known).norm() <= 1e-9 * known {
             // Both points are on one line in the direction of the translation. The solids interfere until the
@@ -150,33 +155,32 @@ impl SeparationTest {
         }
         out.extend(of_a);
         out.extend(of_b);
-        Ok(())
     }
 }
 
 /// Ranges of the ray's parameter (mm) in which the ray from a point (world) in a unit direction is inside a
-/// solid; empty for a sheet.
+/// solid; empty for a sheet, and if the intersections of the ray cannot be computed.
 fn ranges_inside(
     rays: &mut RayQuery,
     (body, pose): (&Body, &Pose),
     point: &P3,
     direction: &V3,
-) -> Result<Vec<[f64; 2]>, QueryError> {
+) -> Vec<[f64; 2]> {
+    let mut ranges = Vec::new();
     if body.is_sheet() {
-        return Ok(Vec::new());
+        return ranges;
     }
     let origin = pose.inverse_transform_point(point);
-    let hits = rays.intersections(body, &origin, &pose.inverse_transform_vector(direction))?;
     let mut from = 0.0;
-    let mut ranges = Vec::new();
-    for hit in hits {
+    let hits = rays.intersections(body, &origin, &pose.inverse_transform_vector(direction));
+    for hit in hits.unwrap_or_default() {
         if hit.is_entering {
             from = hit.t;
         } else {
             ranges.push([from, hit.t]);
         }
     }
-    Ok(ranges)
+    ranges
 }
 
 /// Direction in which translations of B are tried.
@@ -204,36 +208,48 @@ impl Direction {
         Self { d, max_length, low: min_length, next, step: FIRST_STEP, num_common: 0, excluded: Vec::new() }
     }
 
-    /// Whether a known common point shows that the solids interfere after a translation by `length` (mm).
-    fn is_excluded(&mut self, test: &mut SeparationTest, length: f64) -> Result<bool, QueryError> {
+    /// Largest length (mm) up to which known common points show that the solids interfere from `length` on;
+    /// `None` if none shows it at `length`.
+    fn excluded_to(&mut self, test: &mut SeparationTest, length: f64) -> Option<f64> {
         while let Some(common) = test.common.get(self.num_common).copied() {
-            test.exclude(&common, &self.d, &mut self.excluded)?;
+            test.exclude(&common, &self.d, &mut self.excluded);
             self.num_common += 1;
         }
-        Ok(self.excluded.iter().any(|[from, to]| *from <= length && length < *to))
+        let containing = self.excluded.iter().filter(|[from, to]| *from <= length && length < *to);
+        containing.map(|r| r[1]).reduce(f64::max)
     }
 
     /// Moves `next` past the lengths that known common points exclude. Returns whether it moved.
-    fn advance(&mut self, test: &mut SeparationTest) -> Result<bool, QueryError> {
+    fn advance(&mut self, test: &mut SeparationTest) -> bool {
         let before = self.next;
-        while self.is_excluded(test, self.next)? {
-            let next = self.next;
-            let to = self.excluded.iter().filter(|r| r[0] <= next && next < r[1]).map(|r| r[1]);
-            self.low = to.fold(self.low, f64::max);
-            self.next = (1.0 + FIRST_STEP) * self.low;
+        while let Some(to) = self.excluded_to(test, self.next) {
+            self.low = to;
+            self.next = (1.0 + FIRST_STEP) * to;
+            self.step = FIRST_STEP;
         }
-        Ok(self.next > before)
+        self.next > before
     }
 
-    /// Whether the translation by `length` (mm) separates the solids.
+    /// Moves `next` past a length at which a verdict did not separate the solids. The steps double up to the
+    /// length itself; an undecided verdict, which is expensive and finds no common point, takes the largest
+    /// one.
+    fn pass(&mut self, is_undecided: bool) {
+        let step = if is_undecided { 1.0 } else { self.step };
+        self.low = self.next;
+        self.next *= 1.0 + step;
+        self.step = (2.0 * step).min(1.0);
+    }
+
+    /// Whether the translation by `length` (mm) separates the solids; `false` also if no verdicts remain.
     fn separates(&mut self, test: &mut SeparationTest, length: f64) -> Result<bool, QueryError> {
-        Ok(!self.is_excluded(test, length)? && test.separates(&(self.d * length))?)
+        let is_open = test.left > 0 && self.excluded_to(test, length).is_none();
+        Ok(is_open && test.separates(&(self.d * length))?)
     }
 
     /// Searches the length (mm) of a translation between `low`, which is too short, and `high`, which
     /// separates the solids, until they differ by at most `accuracy` times `high` or no verdicts remain.
-    /// Returns the shortest length found that separates the solids. The steps from `low`, which common points
-    /// make accurate, double up to half the range.
+    /// Returns the shortest length found that separates the solids. Steps begin at `low`, because common
+    /// points make it accurate, and double up to half the range.
     fn shortened(
         &mut self,
         test: &mut SeparationTest,
@@ -246,8 +262,7 @@ impl Direction {
             if self.separates(test, length)? {
                 high = length;
             } else {
-                let to = self.excluded.iter().filter(|r| r[0] <= length && length < r[1]).map(|r| r[1]);
-                low = to.fold(length, f64::max).min(high);
+                low = self.excluded_to(test, length).unwrap_or(length).min(high);
                 step *= 2.0;
             }
         }
@@ -255,11 +270,18 @@ impl Direction {
     }
 
     /// Replaces `best` if a translation in this direction that is shorter by the factor [`IMPROVED_LENGTH`]
-    /// separates the solids, and shortens it further by bisection.
-    fn improve(mut self, test: &mut SeparationTest, best: &mut (V3, f64)) -> Result<(), QueryError> {
+    /// separates the solids, and shortens it further. `min_length` (mm) is a lower bound of all separating
+    /// lengths.
+    fn improve(
+        mut self,
+        test: &mut SeparationTest,
+        min_length: f64,
+        best: &mut (V3, f64),
+    ) -> Result<(), QueryError> {
         let shorter = IMPROVED_LENGTH * best.1;
-        if shorter > self.low && self.separates(test, shorter)? {
-            *best = (self.d, self.shortened(test, [self.low, shorter], LENGTH_ACCURACY[0])?);
+        if shorter > min_length && self.separates(test, shorter)? {
+            let low = if self.low < shorter { self.low } else { min_length };
+            *best = (self.d, self.shortened(test, [low, shorter], LENGTH_ACCURACY[0])?);
         }
         Ok(())
     }
@@ -285,7 +307,7 @@ fn search(test: &mut SeparationTest, verdict: &Verdict) -> Result<Option<V3>, Qu
     // The shortest length first, until one separates the solids.
     while let Some(k) =
         (0..directions.len()).min_by(|i, j| directions[*i].next.total_cmp(&directions[*j].next))
-        && test.left > 0
+        && test.left > RESERVED_DECISIONS
     {
         let direction = &mut directions[k];
         let longest = best.map_or(direction.max_length, |(_, length)| IMPROVED_LENGTH * length);
@@ -294,27 +316,26 @@ fn search(test: &mut SeparationTest, verdict: &Verdict) -> Result<Option<V3>, Qu
                 break;
             }
             directions.remove(k);
-        } else if direction.advance(test)? {
+        } else if direction.advance(test) {
             // Another direction may have a shorter length.
         } else if test.separates(&(direction.d * direction.next))? {
             let mut found = directions.remove(k);
             best = Some((found.d, found.shortened(test, [found.low, found.next], LENGTH_ACCURACY[0])?));
             break;
         } else {
-            direction.low = direction.next;
-            direction.next *= 1.0 + direction.step;
-            direction.step *= 2.0;
+            direction.pass(test.pair.status() == Some(Status::Undecided));
         }
     }
     let Some(mut best) = best else { return Ok(None) };
     for direction in directions {
-        direction.improve(test, &mut best)?;
+        direction.improve(test, min_length, &mut best)?;
     }
     for tilt in TILTS {
-        let (e, g) = feeler_geom::frame::complete_basis(&best.0);
+        let d = best.0;
+        let (e, g) = feeler_geom::frame::complete_basis(&d);
         for side in [e, -e, g, -g] {
-            let tilted = (best.0 + side * tilt).normalize();
-            Direction::new(tilted, f64::INFINITY, min_length).improve(test, &mut best)?;
+            let tilted = (d + side * tilt).normalize();
+            Direction::new(tilted, f64::INFINITY, min_length).improve(test, min_length, &mut best)?;
         }
     }
     // The shortest length in this direction is between these two.
@@ -420,7 +441,7 @@ mod tests {
         let common = CommonPoint { point: P3::new(1.6, 0.2, -0.3), translation: V3::zeros() };
         let ends = |test: &mut SeparationTest, common: &CommonPoint, d: V3| {
             let mut ranges = Vec::new();
-            test.exclude(common, &d, &mut ranges).expect("finite");
+            test.exclude(common, &d, &mut ranges);
             ranges.iter().map(|r| r[1]).collect::<Vec<_>>()
         };
         let close = |found: &[f64], expected: &[f64]| {
@@ -438,7 +459,7 @@ mod tests {
         close(&ends(&mut test, &further, V3::x()), &[1.0, 0.8, 0.9]);
         let mut direction = Direction::new(V3::x(), 4.0, 0.1);
         test.common.push(common);
-        assert!(direction.advance(&mut test).expect("finite"), "the start is excluded");
+        assert!(direction.advance(&mut test), "the start is excluded");
         assert!((direction.low - 1.0).abs() < 1e-12 && (direction.next - 1.01).abs() < 1e-12);
     }
 }

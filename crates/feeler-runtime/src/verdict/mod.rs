@@ -338,7 +338,7 @@ impl Decision<'_> {
 }
 
 /// Upper bound (mm) of the distance between the borders of two faces at an edge of one of the solids.
-pub(crate) fn largest_gap_at_edges(bodies: [&Body; 2]) -> f64 {
+fn largest_gap_at_edges(bodies: [&Body; 2]) -> f64 {
     // Each border deviates from the edge by at most the deviation of the solid.
     bodies.iter().fold(0.0, |largest: f64, body| largest.max(2.0 * body.deviation()))
 }

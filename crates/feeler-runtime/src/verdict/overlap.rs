@@ -1,11 +1,7 @@
 //! Pairs of face areas whose crossing is not excluded by boxes, surfaces and lower bounds of their
 //! distance.
 //!
-//! A pair is excluded if all of one face is in front of the other face (outside its material) or at most
-//! [`MAX_SHALLOW_DEPTH`] tolerances behind it. Touching faces, such as those of a bolt and its hole, are
-//! therefore not searched for crossings.
-//!
-//! [`MAX_SHALLOW_DEPTH`]: super::separation::MAX_SHALLOW_DEPTH
+//! The bounds are those of [`SeparationCache`].
 
 use super::closed_form;
 use super::separation::{SeparationCache, limits};

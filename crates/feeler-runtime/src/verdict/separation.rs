@@ -1,5 +1,9 @@
 //! Motion bounds of faces and areas that do not cross, kept from query to query: faces that are in front of
 //! each other, parts of one free-form surface, and free-form areas that follow each other.
+//!
+//! A pair of faces is excluded from the search for crossings if all of one face is in front of the other face
+//! (outside its material) or at most [`MAX_SHALLOW_DEPTH`] tolerances behind it. Touching faces, such as
+//! those of a bolt and its hole, are therefore not searched.
 
 mod covers;
 
