@@ -2,9 +2,10 @@
 //!
 //! Minima of one pair of features are distinguished by a branch number. A minimum takes over the branch,
 //! and with it the identity, of the nearest minimum of the last query between the same features, if its
-//! distance has changed by at most the displacement of B's points since then. Footpoints are compared in
-//! the frames of their own solids. Each branch is taken over once, by the nearest minimum. A new minimum
-//! gets the smallest branch number that is unused in this query and was unused in the last one.
+//! distance has changed by at most the displacement of B's points since then, and if the footpoints of a
+//! member of a conformal set have moved by at most [`MAX_MEMBER_RUN`] times that. Footpoints are compared in
+//! the frames of their own solids. Each branch is taken over once, by the nearest minimum. A new minimum gets
+//! the smallest branch number that is unused in this query and was unused in the last one.
 //!
 //! # Source
 //! MATH §10 (an identity that persists from step to step: pair of features and branch).
@@ -13,7 +14,7 @@
 //! No two minima of one query share an identity. In the first query, minima are numbered by their
 //! distance. Identities are a deterministic function of the sequence of queries.
 
-use crate::api::contact::FeatureKind;
+use crate::api::contact::{ContactKind, FeatureKind};
 use crate::query::Accepted;
 use feeler_geom::{P3, Pose, V3};
 use feeler_hierarchy::Feature;
@@ -29,6 +30,8 @@ struct Tracked {
     n: V3,
     /// Signed distance (mm) of the minimum.
     distance: f64,
+    /// Whether the minimum is a member of a conformal set.
+    is_member: bool,
     /// Branch: the number that distinguishes the minima of one pair of features.
     branch: u32,
     /// Number of consecutive earlier queries that found the minimum.
@@ -70,6 +73,13 @@ const MAX_TRACKED: usize = 64;
 /// loses them.
 const MAX_FOOTPOINT_RUN: f64 = 10.0;
 
+/// Maximum displacement of the footpoints of a member of a conformal set between two queries at which it
+/// keeps its identity, as a multiple of the displacement of B's points. Members are at fixed parameters, or
+/// at crossings of two trims, which move by the displacement over the sine of the angle of the trims. With a
+/// larger value, a new member takes over the identity of a distant one that has ended; with a smaller one,
+/// corners of flush faces lose theirs when the bodies slide.
+const MAX_MEMBER_RUN: f64 = 50.0;
+
 /// Branch of a minimum that has not been assigned one yet.
 const NO_BRANCH: u32 = u32::MAX;
 
@@ -107,11 +117,13 @@ impl ContactIds {
             places: (x.p_a, pose_ba * x.p_b),
             n: x.n,
             distance: x.distance,
+            is_member: x.kind == ContactKind::Conformal,
             branch: NO_BRANCH,
             age: 0,
         }));
         let crowded = |all: &[Tracked], f| all.iter().filter(|k| k.features == f).count() > MAX_TRACKED;
         self.matches.clear();
+        let member_run = MAX_MEMBER_RUN * displacement;
         for (i, n) in (0..).zip(&self.now) {
             if self.now.len() > MAX_TRACKED && crowded(&self.now, n.features) {
                 continue;
@@ -120,7 +132,9 @@ impl ContactIds {
                 if l.features == n.features && (l.distance - n.distance).abs() <= displacement {
                     let apart =
                         (n.places.0 - l.places.0).norm_squared() + (n.places.1 - l.places.1).norm_squared();
-                    self.matches.push((apart, i, j));
+                    if !(n.is_member || l.is_member) || apart <= member_run * member_run {
+                        self.matches.push((apart, i, j));
+                    }
                 }
             }
         }
@@ -177,7 +191,7 @@ fn hash((a, b): (Feature, Feature), branch: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::contact::{ContactKind, FeatureRef};
+    use crate::api::contact::FeatureRef;
     use feeler_hierarchy::FaceId;
 
     fn minimum(face: u32, x: f64, distance: f64) -> Accepted {
@@ -238,6 +252,24 @@ mod tests {
         contact_ids.clear();
         contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
         assert_eq!(ids(&contact_ids, 1), [(first[0].0, 0)], "a new motion starts again");
+    }
+
+    /// A new member of a conformal set does not take over the identity of a distant one that has ended; a
+    /// strict minimum may have moved as far.
+    #[test]
+    fn members_of_sets_stay_near() {
+        let member = |x: f64| Accepted { kind: ContactKind::Conformal, ..minimum(1, x, 0.1) };
+        let mut contact_ids = ContactIds::default();
+        contact_ids.advance(&[member(0.0), member(5.0)], &Pose::identity(), f64::INFINITY);
+        let first = ids(&contact_ids, 2);
+        contact_ids.advance(&[member(0.001), member(6.0)], &Pose::identity(), 0.01);
+        let second = ids(&contact_ids, 2);
+        assert_eq!(second[0], (first[0].0, 1));
+        assert!(second[1].1 == 0 && second[1].0 != first[1].0, "{second:?}");
+        contact_ids.clear();
+        contact_ids.advance(&[minimum(1, 5.0, 0.1)], &Pose::identity(), f64::INFINITY);
+        contact_ids.advance(&[minimum(1, 6.0, 0.1)], &Pose::identity(), 0.01);
+        assert_eq!(ids(&contact_ids, 1)[0].1, 1);
     }
 
     #[test]
