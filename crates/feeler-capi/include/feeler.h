@@ -1059,7 +1059,7 @@ typedef struct FeelerTrackerOptions {
    */
   struct FeelerStepBound max_step;
   /*
-   Largest error (mm) of a linearised gap at the end of a step; default 1e-3. A hundredth of the
+   Largest error (mm) of a linearised gap at the end of a step; default 1e-3. A two-hundredth of the
    step's `displacement` applies instead if it is larger.
    */
   double gap_error;

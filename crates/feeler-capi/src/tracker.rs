@@ -48,7 +48,7 @@ pub struct FeelerTrackerOptions {
     /// Largest motion of B relative to A between two updates. A larger motion is a jump: all contacts
     /// get new ids. Default 0.1 rad and 1 mm.
     pub max_step: FeelerStepBound,
-    /// Largest error (mm) of a linearised gap at the end of a step; default 1e-3. A hundredth of the
+    /// Largest error (mm) of a linearised gap at the end of a step; default 1e-3. A two-hundredth of the
     /// step's `displacement` applies instead if it is larger.
     pub gap_error: f64,
     /// Maximum number of contacts. Contacts with the largest gaps are dropped first; contacts with

@@ -641,7 +641,7 @@ impl QueryState {
             penetration: options.penetration,
             quasi_angle: options.quasi_angle,
             waves: self.step.map_or(Waves::NONE, |step| step.waves(a.size().min(b.size()))),
-            step: self.step.map(|step| step.bounds(a.size().min(b.size()))),
+            step: self.step.map(|step| step.bounds()),
             cull: (!options.diagnostics().brute_force).then(|| {
                 let cull = CullContext::new(pose_ab, &self.tolerances, options);
                 match &self.step {

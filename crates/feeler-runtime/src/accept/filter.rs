@@ -18,12 +18,13 @@ use feeler_hierarchy::Feature;
 /// Converts a critical pair to a minimum. Returns `None` if the distance is out of range, a footpoint is
 /// outside its trims, the direction is not in both polars, or the pair is a saddle or a maximum.
 pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
-    filter_beside(ctx, c, ctx.beside(c.distance))
+    filter_beside(ctx, c, ctx.beside(c.distance), 0.0)
 }
 
 /// Converts a critical pair to a minimum like [`filter`], but accepts footpoints up to `beside` (mm)
-/// beyond the concave edges of their faces. `None` if the pair is not a minimum.
-pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Option<Accepted> {
+/// beyond the concave edges of their faces, and up to `beyond` (mm) beyond the ends of their edges where the
+/// solid continues. `None` if the pair is not a minimum.
+pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64, beyond: f64) -> Option<Accepted> {
     if !(ctx.least <= c.distance && c.distance <= ctx.d_max) || is_impossible(ctx, c) {
         return None;
     }
@@ -37,7 +38,7 @@ pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Op
         return None;
     }
     let basis = complete_basis(&c.n);
-    let foot = |p, n, hint| Foot { p, n, basis, hint, in_domain: None, beside };
+    let foot = |p, n, hint| Foot { p, n, basis, hint, in_domain: None, beside, beyond };
     let of_a = || side(ctx, Which::A, c.feature_a, &foot(&c.p_a, c.n, c.hint_a), &ctx.tol);
     let of_b = || side(ctx, Which::B, c.feature_b, &foot(&c.p_b, -c.n, c.hint_b), &ctx.tol);
     // Features of lower dimension are rejected more often and at lower cost, so they are tested first.

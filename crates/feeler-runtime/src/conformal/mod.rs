@@ -97,6 +97,11 @@ const COVER_ANGLE: f64 = 1e-5;
 /// With a larger value, isolated minima near a set vanish; with a smaller one, contacts are reported twice.
 const COVER_LENGTH: f64 = 10.0;
 
+/// Largest change of the gap of a dropped corner of a flat set by the rotation of a step, relative to that of
+/// the kept ones, as a fraction of the accepted error of gaps. A larger value allows deeper contacts; a
+/// smaller one gives more contacts of round and many-sided areas.
+const MAX_LOSS: f64 = 0.5;
+
 /// Largest difference (mm) between the distances of a minimum and of a set that replaces it.
 pub(crate) fn largest_change(tol: &Tolerances) -> f64 {
     2.0 * COVER_LENGTH * tol.tol
@@ -582,7 +587,7 @@ impl<'a> FamilySet<'a> {
     /// polar.
     fn side(&self, which: Which, feature: Feature, p: &P3, n: V3) -> Option<Side> {
         let basis = complete_basis(&n);
-        let foot = Foot { p, n, basis, hint: None, in_domain: None, beside: 0.0 };
+        let foot = Foot { p, n, basis, hint: None, in_domain: None, beside: 0.0, beyond: 0.0 };
         side(self.ctx, which, feature, &foot, &self.tolerances())
     }
 
@@ -600,7 +605,7 @@ impl<'a> FamilySet<'a> {
         let of = |which: Which, feature, p, n| {
             let known = known[which as usize];
             let (hint, in_domain) = (known.and_then(|k| k.uv), known.map(|k| k.in_domain));
-            side(ctx, which, feature, &Foot { p, n, basis, hint, in_domain, beside }, &tol)
+            side(ctx, which, feature, &Foot { p, n, basis, hint, in_domain, beside, beyond: 0.0 }, &tol)
         };
         let of_a = || of(Which::A, self.feature_a, &c.p_a, c.n);
         let of_b = || of(Which::B, self.feature_b, &c.p_b, -c.n);
@@ -875,7 +880,9 @@ fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>
         Some(Primitive::Plane { normal, .. }) => Some(normal),
         _ => None,
     });
-    let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a, plane);
+    // A rotation of the step changes the gap of a dropped sample by at most this loss times its angle.
+    let max_loss = ctx.step.map_or(f64::INFINITY, |step| MAX_LOSS * step.gap_error / step.rotation);
+    let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a, plane, max_loss);
     let kept = farthest.places[..farthest.count].iter().map(|&i| &samples[i].pair);
     let lowest = kept.clone().map(|pair| pair.distance).fold(f64::INFINITY, f64::min);
     out.extend(kept);

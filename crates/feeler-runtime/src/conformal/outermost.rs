@@ -2,6 +2,7 @@
 
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P3, V3, math};
+use smallvec::SmallVec;
 use std::f64::consts::TAU;
 
 /// Number of directions in which the farthest points of a set in space are searched for, and so the
@@ -28,8 +29,10 @@ const MAX_OUT_OF_PLANE: f64 = 1e-5;
 /// set.
 ///
 /// After a small motion, the gap of a flat conformal set is a linear function of position. While the gap
-/// is positive at the outermost points, it is therefore positive at all others, except on the bulge of a
-/// rounded outline between two directions.
+/// is positive at the outermost points, it is therefore positive at all others, except between two
+/// directions: at obtuse corners, and on the bulge of a rounded outline. Of a set in a plane, such points
+/// are kept, too, until none is farther than `max_loss` outside the polygon of the kept points, or
+/// [`NUM_DIRECTIONS`] are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outermost {
     /// Indices of the outermost points, ascending; only the first `count` entries are valid.
@@ -41,8 +44,9 @@ pub(crate) struct Outermost {
 impl Outermost {
     /// Selects the outermost of `n` points, where `place` returns the point at an index from 0 to `n` - 1.
     /// `plane` is the unit normal of the plane that contains the points, if it is known. Among equally far
-    /// points, the first is selected.
-    pub(crate) fn of(n: usize, place: impl Fn(usize) -> P3, plane: Option<V3>) -> Self {
+    /// points, the first is selected. `max_loss` (mm) is the largest distance of a dropped point of a set in
+    /// a plane from the polygon of the selected ones.
+    pub(crate) fn of(n: usize, place: impl Fn(usize) -> P3, plane: Option<V3>, max_loss: f64) -> Self {
         let farthest = |direction: &dyn Fn(&P3) -> f64| {
             let mut best = (f64::NEG_INFINITY, 0);
             for i in 0..n {
@@ -68,7 +72,11 @@ impl Outermost {
         }
         let normal = plane.unwrap_or_else(|| across.normalize());
         if (0..n).all(|i| normal.dot(&(place(i) - start)).abs() <= MAX_OUT_OF_PLANE * chord.norm()) {
-            out.keep(flat_directions(&normal).into_iter().map(along));
+            let mut polygon: SmallVec<[usize; NUM_DIRECTIONS]> =
+                flat_directions(&normal).into_iter().map(along).collect();
+            polygon.dedup();
+            add_corners(n, &place, &normal, max_loss, &mut polygon);
+            out.keep(polygon.into_iter());
         } else {
             out.keep((0..NUM_DIRECTIONS).map(|k| along(direction(k))));
         }
@@ -82,6 +90,40 @@ impl Outermost {
                 self.places[at] = place;
                 self.count += 1;
             }
+        }
+    }
+}
+
+/// Adds to the convex polygon of some of `n` points in a plane with the unit normal `normal`, whose corners
+/// are in the order of their directions, the points farthest outside its sides, until none is farther outside
+/// than `max_loss` (mm) or the polygon has [`NUM_DIRECTIONS`] corners.
+fn add_corners(
+    n: usize,
+    place: &impl Fn(usize) -> P3,
+    normal: &V3,
+    max_loss: f64,
+    polygon: &mut SmallVec<[usize; NUM_DIRECTIONS]>,
+) {
+    if !max_loss.is_finite() {
+        return;
+    }
+    // Opposite normals give the same polygon.
+    let (u, v) = (place(polygon[0]), place(polygon[polygon.len() / 3]));
+    let w = place(polygon[2 * polygon.len() / 3]);
+    let normal = if (v - u).cross(&(w - u)).dot(normal) < 0.0 { -normal } else { *normal };
+    let mut side = 0;
+    while side < polygon.len() && polygon.len() < NUM_DIRECTIONS {
+        let (from, to) = (polygon[side], polygon[(side + 1) % polygon.len()]);
+        let start = place(from);
+        let outside = (place(to) - start).cross(&normal).try_normalize(0.0).map(|outward| {
+            let beyond = |i: usize| outward.dot(&(place(i) - start));
+            let farthest =
+                (0..n).map(|i| (beyond(i), i)).fold((0.0, from), |x, y| if y.0 > x.0 { y } else { x });
+            (farthest.0 > max_loss).then_some(farthest.1)
+        });
+        match outside.flatten() {
+            Some(corner) => polygon.insert(side + 1, corner),
+            None => side += 1,
         }
     }
 }
@@ -114,7 +156,7 @@ mod tests {
     use super::*;
 
     fn outermost(places: &[P3]) -> Vec<usize> {
-        let found = Outermost::of(places.len(), |i| places[i], None);
+        let found = Outermost::of(places.len(), |i| places[i], None, f64::INFINITY);
         found.places[..found.count].to_vec()
     }
 
@@ -146,6 +188,23 @@ mod tests {
             corners.len() == 4 && corners.iter().all(|p| p.coords.xy().abs().min() > 14.0),
             "{corners:?}"
         );
+    }
+
+    /// Obtuse corners of a polygon, whose normals lie between two directions, are kept if a dropped one would
+    /// be farther outside than the limit; points inside the polygon are not.
+    #[test]
+    fn obtuse_corners_are_kept_up_to_the_limit() {
+        let at = |x: f64, y: f64| P3::new(x, y, 1.0);
+        // Two corners are 0.3 mm outside the square of the other four.
+        let mut places = vec![at(-10.0, -8.0), at(10.0, -8.0), at(10.0, 8.0), at(-10.0, 8.0)];
+        places.extend([at(-1.0, 8.3), at(4.0, -8.3), at(0.0, 0.0), at(9.0, 7.9)]);
+        for normal in [V3::z(), -V3::z()] {
+            for (max_loss, count) in [(f64::INFINITY, 4), (0.4, 4), (0.2, 6), (0.0, 6)] {
+                let found = Outermost::of(places.len(), |i| places[i], Some(normal), max_loss);
+                let kept = &found.places[..found.count];
+                assert!(kept.iter().copied().eq(0..count), "{max_loss}: {kept:?}");
+            }
+        }
     }
 
     /// Few points of a disc are kept: points of its rim, all around it.

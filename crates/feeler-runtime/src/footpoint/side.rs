@@ -55,8 +55,11 @@ pub(crate) struct Foot<'a> {
     /// Location of the footpoint in the trimmed domain of its face; `None` if it is not known yet.
     pub in_domain: Option<InDomain>,
     /// Largest distance (mm) beyond a concave edge at which the footpoint still counts as on its face;
-    /// positive only for pressed pairs.
+    /// positive only for pressed pairs and in the steps of a simulator.
     pub beside: f64,
+    /// Largest distance (mm) beyond an end of its edge at which the footpoint still counts as on the edge, if
+    /// the solid continues there; positive only in the steps of a simulator.
+    pub beyond: f64,
 }
 
 /// Tests one footpoint of a pair; `None` if it does not lie on its feature or its direction is not in
@@ -70,7 +73,7 @@ pub(crate) fn side(
 ) -> Option<Side> {
     let body = ctx.body(which);
     // The footpoint is converted to the frame of the solid.
-    let Foot { p, n, basis, hint, in_domain, beside } = *foot;
+    let Foot { p, n, basis, hint, in_domain, beside, beyond } = *foot;
     let (p, n, basis) = match which {
         Which::A => (*p, n, basis),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
@@ -90,7 +93,7 @@ pub(crate) fn side(
             Some(Side { located, polar: Polar::Exact, shape })
         }
         Feature::Edge(i) => {
-            let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), tol)?;
+            let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), beyond, tol)?;
             let t = located.place.uv[0];
             // The cone of the polars of the area around the point excludes most directions.
             let mut areas = body.areas_of(data).iter().map(|&area| (body, area));
@@ -177,7 +180,7 @@ pub(crate) fn lies_on(
     };
     match feature {
         Feature::Face(_) => false,
-        Feature::Edge(i) => locate_on_edge(body, i, &p, None, &tol).is_some_and(|l| {
+        Feature::Edge(i) => locate_on_edge(body, i, &p, None, 0.0, &tol).is_some_and(|l| {
             edge_normals(body, i, l.place.uv[0]).is_some_and(|e| e.test(&n, angle, 0.0) == Polar::Exact)
         }),
         Feature::Vertex(i) => (body.vertex(i).point - p).norm() <= length,

@@ -87,7 +87,7 @@ pub(crate) fn collect(
         Feature::Vertex(i) => body.vertex(i).constraints.iter().for_each(|v| add(*v)),
         Feature::Edge(i) => {
             let own = ctx.in_own(which, p);
-            let t = crate::footpoint::trim::locate_on_edge(body, i, &own, None, &ctx.tol)?.place.uv[0];
+            let t = crate::footpoint::trim::locate_on_edge(body, i, &own, None, 0.0, &ctx.tol)?.place.uv[0];
             let e = edge_normals(body, i, t)?;
             of_edge(&e)?.into_iter().for_each(add);
             return Some(Some(if which == Which::A { e.tangent } else { ctx.pose_ab * e.tangent }));

@@ -9,6 +9,7 @@
 
 use crate::api::contact::{FeatureKind, FeatureRef};
 use crate::api::tolerance::Tolerances;
+use crate::body::edge_normals::{EdgeNormals, edge_normals};
 use crate::body::{Body, outward_normal};
 use crate::nearest::foot_on_face;
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
@@ -27,7 +28,7 @@ pub(crate) struct Located {
     pub slack: f64,
     /// Whether the footpoint lies on a trim of its face; `false` on edges and vertices.
     pub border: bool,
-    /// Whether the footpoint lies beyond a concave edge of its face.
+    /// Whether the footpoint lies beyond a concave edge of its face, or beyond an end of its edge.
     pub is_beside: bool,
 }
 
@@ -285,13 +286,15 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
     }
 }
 
-/// Locates the footpoint `p` on an edge; `hint` is its parameter if it is known. Returns `None` if the
-/// point is off the curve or outside all spans.
+/// Locates the footpoint `p` on an edge; `hint` is its parameter if it is known. The point may lie up to
+/// `beside` (mm) beyond an end at which the solid continues on both sides ([`continues_beyond`]). Returns
+/// `None` if the point is off the curve or outside all spans.
 pub(crate) fn locate_on_edge(
     body: &Body,
     edge: EdgeId,
     p: &P3,
     hint: Option<f64>,
+    beside: f64,
     tol: &Tolerances,
 ) -> Option<Located> {
     let data = body.edge(edge);
@@ -302,10 +305,61 @@ pub(crate) fn locate_on_edge(
     if (data.curve.point(t) - p).norm() > tol.trim {
         return None;
     }
-    let (span, t) = span_at(data, t, tol)?;
+    let on_span = span_at(data, t, tol);
+    let beyond = || {
+        let (span, t, outside) = nearest_span(data, t)?;
+        (outside <= beside && continues_beyond(body, edge, t, outside, tol)).then_some((span, t))
+    };
+    let (span, t) = on_span.or_else(|| if beside > 0.0 { beyond() } else { None })?;
     let span = &data.spans[span];
     let place = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: span.source, uv: [t, 0.0] };
-    Some(Located { place, slack: span.deviation, border: false, is_beside: false })
+    Some(Located { place, slack: span.deviation, border: false, is_beside: on_span.is_none() })
+}
+
+/// Index of the span of an edge that is nearest to the parameter `t`, `t` shifted by whole periods to that
+/// span, and its distance (mm) beyond the span's end. `None` for a closed edge.
+fn nearest_span(edge: &Edge, t: f64) -> Option<(usize, f64, f64)> {
+    if edge.closed {
+        return None;
+    }
+    let period = edge.curve.period();
+    let beyond = edge.spans.iter().enumerate().map(|(i, span)| {
+        let t = period.map_or(t, |p| math::unwrap_near(t, 0.5 * (span.t0 + span.t1), p));
+        let speed = edge.curve.derivs(t.clamp(span.t0, span.t1)).d1.norm();
+        (i, t, (span.t0 - t).max(t - span.t1).max(0.0) * speed)
+    });
+    beyond.min_by(|x, y| x.2.total_cmp(&y.2))
+}
+
+/// Whether the wedge between the faces of an edge continues as a part of the solid beyond the edge's end, as
+/// at the corners of the rim of a polygonal hole: each face continues there, or ends at a concave edge,
+/// beyond which its surface continues in the solid's own material. The point with the parameter `t` is
+/// `outside` (mm) beyond the end. Always `false` beside free-form faces.
+fn continues_beyond(body: &Body, edge: EdgeId, t: f64, outside: f64, tol: &Tolerances) -> bool {
+    let data = body.edge(edge);
+    let Some(EdgeNormals { tangent, normals: [left, right] }) = edge_normals(body, edge, t) else {
+        return false;
+    };
+    let p = data.curve.point(t);
+    let left_first = data.sides[0].forward || !data.sides[1].forward;
+    // Directions from the edge into the faces to its left and right.
+    let into = [left.cross(&tangent), tangent.cross(&right)];
+    let into = if left_first { into } else { [into[1], into[0]] };
+    if !data.sides.iter().all(|side| body.face(side.face).surface.is_canonical()) {
+        return false;
+    }
+    let mut ends = false;
+    let continues = data.sides.iter().zip(into).all(|(side, into)| {
+        let face = body.face(side.face);
+        // The surface across the edge, as far from it as from its end: on the edge, two trims are equally
+        // near.
+        let uv = face.surface.invert(&(p + into * outside), None, None);
+        let is_inside = on_face(face, uv, body.data(Feature::Face(side.face)).deviation, tol);
+        ends |= !is_inside;
+        let metric = metric(&face.surface.derivs(uv));
+        is_inside || is_in_corner(body, side.face, uv, metric, 2.0 * outside)
+    });
+    continues && ends
 }
 
 /// Index of the span of an edge that contains `t`, and `t` shifted by whole periods into that span.

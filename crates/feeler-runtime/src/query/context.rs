@@ -45,10 +45,8 @@ impl Waves {
 pub(crate) struct StepBounds {
     /// Rotation (rad) of B relative to A.
     pub rotation: f64,
-    /// Distance (mm) that the step can close.
-    pub closing: f64,
-    /// Error (mm) of a predicted gap up to which no samples are added.
-    pub allowed_error: f64,
+    /// Accepted error (mm) of the gap that a contact predicts for the end of the step.
+    pub gap_error: f64,
 }
 
 /// Data shared by all steps of a query. Lengths are in mm and angles in rad; points and directions are

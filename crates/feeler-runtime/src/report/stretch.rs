@@ -114,7 +114,9 @@ pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef, 
         match other.kind {
             FeatureKind::Face => is_at(ctx, own.other(), FaceId(other.index), &p, distance),
             _ if distance > near.trim => is_beside(ctx, own.other(), EdgeId(other.index), &local, distance),
-            _ => locate_on_edge(ctx.body(own.other()), EdgeId(other.index), &local, None, &near).is_some(),
+            _ => {
+                locate_on_edge(ctx.body(own.other()), EdgeId(other.index), &local, None, 0.0, &near).is_some()
+            }
         }
     };
     let (mut length, mut error) = (0.0, 0.0);

@@ -40,12 +40,10 @@ use std::f64::consts::TAU;
 /// Number of stations per turn, such that three consecutive ones enclose the minimum of a cosine. A larger
 /// number is slower; a smaller one misses narrow minima.
 const STATIONS_PER_TURN: f64 = 12.0;
-/// Numbers of stations from one sample of a conformal set to the next, of which a step uses the largest one
-/// whose samples predict the gaps between them. More stations make samples sparser; fewer make the steps of a
-/// simulator slower.
-const STATIONS_PER_SAMPLE: [i64; 3] = [4, 2, 1];
-/// Maximum number of samples of conformal sets along a whole feature with the largest of
-/// [`STATIONS_PER_SAMPLE`], and proportionally more with the others; longer features have fewer samples per
+/// Number of stations from one sample of a conformal set to the next. A larger number makes samples sparser;
+/// a smaller one makes the steps of a simulator slower.
+const STATIONS_PER_SAMPLE: i64 = 4;
+/// Maximum number of samples of conformal sets along a whole feature; longer features have fewer samples per
 /// turn. A larger number makes the steps of a simulator slower; a smaller one makes samples of long threads
 /// sparser.
 const MAX_SAMPLES: i64 = 16;
@@ -293,18 +291,15 @@ impl Orbit<'_> {
     }
 
     /// For a tracker, adds to `out` those samples of a row of stations whose distances exceed the row's
-    /// smallest distance by at most [`MAX_SAMPLE_EXCESS`] pitches, or which the step can close. Without them,
-    /// a tilt beyond the spread would remove the contacts that support a thread. Returns the distance (mm) up
-    /// to which samples were added; -∞ without a tracker, or if the whole row is out of range.
+    /// smallest distance by at most [`MAX_SAMPLE_EXCESS`] pitches. Without them, a tilt beyond the spread
+    /// would remove the contacts that support a thread. Returns the distance (mm) up to which samples were
+    /// added; -∞ without a tracker, or if the whole row is out of range.
     fn nearly_a_set(&self, row: &[Station], out: &mut Solved) -> f64 {
         let smallest = row.iter().fold(f64::INFINITY, |d, s| d.min(s.distance));
         if !self.loads || smallest > self.ctx.d_max {
             return f64::NEG_INFINITY;
         }
-        let excess = MAX_SAMPLE_EXCESS * self.own_helix.shape.pitch();
-        // Gaps at all stations that the step can close.
-        let closing = self.ctx.step.map_or(f64::NEG_INFINITY, |step| step.closing);
-        let max_distance = (smallest + excess).max(closing);
+        let max_distance = smallest + MAX_SAMPLE_EXCESS * self.own_helix.shape.pitch();
         let is_sample = |s: &&Station| s.distance <= max_distance && self.is_sample(s);
         out.orbits
             .extend(row.iter().filter(is_sample).filter_map(|s| self.accepted(s, ContactKind::Conformal)));
@@ -317,27 +312,10 @@ impl Orbit<'_> {
         let [lo, hi] = self.own_helix.ends();
         #[expect(clippy::cast_possible_truncation, reason = "a few thousand turns at most")]
         let whole = ((hi - lo) * STATIONS_PER_TURN / TAU).ceil() as i64;
-        let per_sample = self.stations_per_sample();
-        let max_samples = MAX_SAMPLES * STATIONS_PER_SAMPLE[0] / per_sample;
         // The division rounds up.
-        let every = per_sample * (1 + (whole - per_sample - 1).max(0) / (per_sample * max_samples));
+        let every = STATIONS_PER_SAMPLE
+            * (1 + (whole - STATIONS_PER_SAMPLE - 1).max(0) / (STATIONS_PER_SAMPLE * MAX_SAMPLES));
         s.number.is_some_and(|k| k.rem_euclid(every) == 0)
-    }
-
-    /// Number of stations from one sample to the next. A rotation by θ changes the gaps along a turn by a
-    /// cosine with an amplitude of up to r θ. Between two samples at an angle of 2 α whose gaps do not become
-    /// negative, it falls by at most r θ (1 − cos α) below them. Displacements across the axis are not
-    /// included.
-    fn stations_per_sample(&self) -> i64 {
-        let [sparse, .., dense] = STATIONS_PER_SAMPLE;
-        let Some(step) = &self.ctx.step else { return sparse };
-        let amplitude = self.own_helix.radius * step.rotation;
-        let suffices = |&&stations: &&i64| {
-            #[expect(clippy::cast_precision_loss, reason = "a small number")]
-            let half = 0.5 * TAU * stations as f64 / STATIONS_PER_TURN;
-            amplitude * (1.0 - math::cos(half)) <= step.allowed_error
-        };
-        STATIONS_PER_SAMPLE.iter().find(suffices).copied().unwrap_or(dense)
     }
 
     /// Adds to `out` the minimum at the station with the index `lowest` in `row`, unless its distance is
@@ -566,7 +544,7 @@ impl Orbit<'_> {
                 ctx,
                 which,
                 feature,
-                &Foot { p, n, basis, hint: Some(hint), in_domain: None, beside },
+                &Foot { p, n, basis, hint: Some(hint), in_domain: None, beside, beyond: 0.0 },
                 &ctx.tol,
             )
         };

@@ -77,13 +77,9 @@ impl Widening {
         }
     }
 
-    /// Bounds of the step for the solves; `size` (mm) is that of the smaller solid.
-    pub(crate) fn bounds(&self, size: f64) -> StepBounds {
-        StepBounds {
-            rotation: self.rotation,
-            closing: self.max_distance,
-            allowed_error: self.allowed_error(size),
-        }
+    /// Bounds of the step for the search of minima and sets.
+    pub(crate) fn bounds(&self) -> StepBounds {
+        StepBounds { rotation: self.rotation, gap_error: self.gap_error }
     }
 
     /// Error (mm) of a predicted gap up to which no samples are added: the accepted error plus the terms of
@@ -155,8 +151,9 @@ pub(crate) fn widened(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Opti
         return beside_polars(&exact, step, c);
     }
     let quasi_angle = dilation(ctx, step, c)?;
-    let quasi =
-        filter_beside(&Context { quasi_angle, ..*ctx }, c, ctx.beside(c.distance).max(step.displacement))?;
+    let slide = step.displacement;
+    let ctx = &Context { quasi_angle, ..*ctx };
+    let quasi = filter_beside(ctx, c, ctx.beside(c.distance).max(slide), slide)?;
     Some(Accepted { kind: ContactKind::Quasi, ..quasi })
 }
 
@@ -170,8 +167,8 @@ fn dilation(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<f64> {
     };
     let angle = match (c.feature_a, c.feature_b) {
         (Feature::Edge(a), Feature::Edge(b)) => {
-            let s = tangent(ctx, Which::A, a, &c.p_a, c.hint_a)?;
-            let t = tangent(ctx, Which::B, b, &c.p_b, c.hint_b)?;
+            let s = tangent(ctx, (Which::A, a), (&c.p_a, c.hint_a), displacement)?;
+            let t = tangent(ctx, (Which::B, b), (&c.p_b, c.hint_b), displacement)?;
             let sine = s.cross(&t).norm();
             if sine <= math::sin(MIN_CROSSING_ANGLE * rotation) {
                 return None;
@@ -198,11 +195,16 @@ fn bend_of_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, hint: Opt
     if bend.is_finite() { bend } else { 0.0 }
 }
 
-/// Unit tangent (frame of A) of an edge at a point (frame of A); `None` if the point is not on the edge.
-/// `hint` contains the parameter of the point, if known.
-fn tangent(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, hint: Option<P2>) -> Option<V3> {
+/// Unit tangent (frame of A) of an edge at a point (frame of A), which may be up to `beyond` (mm) beyond an
+/// end; `None` if the point is not on the edge. `hint` contains the parameter of the point, if known.
+fn tangent(
+    ctx: &Context<'_>,
+    (which, edge): (Which, EdgeId),
+    (p, hint): (&P3, Option<P2>),
+    beyond: f64,
+) -> Option<V3> {
     let body = ctx.body(which);
-    let at = locate_on_edge(body, edge, &ctx.in_own(which, p), hint.map(|h| h.x), &ctx.tol)?;
+    let at = locate_on_edge(body, edge, &ctx.in_own(which, p), hint.map(|h| h.x), beyond, &ctx.tol)?;
     let tangent = edge_normals(body, edge, at.place.uv[0])?.tangent;
     Some(if which == Which::A { tangent } else { ctx.pose_ab * tangent })
 }

@@ -60,11 +60,12 @@ const SEARCH_SLACK: f64 = 0.125;
 /// Maximum number of samples along a line in each of the two directions from a contact. A larger number
 /// makes steps slower; a smaller one leaves the ends of long contacts without samples.
 const MAX_ALONG_LINE: i64 = 64;
-/// Maximum number of samples that are added along one edge or on one pair of faces. If a free-form
-/// feature takes part, it is instead the number of all samples of the pair of bodies at which no more
-/// are added. A larger number makes steps slower; a smaller one leaves parts of large contacts without
-/// samples.
+/// Maximum number of samples that are added along one edge or on one pair of faces of closed form. A larger
+/// number makes steps slower; a smaller one leaves parts of large contacts without samples.
 const MAX_SAMPLES: usize = 256;
+/// Number of all samples of the pair of bodies at which no more are added if a free-form feature takes part.
+/// A larger number makes steps slower; a smaller one leaves turns of threads without samples.
+const MAX_FREE_SAMPLES: usize = 1024;
 /// Largest spacing of samples, as a fraction of the range of a feature's parameters. A larger value leaves
 /// short features without samples; a smaller one adds samples.
 const MAX_SPACING: f64 = 0.25;
@@ -72,6 +73,10 @@ const MAX_SPACING: f64 = 0.25;
 /// feature counts as straight. A larger value misses samples of slightly bent features; a smaller one
 /// adds samples to straight ones.
 const MIN_CURVATURE: f64 = 1e-6;
+/// Largest rotation (rad) of the normal over the extent of a pair of faces in a direction that counts as that
+/// of their rulings, so that the borders across it have samples. A larger value adds samples; with a smaller
+/// one, cylinders that are tilted in their play have none at their borders.
+const MAX_RULING_TURN: f64 = 0.01;
 /// Difference of principal curvatures, as a fraction of the larger one, below which a surface bends equally
 /// in all directions. A larger value uses arbitrary directions on surfaces with principal ones; with a
 /// smaller one, rounding determines the directions on spheres.
@@ -332,27 +337,28 @@ fn along_edge(
     let speed = d.d1.norm();
     let Some(tangent) = data.curve.tangent_of(at, &d) else { return };
     let bend = (d.d2 - tangent * tangent.dot(&d.d2)) / (speed * speed);
-    let outward = outward_of(ctx, which, &contact.n);
-    let of_edge = -outward.dot(&bend);
     let tangent = if which == Which::A { tangent } else { ctx.pose_ab * tangent };
-    let Some(of_face) = curvature_along(ctx, other, face, contact, &tangent) else { return };
+    let p = ctx.in_a(which, &d.p);
+    let hint = Hint::new(contact, other);
+    let Some(here) = Line::at(ctx, (other, face), hint.of_contact, &p, &tangent) else { return };
+    let of_edge = outward_of(ctx, which, &here.towards_face(which)).dot(&-bend);
     let extent = ctx.extent(contact.feature_a, contact.feature_b);
     // Along a straight edge on a face that is straight in its direction, the gap is a linear function.
-    let is_linear = [bend.norm(), of_face.abs()].iter().all(|k| *k <= MIN_CURVATURE / extent);
-    if is_linear || error(step, of_edge, of_face) <= allowed(ctx, step) {
+    let is_linear = [bend.norm(), here.curvature.abs()].iter().all(|k| *k <= MIN_CURVATURE / extent);
+    if is_linear || error(step, of_edge, here.curvature) <= allowed(ctx, step) {
         return;
     }
-    let at_end = (of_edge + of_face).max(0.0) + bend.norm() * step.rotation;
+    let slid = here.max_curvature_beside(ctx, (other, face), step.displacement);
+    let at_end = (of_edge + slid).max(0.0) + bend.norm() * step.rotation;
     let spacing = (8.0 * step.gap_error / at_end.max(MIN_CURVATURE / extent)).sqrt();
     let whole: f64 = data.spans.iter().map(|s| s.t1 - s.t0).sum();
     let step_length = power_of_two((spacing / speed).min(MAX_SPACING * whole));
-    if is_passed(out, contact, (which, &ctx.in_a(which, &d.p)), step_length * speed) {
+    if is_passed(out, contact, (which, &p), step_length * speed) {
         return;
     }
     let middle = whole_number(at / step_length);
     let period = data.curve.period();
     let most = period.map_or(MAX_ALONG_LINE, |p| MAX_ALONG_LINE.min(whole_number(0.5 * p / step_length)));
-    let hint = Hint::new(contact, other);
     let sample = |i: i64| {
         let t = i as f64 * step_length;
         let is_on = data.spans.iter().any(|span| {
@@ -380,8 +386,16 @@ fn along_edge(
     };
     let is_closed_form = ctx.primitive(other, face).is_some()
         && (!matches!(data.curve, Curve::Bezier(_)) || is_round(body, edge));
-    let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_SAMPLES };
-    walk(middle, (most, in_all), is_closed_form, &sample, out);
+    let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_FREE_SAMPLES };
+    let is_of_line = |s: &&Sample| {
+        s.key.0 == which
+            && (s.pair.feature_a, s.pair.feature_b) == (contact.feature_a, contact.feature_b)
+            && s.step[0].to_bits() == step_length.to_bits()
+    };
+    let mut known: SmallVec<[i64; MAX_SAMPLES]> = out.iter().filter(is_of_line).map(|s| s.key.1[0]).collect();
+    known.sort_unstable();
+    let unknown = |i: i64| if known.binary_search(&i).is_ok() { Err(Miss::Known) } else { sample(i) };
+    walk(middle, (most, in_all), is_closed_form, &unknown, out);
 }
 
 /// Returns the whole number nearest to `x`.
@@ -409,6 +423,8 @@ fn walk(
             }
             match sample(middle + sign * k) {
                 Ok(s) => out.push(s),
+                // The walk from another contact has continued from there.
+                Err(Miss::Known) => break,
                 // The nearest points are on both sides of the contact.
                 Err(Miss::OutOfReach) if k > 0 => break,
                 // The point is beyond a border of either face; there may be samples behind the gap.
@@ -421,8 +437,8 @@ fn walk(
 
 /// Adds to `out` samples at fixed parameters of one of the two faces of a contact, along those of its
 /// parameters in whose direction the error of a predicted gap exceeds the accepted one. Returns whether
-/// both faces are straight along one of the parameters, so that samples along their borders are needed,
-/// too. `scratch` is overwritten.
+/// both faces are nearly straight along one of the parameters, so that samples along their borders are
+/// needed, too. `scratch` is overwritten.
 fn on_faces(
     ctx: &Context<'_>,
     &Bounds { step, ref search }: &Bounds<'_>,
@@ -442,23 +458,31 @@ fn on_faces(
     let is_a = bend(Which::A, a, &contact.place_a) >= bend(Which::B, b, &contact.place_b);
     let (which, face, place) =
         if is_a { (Which::A, a, &contact.place_a) } else { (Which::B, b, &contact.place_b) };
-    let (other, of_other) = if is_a { (Which::B, contact.feature_b) } else { (Which::A, contact.feature_a) };
+    let (other, other_face, of_place) =
+        if is_a { (Which::B, b, &contact.place_b) } else { (Which::A, a, &contact.place_a) };
+    let of_other = Feature::Face(other_face);
     let body = ctx.body(which);
     let data = body.face(face);
     let uv = P2::new(place.uv[0], place.uv[1]);
     let derivs = data.surface.derivs(uv);
     let extent = ctx.extent(contact.feature_a, contact.feature_b);
-    let (mut is_sampled, mut is_straight) = ([false; 2], [false; 2]);
+    let [mut is_sampled, mut is_straight, mut is_ruling] = [[false; 2]; 3];
     let mut apart = [0.0; 2];
     for (i, along) in [derivs.du, derivs.dv].into_iter().enumerate() {
         let along = along.normalize();
         let direction = if which == Which::A { along } else { ctx.pose_ab * along };
-        let curvature = |which, feature| curvature_along(ctx, which, feature, contact, &direction);
-        let (Some(own), Some(of_other)) = (curvature(which, Feature::Face(face)), curvature(other, of_other))
+        let curvature = |which, face, place: &FeatureRef| {
+            curvature_along(ctx, (which, face), P2::new(place.uv[0], place.uv[1]), &direction)
+        };
+        let (Some(own), Some(of_other)) =
+            (curvature(which, face, place), curvature(other, other_face, of_place))
         else {
             return false;
         };
-        is_straight[i] = own.abs().max(of_other.abs()) <= MIN_CURVATURE / extent;
+        let bend = own.abs().max(of_other.abs());
+        // Between the borders, the gap is then linear up to half of the accepted error.
+        is_straight[i] = bend <= (4.0 * step.gap_error / (extent * extent)).max(MIN_CURVATURE / extent);
+        is_ruling[i] = is_straight[i] || bend <= MAX_RULING_TURN / extent;
         is_sampled[i] = !is_straight[i] && error(step, own, of_other) > allowed(ctx, step);
         apart[i] = (4.0 * step.gap_error / (own + of_other).max(MIN_CURVATURE / extent)).sqrt();
     }
@@ -468,7 +492,7 @@ fn on_faces(
         let step = power_of_two((apart / speed).min(MAX_SPACING * range));
         Some(step).filter(|step| step.is_finite() && *step > 0.0)
     };
-    let has_borders = is_straight != [false; 2];
+    let has_borders = is_ruling != [false; 2];
     if is_sampled == [false; 2] {
         return has_borders;
     }
@@ -507,7 +531,7 @@ fn on_faces(
     let row = &mut scratch.row;
     let is_closed_form =
         ctx.primitive(other, of_other).is_some() && ctx.primitive(which, Feature::Face(face)).is_some();
-    let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_SAMPLES };
+    let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_FREE_SAMPLES };
     for sign in [1, -1] {
         for k in i64::from(sign == -1)..=along_v {
             row.clear();
@@ -534,8 +558,10 @@ fn on_faces(
     has_borders
 }
 
-/// Reason why there is no sample at a point.
+/// Reason why a sample is not added.
 enum Miss {
+    /// The walk from another contact has added it.
+    Known,
     /// The step cannot close the gap between the point and the face.
     OutOfReach,
     /// The point has no suitable footpoint on the face: it is beyond a border, its normal is outside a
@@ -619,7 +645,7 @@ fn facing(
     };
     let basis = complete_basis(&n);
     let beside = ctx.beside(distance).max(step.displacement);
-    let foot = Foot { p: &foot, n: outward, basis, hint, in_domain: None, beside };
+    let foot = Foot { p: &foot, n: outward, basis, hint, in_domain: None, beside, beyond: 0.0 };
     let located = side(ctx, which, feature, &foot, &ctx.tol).ok_or(Miss::Beside)?.located;
     Ok(FacePoint { points, n, distance, place: located.place, is_extended: located.is_beside })
 }
@@ -633,22 +659,63 @@ fn outward_of(ctx: &Context<'_>, which: Which, n: &V3) -> V3 {
     }
 }
 
-/// Normal curvature (1/mm) of a face at the footpoint of a contact along a unit direction (frame of A),
-/// positive where the solid bulges; `None` if the feature is not a face or the curvature is not finite.
-fn curvature_along(
-    ctx: &Context<'_>,
-    which: Which,
-    feature: Feature,
-    contact: &Accepted,
-    direction: &V3,
-) -> Option<f64> {
-    let Feature::Face(face) = feature else { return None };
-    let place = if which == Which::A { &contact.place_a } else { &contact.place_b };
+/// Normal curvature (1/mm) of a face of the body `which` at the parameters `uv` along a unit direction (frame
+/// of A), positive where the solid bulges; `None` if it is not finite.
+fn curvature_along(ctx: &Context<'_>, (which, face): (Which, FaceId), uv: P2, direction: &V3) -> Option<f64> {
     let data = ctx.body(which).face(face);
-    let principal = data.surface.principal(P2::new(place.uv[0], place.uv[1]));
+    let principal = data.surface.principal(uv);
     let own = if which == Which::A { *direction } else { ctx.pose_ba * direction };
     let sign = if data.outward { 1.0 } else { -1.0 };
     let along = |k: f64, e: &V3| k * e.dot(&own) * e.dot(&own);
     let curvature = sign * (along(principal.k1, &principal.dir1) + along(principal.k2, &principal.dir2));
     curvature.is_finite().then_some(curvature)
+}
+
+/// Line on a face that is opposite to a point of an edge of the other body and parallel to the edge there.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Point of the face nearest to the point of the edge (frame of A).
+    foot: P3,
+    /// Parameters of the foot.
+    uv: P2,
+    /// Outward unit normal of the face at the foot (frame of A).
+    outward: V3,
+    /// Unit tangent of the edge (frame of A).
+    tangent: V3,
+    /// Normal curvature (1/mm) of the face along the tangent, positive where the solid bulges.
+    curvature: f64,
+}
+
+impl Line {
+    /// Line on a face of the body `which` opposite to the point `p` with the unit tangent `tangent` (both in
+    /// the frame of A). `near` are the parameters from which Newton's method starts on a spline. `None` if
+    /// the nearest point is not unique or the curvature not finite.
+    fn at(
+        ctx: &Context<'_>,
+        (which, feature): (Which, Feature),
+        near: P2,
+        p: &P3,
+        tangent: &V3,
+    ) -> Option<Self> {
+        let Feature::Face(face) = feature else { return None };
+        let foot = foot_on_face(ctx, which, face, near, p)?;
+        let surface = &ctx.body(which).face(face).surface;
+        let uv = foot.uv.unwrap_or_else(|| surface.invert(&ctx.in_own(which, &foot.p), None, None));
+        let curvature = curvature_along(ctx, (which, face), uv, tangent)?;
+        Some(Self { foot: foot.p, uv, outward: foot.outward, tangent: *tangent, curvature })
+    }
+
+    /// Direction from A to B (frame of A) of a contact of the edge, which is on the body `edge`, at the foot.
+    fn towards_face(&self, edge: Which) -> V3 {
+        if edge == Which::A { -self.outward } else { self.outward }
+    }
+
+    /// Largest curvature (1/mm) along the tangent at the foot and at points beside it to which a
+    /// displacement across the edge can move the foot.
+    fn max_curvature_beside(&self, ctx: &Context<'_>, face: (Which, Feature), displacement: f64) -> f64 {
+        let across = self.tangent.cross(&self.outward) * displacement;
+        let curvature = |p: P3| Self::at(ctx, face, self.uv, &p, &self.tangent).map(|line| line.curvature);
+        let beside = [self.foot - across, self.foot + across].into_iter().filter_map(curvature);
+        beside.fold(self.curvature, f64::max)
+    }
 }

@@ -72,8 +72,8 @@ pub struct TrackerOptions {
     /// Largest relative motion between two updates up to which contacts continue. A larger motion is a jump:
     /// after it, no contact continues one of the previous update.
     pub max_step: StepBound,
-    /// Accepted error (mm) of a gap that a step predicts as a linear function of the motion. A hundredth of
-    /// the step's displacement is used if that is larger. Of minima that only waves of splines about
+    /// Accepted error (mm) of a gap that a step predicts as a linear function of the motion. A two-hundredth
+    /// of the step's displacement is used if that is larger. Of minima that only waves of splines about
     /// canonical features separate, by less than a quarter of this error, one is enough in a step that turns
     /// B by more than twice the waves do; the status and the smallest distance then have that error.
     pub gap_error: f64,
@@ -244,10 +244,9 @@ enum Key {
 }
 
 /// Smallest accepted error of a predicted gap, as a fraction of the displacement of a step; it replaces
-/// [`TrackerOptions::gap_error`] if that is smaller. Terms of second order are larger, so denser samples
-/// would add contacts but no accuracy. A larger value gives fewer samples and deeper contacts in fast
-/// impacts.
-const MIN_RELATIVE_ERROR: f64 = 0.01;
+/// [`TrackerOptions::gap_error`] if that is smaller. Steps of up to 270 times the option then keep the
+/// documented error (MATH §23). A larger value gives fewer samples and deeper contacts in fast impacts.
+const MIN_RELATIVE_ERROR: f64 = 0.005;
 /// Minimum depth of penetration (mm) down to which contacts are searched for, unless the maximum depth is
 /// smaller. It is also the maximum depth for bodies without a known minimum thickness. A larger value makes
 /// steps slower; a smaller one causes a second search after impacts.
