@@ -2,7 +2,7 @@
 
 use crate::common::{at, body, turned};
 use feeler_brep::fixtures;
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{BatchError, ContactPair, PointQuery, QueryError, QueryOptions};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -110,16 +110,16 @@ fn signed_distances_in_apples() {
         let h = f64::sqrt(minor * minor - major * major);
         let mut points = PointQuery::new();
         for k in 0..3000 {
-            let spread = minor * 10f64.powf(r.random_range(-4.0..0.3));
+            let spread = minor * math::powf(10.0, r.random_range(-4.0..0.3));
             let center = P3::new(0.0, 0.0, [0.0, h, -h][k % 3]);
             let p = center + V3::from_fn(|_, _| r.random_range(-spread..spread));
-            let rho = p.x.hypot(p.y);
+            let rho = math::hypot(p.x, p.y);
             // Nearest point of the arc of the tube in the plane of the axis and the point.
             let (x, z) = (rho - major, p.z);
-            let on_sheet = major + minor * x / x.hypot(z) >= 0.0;
-            let to_tip = rho.hypot(z.abs() - h);
-            let distance = if on_sheet { (x.hypot(z) - minor).abs() } else { to_tip };
-            let is_inside = x.hypot(z) < minor;
+            let on_sheet = major + minor * x / math::hypot(x, z) >= 0.0;
+            let to_tip = math::hypot(rho, z.abs() - h);
+            let distance = if on_sheet { (math::hypot(x, z) - minor).abs() } else { to_tip };
+            let is_inside = math::hypot(x, z) < minor;
             let exact = if is_inside { -distance } else { distance };
             let found = points.signed(&apple, &p).expect("finite").expect("the solid has faces");
             assert!(
