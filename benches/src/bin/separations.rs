@@ -12,6 +12,8 @@
 //! summary has the median, 95th percentile and maximum of the times, in processor time, the number of pairs
 //! without a translation, and the depths as fractions of the lengths.
 
+#![expect(clippy::print_stdout, reason = "a program that reports")]
+
 use feeler_benches::{Fallible, cpu_seconds, exit_code, first_body, number_after, prepare, spread};
 use feeler_geom::Pose;
 use feeler_runtime::{Body, ContactPair, QueryOptions, Status};

@@ -146,6 +146,7 @@ pub struct Body {
     face_edges: Vec<Box<[EdgeId]>>,
     edge_arcs: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
+    continued_ends: OnceLock<Vec<Box<[[bool; 2]]>>>,
     /// Polytope around the solid whose extents exceed those of the solid by at most 1 %; `None` for a
     /// body without features: see [`Body::hull`].
     hull: Option<Arc<Polytope>>,
@@ -353,6 +354,7 @@ impl Body {
             face_edges,
             edge_arcs: OnceLock::new(),
             concave: OnceLock::new(),
+            continued_ends: OnceLock::new(),
             hull,
         };
         body.add_axes();
@@ -591,6 +593,16 @@ impl Body {
 
     fn concave(&self) -> &[Box<[bool]>] {
         self.concave.get_or_init(|| concave::concave_trims(self))
+    }
+
+    /// Whether the solid continues beyond the start and the end of each span of an edge. They are computed by
+    /// `all`, for each edge, at the first call.
+    pub(crate) fn continued_ends(
+        &self,
+        edge: EdgeId,
+        all: impl FnOnce(&Self) -> Vec<Box<[[bool; 2]]>>,
+    ) -> &[[bool; 2]] {
+        &self.continued_ends.get_or_init(|| all(self))[edge.index()]
     }
 
     /// Grid of sample points over a free-form area, in the frame of the solid.

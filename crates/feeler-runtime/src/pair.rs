@@ -812,7 +812,9 @@ impl QueryState {
         if let Some(step) = &self.step {
             add_samples(ctx, step, moved, &self.kept, &mut self.sampling, &mut self.samples);
         }
-        self.contact_ids.advance(&self.kept, &ctx.pose_ba, moved.displacement + 2.0 * ctx.tol.tol);
+        let displacement = moved.displacement + 2.0 * ctx.tol.tol;
+        let searched = self.step.map_or(0.0, |step| conformal::MAX_SET_MOTION * step.gap_error);
+        self.contact_ids.advance(&self.kept, &ctx.pose_ba, (displacement, searched));
     }
 
     /// Computes and stores the verdict at the poses of the last query if that query skipped it.

@@ -74,10 +74,11 @@ const MAX_TRACKED: usize = 64;
 const MAX_FOOTPOINT_RUN: f64 = 10.0;
 
 /// Maximum displacement of the footpoints of a member of a conformal set between two queries at which it
-/// keeps its identity, as a multiple of the displacement of B's points. Members are at fixed parameters, or
-/// at crossings of two trims, which move by the displacement over the sine of the angle of the trims. With a
-/// larger value, a new member takes over the identity of a distant one that has ended; with a smaller one,
-/// corners of flush faces lose theirs when the bodies slide.
+/// keeps its identity, as a multiple of the displacement of B's points since the set was searched. Members
+/// are at fixed parameters, or at crossings of two trims, which move by the displacement over the sine of the
+/// angle of the trims, and are computed again when the set is searched. With a larger value, a new member
+/// takes over the identity of a distant one that has ended; with a smaller one, corners of flush faces lose
+/// theirs when the bodies slide.
 const MAX_MEMBER_RUN: f64 = 50.0;
 
 /// Branch of a minimum that has not been assigned one yet.
@@ -109,8 +110,14 @@ impl ContactIds {
 
     /// Assigns identities to the minima `found` of a query, which are sorted by distance. `pose_ba` maps
     /// coordinates of A to those of B. Points of B have moved by at most `displacement` (mm) since the
-    /// last query, which bounds the change of a minimum's distance.
-    pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose, displacement: f64) {
+    /// last query, which bounds the change of a minimum's distance, and members of sets may continue from a
+    /// search up to `searched` (mm) earlier.
+    pub(crate) fn advance(
+        &mut self,
+        found: &[Accepted],
+        pose_ba: &Pose,
+        (displacement, searched): (f64, f64),
+    ) {
         self.now.clear();
         self.now.extend(found.iter().map(|x| Tracked {
             features: (x.feature_a, x.feature_b),
@@ -123,7 +130,7 @@ impl ContactIds {
         }));
         let crowded = |all: &[Tracked], f| all.iter().filter(|k| k.features == f).count() > MAX_TRACKED;
         self.matches.clear();
-        let member_run = MAX_MEMBER_RUN * displacement;
+        let member_run = MAX_MEMBER_RUN * (displacement + searched);
         for (i, n) in (0..).zip(&self.now) {
             if self.now.len() > MAX_TRACKED && crowded(&self.now, n.features) {
                 continue;
@@ -225,7 +232,7 @@ mod tests {
         contact_ids.advance(
             &[minimum(1, 0.0, 0.1), minimum(1, 5.0, 0.2), minimum(2, 0.0, 0.3)],
             &still,
-            f64::INFINITY,
+            (f64::INFINITY, 0.0),
         );
         let first = ids(&contact_ids, 3);
         assert!(first.iter().all(|x| x.1 == 0), "new");
@@ -234,23 +241,23 @@ mod tests {
             "{first:?}"
         );
         // The second one is nearer now; both have moved.
-        contact_ids.advance(&[minimum(1, 4.5, 0.1), minimum(1, 0.4, 0.2)], &still, f64::INFINITY);
+        contact_ids.advance(&[minimum(1, 4.5, 0.1), minimum(1, 0.4, 0.2)], &still, (f64::INFINITY, 0.0));
         let second = ids(&contact_ids, 2);
         assert_eq!(second, [(first[1].0, 1), (first[0].0, 1)]);
         // One minimum has disappeared; the remaining one keeps its identity.
-        contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
+        contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, (f64::INFINITY, 0.0));
         assert_eq!(ids(&contact_ids, 1), [(first[1].0, 2)]);
         contact_ids.advance(
             &[minimum(1, 9.0, 0.05), minimum(1, 4.0, 0.1), minimum(2, 0.0, 0.3)],
             &still,
-            f64::INFINITY,
+            (f64::INFINITY, 0.0),
         );
         let last = ids(&contact_ids, 3);
         assert_eq!(last[1], (first[1].0, 3));
         assert_eq!(last[0], (first[0].0, 0), "a new minimum reuses the free branch");
         assert_eq!(last[2], (first[2].0, 0), "it was absent for two queries");
         contact_ids.clear();
-        contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
+        contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, (f64::INFINITY, 0.0));
         assert_eq!(ids(&contact_ids, 1), [(first[0].0, 0)], "a new motion starts again");
     }
 
@@ -260,15 +267,15 @@ mod tests {
     fn members_of_sets_stay_near() {
         let member = |x: f64| Accepted { kind: ContactKind::Conformal, ..minimum(1, x, 0.1) };
         let mut contact_ids = ContactIds::default();
-        contact_ids.advance(&[member(0.0), member(5.0)], &Pose::identity(), f64::INFINITY);
+        contact_ids.advance(&[member(0.0), member(5.0)], &Pose::identity(), (f64::INFINITY, 0.0));
         let first = ids(&contact_ids, 2);
-        contact_ids.advance(&[member(0.001), member(6.0)], &Pose::identity(), 0.01);
+        contact_ids.advance(&[member(0.001), member(6.0)], &Pose::identity(), (0.01, 0.0));
         let second = ids(&contact_ids, 2);
         assert_eq!(second[0], (first[0].0, 1));
         assert!(second[1].1 == 0 && second[1].0 != first[1].0, "{second:?}");
         contact_ids.clear();
-        contact_ids.advance(&[minimum(1, 5.0, 0.1)], &Pose::identity(), f64::INFINITY);
-        contact_ids.advance(&[minimum(1, 6.0, 0.1)], &Pose::identity(), 0.01);
+        contact_ids.advance(&[minimum(1, 5.0, 0.1)], &Pose::identity(), (f64::INFINITY, 0.0));
+        contact_ids.advance(&[minimum(1, 6.0, 0.1)], &Pose::identity(), (0.01, 0.0));
         assert_eq!(ids(&contact_ids, 1)[0].1, 1);
     }
 
@@ -276,9 +283,9 @@ mod tests {
     fn crowds_are_numbered_by_rank() {
         let mut contact_ids = ContactIds::default();
         let many: Vec<Accepted> = (0..200).map(|i| minimum(1, f64::from(i), 0.1)).collect();
-        contact_ids.advance(&many, &Pose::identity(), f64::INFINITY);
+        contact_ids.advance(&many, &Pose::identity(), (f64::INFINITY, 0.0));
         let first = ids(&contact_ids, 200);
-        contact_ids.advance(&many, &Pose::identity(), f64::INFINITY);
+        contact_ids.advance(&many, &Pose::identity(), (f64::INFINITY, 0.0));
         assert_eq!(first, ids(&contact_ids, 200), "without tracking, identities are ranks");
     }
 }

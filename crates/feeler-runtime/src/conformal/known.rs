@@ -31,7 +31,7 @@ pub(crate) struct Continuing {
 /// Largest displacement of B's points since a set was searched at which its samples continue, as a multiple
 /// of the accepted error of a gap. A larger value reports corners at which trims of both bodies cross less
 /// exactly; a smaller one searches the sets more often.
-const MAX_SET_MOTION: f64 = 8.0;
+pub(crate) const MAX_SET_MOTION: f64 = 8.0;
 
 impl Continuing {
     /// Motion in a step of a simulator that accepts the error `gap_error` (mm) of gaps, after a displacement

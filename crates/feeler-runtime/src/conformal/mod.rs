@@ -30,7 +30,7 @@ mod march;
 mod outermost;
 mod outline;
 
-pub(crate) use known::{Continuing, KnownSets};
+pub(crate) use known::{Continuing, KnownSets, MAX_SET_MOTION};
 
 use crate::api::contact::ContactKind;
 use crate::api::options::QueryOptions;

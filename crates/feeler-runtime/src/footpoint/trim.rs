@@ -14,7 +14,7 @@ use crate::body::{Body, outward_normal};
 use crate::nearest::foot_on_face;
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
 use feeler_geom::{Curve, P2, P3, Surface, SurfaceDerivs, V3, math};
-use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature};
+use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature, Span};
 use nalgebra::Vector2;
 
 /// A footpoint that lies on its feature.
@@ -287,7 +287,7 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
 }
 
 /// Locates the footpoint `p` on an edge; `hint` is its parameter if it is known. The point may lie up to
-/// `beside` (mm) beyond an end at which the solid continues on both sides ([`continues_beyond`]). Returns
+/// `beside` (mm) beyond an end at which the solid continues on both sides ([`continued_ends`]). Returns
 /// `None` if the point is off the curve or outside all spans.
 pub(crate) fn locate_on_edge(
     body: &Body,
@@ -306,29 +306,48 @@ pub(crate) fn locate_on_edge(
         return None;
     }
     let on_span = span_at(data, t, tol);
-    let beyond = || {
-        let (span, t, outside) = nearest_span(data, t)?;
-        (outside <= beside && continues_beyond(body, edge, t, outside, tol)).then_some((span, t))
-    };
-    let (span, t) = on_span.or_else(|| if beside > 0.0 { beyond() } else { None })?;
+    let (span, t) =
+        on_span.or_else(|| if beside > 0.0 { beyond_span(body, edge, t, beside) } else { None })?;
     let span = &data.spans[span];
     let place = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: span.source, uv: [t, 0.0] };
     Some(Located { place, slack: span.deviation, border: false, is_beside: on_span.is_none() })
 }
 
-/// Index of the span of an edge that is nearest to the parameter `t`, `t` shifted by whole periods to that
-/// span, and its distance (mm) beyond the span's end. `None` for a closed edge.
-fn nearest_span(edge: &Edge, t: f64) -> Option<(usize, f64, f64)> {
-    if edge.closed {
-        return None;
-    }
-    let period = edge.curve.period();
-    let beyond = edge.spans.iter().enumerate().map(|(i, span)| {
+/// Index of the span of an edge beyond whose end the parameter `t` is by at most `beside` (mm), if the solid
+/// continues there, and `t` shifted by whole periods to that span.
+fn beyond_span(body: &Body, edge: EdgeId, t: f64, beside: f64) -> Option<(usize, f64)> {
+    let data = body.edge(edge);
+    let period = data.curve.period();
+    let continued = body.continued_ends(edge, continued_ends);
+    let beyond = data.spans.iter().zip(continued).enumerate().filter_map(|(i, (span, continued))| {
         let t = period.map_or(t, |p| math::unwrap_near(t, 0.5 * (span.t0 + span.t1), p));
-        let speed = edge.curve.derivs(t.clamp(span.t0, span.t1)).d1.norm();
-        (i, t, (span.t0 - t).max(t - span.t1).max(0.0) * speed)
+        let (end, is_continued) = if t < span.t0 { (span.t0, continued[0]) } else { (span.t1, continued[1]) };
+        let outside = (t - end).abs() * data.curve.derivs(end).d1.norm();
+        (is_continued && outside <= beside).then_some((i, t, outside))
     });
-    beyond.min_by(|x, y| x.2.total_cmp(&y.2))
+    beyond.min_by(|x, y| x.2.total_cmp(&y.2)).map(|(i, t, _)| (i, t))
+}
+
+/// Distance from the end of an edge, as a fraction of the length of its span, at which [`continues_beyond`]
+/// tests whether the solid continues. With a larger value, other edges near the end determine the result;
+/// with a smaller one, the deviations of trims do.
+const BEYOND_END: f64 = 1e-3;
+
+/// Whether the solid continues beyond the start and the end of each span of each edge ([`continues_beyond`]).
+fn continued_ends(body: &Body) -> Vec<Box<[[bool; 2]]>> {
+    let tol = Tolerances::of_lengths(body.size().max(f64::MIN_POSITIVE), body.reach(), None);
+    let edges = &body.hierarchy().edges;
+    let of_edge = |(edge, data): (EdgeId, &Edge)| {
+        let of_span = |span: &Span| {
+            [(span.t0, -1.0), (span.t1, 1.0)].map(|(end, sign)| {
+                let beyond = BEYOND_END * (span.t1 - span.t0);
+                let outside = beyond * data.curve.derivs(end).d1.norm();
+                !data.closed && continues_beyond(body, edge, end + sign * beyond, outside, &tol)
+            })
+        };
+        data.spans.iter().map(of_span).collect()
+    };
+    (0..).map(EdgeId).zip(edges).map(of_edge).collect()
 }
 
 /// Whether the wedge between the faces of an edge continues as a part of the solid beyond the edge's end, as
@@ -337,6 +356,9 @@ fn nearest_span(edge: &Edge, t: f64) -> Option<(usize, f64, f64)> {
 /// `outside` (mm) beyond the end. Always `false` beside free-form faces.
 fn continues_beyond(body: &Body, edge: EdgeId, t: f64, outside: f64, tol: &Tolerances) -> bool {
     let data = body.edge(edge);
+    if !data.sides.iter().all(|side| body.face(side.face).surface.is_canonical()) {
+        return false;
+    }
     let Some(EdgeNormals { tangent, normals: [left, right] }) = edge_normals(body, edge, t) else {
         return false;
     };
@@ -345,9 +367,6 @@ fn continues_beyond(body: &Body, edge: EdgeId, t: f64, outside: f64, tol: &Toler
     // Directions from the edge into the faces to its left and right.
     let into = [left.cross(&tangent), tangent.cross(&right)];
     let into = if left_first { into } else { [into[1], into[0]] };
-    if !data.sides.iter().all(|side| body.face(side.face).surface.is_canonical()) {
-        return false;
-    }
     let mut ends = false;
     let continues = data.sides.iter().zip(into).all(|(side, into)| {
         let face = body.face(side.face);

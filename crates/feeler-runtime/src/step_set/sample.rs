@@ -29,6 +29,7 @@ use crate::footpoint::polar::Polar;
 use crate::footpoint::side::{Foot, side};
 use crate::footpoint::trim::{on_face, place_on, place_on_face};
 use crate::query::{Accepted, Context};
+use arrayvec::ArrayVec;
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Curve, CurveDerivs, P2, P3, Surface, V3, math};
@@ -63,6 +64,9 @@ const MAX_ALONG_LINE: i64 = 64;
 /// Maximum number of samples that are added along one edge or on one pair of faces of closed form. A larger
 /// number makes steps slower; a smaller one leaves parts of large contacts without samples.
 const MAX_SAMPLES: usize = 256;
+/// Number of samples of one line that are compared with new ones before these are computed. A larger number
+/// uses more stack; a smaller one computes samples twice on lines with more of them.
+const MAX_KNOWN: usize = 512;
 /// Number of all samples of the pair of bodies at which no more are added if a free-form feature takes part.
 /// A larger number makes steps slower; a smaller one leaves turns of threads without samples.
 const MAX_FREE_SAMPLES: usize = 1024;
@@ -203,6 +207,17 @@ fn is_round(body: &Body, edge: EdgeId) -> bool {
     let is_circle = |p: &Primitive| matches!(p, Primitive::Circle { .. });
     matches!(body.edge(edge).curve, Curve::Circle { .. })
         || body.data(Feature::Edge(edge)).near.is_some_and(|near| is_circle(&near.primitive))
+}
+
+/// Whether all edges of a face are round or straight, so that [`along_borders`] and the ends of straight
+/// edges determine the gap along its borders.
+fn has_sampled_borders(body: &Body, face: FaceId) -> bool {
+    let is_straight = |edge: EdgeId| {
+        let is_line = |p: &Primitive| matches!(p, Primitive::Line { .. });
+        matches!(body.edge(edge).curve, Curve::Line { .. })
+            || body.data(Feature::Edge(edge)).near.is_some_and(|near| is_line(&near.primitive))
+    };
+    body.edges_of_face(face).iter().all(|&edge| is_round(body, edge) || is_straight(edge))
 }
 
 /// Adds samples along the round edges of both faces of a contact, each edge against the face of the other
@@ -392,7 +407,9 @@ fn along_edge(
             && (s.pair.feature_a, s.pair.feature_b) == (contact.feature_a, contact.feature_b)
             && s.step[0].to_bits() == step_length.to_bits()
     };
-    let mut known: SmallVec<[i64; MAX_SAMPLES]> = out.iter().filter(is_of_line).map(|s| s.key.1[0]).collect();
+    // Duplicates beyond its capacity are removed later.
+    let mut known: ArrayVec<i64, MAX_KNOWN> =
+        out.iter().filter(is_of_line).map(|s| s.key.1[0]).take(MAX_KNOWN).collect();
     known.sort_unstable();
     let unknown = |i: i64| if known.binary_search(&i).is_ok() { Err(Miss::Known) } else { sample(i) };
     walk(middle, (most, in_all), is_closed_form, &unknown, out);
@@ -479,9 +496,12 @@ fn on_faces(
         else {
             return false;
         };
-        let bend = own.abs().max(of_other.abs());
-        // Between the borders, the gap is then linear up to half of the accepted error.
-        is_straight[i] = bend <= (4.0 * step.gap_error / (extent * extent)).max(MIN_CURVATURE / extent);
+        let bend = own.abs() + of_other.abs();
+        // Between borders with samples, the gap is then linear up to half of the accepted error.
+        is_straight[i] = bend <= MIN_CURVATURE / extent
+            || bend <= 4.0 * step.gap_error / (extent * extent)
+                && has_sampled_borders(body, face)
+                && has_sampled_borders(ctx.body(other), other_face);
         is_ruling[i] = is_straight[i] || bend <= MAX_RULING_TURN / extent;
         is_sampled[i] = !is_straight[i] && error(step, own, of_other) > allowed(ctx, step);
         apart[i] = (4.0 * step.gap_error / (own + of_other).max(MIN_CURVATURE / extent)).sqrt();
