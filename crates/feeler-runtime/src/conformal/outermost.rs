@@ -26,7 +26,7 @@ const MAX_OUT_OF_PLANE: f64 = 1e-5;
 
 /// Points of a set that are farthest in one of several directions: the two ends of a set on a line, at
 /// most [`NUM_FLAT_DIRECTIONS`] points of a set in a plane, at most [`NUM_DIRECTIONS`] points of any other
-/// set.
+/// set, and of a set in a plane with obtuse corners that a step can close.
 ///
 /// After a small motion, the gap of a flat conformal set is a linear function of position. While the gap
 /// is positive at the outermost points, it is therefore positive at all others, except between two
