@@ -209,6 +209,13 @@ fn is_round(body: &Body, edge: EdgeId) -> bool {
         || body.data(Feature::Edge(edge)).near.is_some_and(|near| is_circle(&near.primitive))
 }
 
+/// Whether a face is a part of a plane, cylinder or cone, or a spline that follows one.
+fn is_ruled(body: &Body, face: FaceId) -> bool {
+    let data = body.data(Feature::Face(face));
+    let primitive = data.primitive.as_ref().or_else(|| data.near.as_ref().map(|near| &near.primitive));
+    matches!(primitive, Some(Primitive::Plane { .. } | Primitive::Line { .. }))
+}
+
 /// Whether all edges of a face are round or straight, so that [`along_borders`] and the ends of straight
 /// edges determine the gap along its borders.
 fn has_sampled_borders(body: &Body, face: FaceId) -> bool {
@@ -497,11 +504,13 @@ fn on_faces(
             return false;
         };
         let bend = own.abs() + of_other.abs();
-        // Between borders with samples, the gap is then linear up to half of the accepted error.
+        // Between borders with samples, the gap of ruled faces is then linear up to half of the accepted error.
+        // The curvature of others can change, as on a torus, and their lines can be circles.
         is_straight[i] = bend <= MIN_CURVATURE / extent
             || bend <= 4.0 * step.gap_error / (extent * extent)
-                && has_sampled_borders(body, face)
-                && has_sampled_borders(ctx.body(other), other_face);
+                && [(body, face), (ctx.body(other), other_face)]
+                    .iter()
+                    .all(|(body, face)| is_ruled(body, *face) && has_sampled_borders(body, *face));
         is_ruling[i] = is_straight[i] || bend <= MAX_RULING_TURN / extent;
         is_sampled[i] = !is_straight[i] && error(step, own, of_other) > allowed(ctx, step);
         apart[i] = (4.0 * step.gap_error / (own + of_other).max(MIN_CURVATURE / extent)).sqrt();
