@@ -504,8 +504,8 @@ fn on_faces(
             return false;
         };
         let bend = own.abs() + of_other.abs();
-        // Between borders with samples, the gap of ruled faces is then linear up to half of the accepted error.
-        // The curvature of others can change, as on a torus, and their lines can be circles.
+        // Between borders with samples, the gap of ruled faces is then linear up to half of the accepted
+        // error. The curvature of others can change, as on a torus, and their lines can be circles.
         is_straight[i] = bend <= MIN_CURVATURE / extent
             || bend <= 4.0 * step.gap_error / (extent * extent)
                 && [(body, face), (ctx.body(other), other_face)]
