@@ -114,7 +114,8 @@ fn invert_torus(
 
 /// Latitudes (rad) of the upper tip of a spindle torus on its outer sheet and on its inner one, beside the
 /// exact latitude `tip`. They differ by rounding: [`Surface::normal`] at the first has the sign of the outer
-/// sheet, at the second that of the inner one, and so have the normals at the lower tip, at `-v` or `2π - v`.
+/// sheet, at the second that of the inner one. The same holds at the lower tip, at the latitudes -v and
+/// 2π - v.
 fn tip_latitudes(major: f64, minor: f64, tip: f64) -> [f64; 2] {
     [1.0, -1.0].map(|sign| {
         let steps = std::iter::successors(Some(0.0), |step| Some(f64::max(2.0 * step, f64::EPSILON)));

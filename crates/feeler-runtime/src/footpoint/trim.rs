@@ -287,14 +287,14 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
 }
 
 /// Locates the footpoint `p` on an edge; `hint` is its parameter if it is known. The point may lie up to
-/// `beside` (mm) beyond an end at which the solid continues on both sides ([`continued_ends`]). Returns
+/// `beyond` (mm) beyond an end at which the solid continues on both sides ([`continued_ends`]). Returns
 /// `None` if the point is off the curve or outside all spans.
 pub(crate) fn locate_on_edge(
     body: &Body,
     edge: EdgeId,
     p: &P3,
     hint: Option<f64>,
-    beside: f64,
+    beyond: f64,
     tol: &Tolerances,
 ) -> Option<Located> {
     let data = body.edge(edge);
@@ -307,7 +307,7 @@ pub(crate) fn locate_on_edge(
     }
     let on_span = span_at(data, t, tol);
     let (span, t) =
-        on_span.or_else(|| if beside > 0.0 { beyond_span(body, edge, t, beside) } else { None })?;
+        on_span.or_else(|| if beyond > 0.0 { beyond_span(body, edge, t, beyond) } else { None })?;
     let span = &data.spans[span];
     let place = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: span.source, uv: [t, 0.0] };
     Some(Located { place, slack: span.deviation, border: false, is_beside: on_span.is_none() })

@@ -244,7 +244,7 @@ enum Key {
 }
 
 /// Smallest accepted error of a predicted gap, as a fraction of the displacement of a step; it replaces
-/// [`TrackerOptions::gap_error`] if that is smaller. Steps of up to 270 times the option then keep the
+/// [`TrackerOptions::gap_error`] if that is smaller. Steps of up to 260 times the option then keep the
 /// documented error (MATH §23). A larger value gives fewer samples and deeper contacts in fast impacts.
 const MIN_RELATIVE_ERROR: f64 = 0.005;
 /// Minimum depth of penetration (mm) down to which contacts are searched for, unless the maximum depth is
