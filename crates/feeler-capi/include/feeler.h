@@ -1104,9 +1104,14 @@ typedef struct FeelerTrackedPair {
    */
   uint8_t decided;
   /*
+   1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area and
+   of samples of curved contacts, else 0. A step within the bound may then end deeper than guaranteed.
+   */
+  uint8_t limited;
+  /*
    Reserved, 0.
    */
-  uint8_t reserved[2];
+  uint8_t reserved;
   /*
    Depth (mm) of the deepest contact if the status is `FEELER_TRACKED_STATUS_PRESSED` or
    `FEELER_TRACKED_STATUS_DEEP`, else 0.
@@ -1164,6 +1169,10 @@ typedef struct FeelerTrackerCounts {
    Number of contacts that were dropped because of the option `max_contacts`.
    */
   uint64_t dropped;
+  /*
+   Number of updates whose set of contacts may be incomplete (`limited` of `FeelerUpdate`).
+   */
+  uint64_t limited;
 } FeelerTrackerCounts;
 
 /*
@@ -1184,9 +1193,14 @@ typedef struct FeelerUpdate {
    */
   uint8_t decided;
   /*
+   1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area and
+   of samples of curved contacts, else 0. A step within the bound may then end deeper than guaranteed.
+   */
+  uint8_t limited;
+  /*
    Reserved, 0.
    */
-  uint8_t reserved[2];
+  uint8_t reserved;
   /*
    Number of contacts that were dropped because of the option `max_contacts`.
    */

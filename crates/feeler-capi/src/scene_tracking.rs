@@ -23,8 +23,11 @@ pub struct FeelerTrackedPair {
     pub jumped: u8,
     /// 1 if this call computed a verdict of the pair, else 0.
     pub decided: u8,
+    /// 1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area and
+    /// of samples of curved contacts, else 0. A step within the bound may then end deeper than guaranteed.
+    pub limited: u8,
     /// Reserved, 0.
-    pub reserved: [u8; 2],
+    pub reserved: u8,
     /// Depth (mm) of the deepest contact if the status is `FEELER_TRACKED_STATUS_PRESSED` or
     /// `FEELER_TRACKED_STATUS_DEEP`, else 0.
     pub depth: f64,
@@ -48,7 +51,8 @@ impl FeelerTrackedPair {
             status,
             jumped: pair.update.jumped.into(),
             decided: pair.update.decided.into(),
-            reserved: [0; 2],
+            limited: pair.update.limited.into(),
+            reserved: 0,
             depth,
             bound: FeelerStepBound::of(pair.tracker.bound().unwrap_or_default()),
             first_contact,

@@ -93,8 +93,11 @@ pub struct FeelerUpdate {
     pub jumped: u8,
     /// 1 if the update computed a verdict, else 0.
     pub decided: u8,
+    /// 1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area and
+    /// of samples of curved contacts, else 0. A step within the bound may then end deeper than guaranteed.
+    pub limited: u8,
     /// Reserved, 0.
-    pub reserved: [u8; 2],
+    pub reserved: u8,
     /// Number of contacts that were dropped because of the option `max_contacts`.
     pub dropped: u64,
 }
@@ -118,6 +121,8 @@ pub struct FeelerTrackerCounts {
     pub uncovered: u64,
     /// Number of contacts that were dropped because of the option `max_contacts`.
     pub dropped: u64,
+    /// Number of updates whose set of contacts may be incomplete (`limited` of `FeelerUpdate`).
+    pub limited: u64,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "less than 4096 bytes")]
@@ -157,6 +162,7 @@ impl FeelerTrackerCounts {
             decisions: c.decisions,
             uncovered: c.uncovered,
             dropped: c.dropped,
+            limited: c.limited,
         }
     }
 }
@@ -526,7 +532,8 @@ impl FeelerContactTracker {
             struct_size: 0,
             jumped: updated.jumped.into(),
             decided: updated.decided.into(),
-            reserved: [0; 2],
+            limited: updated.limited.into(),
+            reserved: 0,
             dropped: updated.dropped as u64,
         })
     }

@@ -374,6 +374,7 @@ pub(crate) fn tracked_pair_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
             ("status", "<u4", offset_of!(P, status)),
             ("jumped", "?", offset_of!(P, jumped)),
             ("decided", "?", offset_of!(P, decided)),
+            ("limited", "?", offset_of!(P, limited)),
             ("depth", "<f8", offset_of!(P, depth)),
             ("bound", STEP_BOUND, offset_of!(P, bound)),
             ("first_contact", "<u8", offset_of!(P, first_contact)),

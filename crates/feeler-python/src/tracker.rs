@@ -63,6 +63,7 @@ pub(crate) fn counts_dict(py: Python<'_>, c: TrackerCounts) -> PyResult<Bound<'_
     counts.set_item("decisions", c.decisions)?;
     counts.set_item("uncovered", c.uncovered)?;
     counts.set_item("dropped", c.dropped)?;
+    counts.set_item("limited", c.limited)?;
     Ok(counts)
 }
 
@@ -128,6 +129,7 @@ impl ContactTracker {
         report.set_item("jumped", updated.jumped)?;
         report.set_item("decided", updated.decided)?;
         report.set_item("dropped", updated.dropped)?;
+        report.set_item("limited", updated.limited)?;
         Ok(report)
     }
 

@@ -98,6 +98,8 @@ pub(crate) struct StepResults<'a> {
     /// The minima of `contacts` in the same order, in the frame of A.
     pub kept: &'a [Accepted],
     pub samples: &'a [Sample],
+    /// Whether corners or samples that the step needs may be missing because of limits on their numbers.
+    pub is_limited: bool,
 }
 
 /// The last query, with the data that is needed to report its results again.
@@ -241,8 +243,9 @@ impl ContactPair {
         self.state.step = None;
         found?;
         let bodies = [self.a.as_ref(), self.b.as_ref()];
-        let QueryState { contacts, kept, samples, .. } = &self.state;
-        Ok(StepResults { bodies, contacts, kept, samples })
+        let QueryState { contacts, kept, samples, conformal, sampling, .. } = &self.state;
+        let is_limited = conformal.is_limited || (!samples.is_empty() && sampling.known.is_limited);
+        Ok(StepResults { bodies, contacts, kept, samples, is_limited })
     }
 
     /// Computes the smallest distance and the verdict like [`ContactPair::query`]. Minima with larger
@@ -493,7 +496,7 @@ impl QueryState {
         self.times = PhaseTimes::default();
         self.verdict.clear();
         self.has_verdict = false;
-        self.conformal.loss = 0.0;
+        (self.conformal.loss, self.conformal.is_limited) = (0.0, false);
         self.last_query = None;
         self.is_beyond_reach = false;
     }

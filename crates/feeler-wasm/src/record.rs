@@ -119,8 +119,13 @@ pub(crate) fn tracked_status(status: TrackedStatus) -> (&'static str, f64) {
 }
 
 /// Names and values of the members of an update's report.
-pub(crate) fn update(report: Update) -> [(&'static str, JsValue); 3] {
-    [("jumped", report.jumped.into()), ("decided", report.decided.into()), ("dropped", report.dropped.into())]
+pub(crate) fn update(report: Update) -> [(&'static str, JsValue); 4] {
+    [
+        ("jumped", report.jumped.into()),
+        ("decided", report.decided.into()),
+        ("dropped", report.dropped.into()),
+        ("limited", report.limited.into()),
+    ]
 }
 
 /// Converts counts over all updates.
@@ -132,5 +137,6 @@ pub(crate) fn counts(c: TrackerCounts) -> JsValue {
         ("decisions", (c.decisions as f64).into()),
         ("uncovered", (c.uncovered as f64).into()),
         ("dropped", (c.dropped as f64).into()),
+        ("limited", (c.limited as f64).into()),
     ])
 }

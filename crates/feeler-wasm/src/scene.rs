@@ -86,7 +86,7 @@ impl Scene {
 
     /// Near pairs of the last call of `track`. Each is an object with `bodies` (ids of A and B,
     /// ascending), `parts` (indices of the solids in the bodies), `bound` (of the motion of B relative
-    /// to A), and `status`, `depth`, `jumped`, `decided`, `dropped` and `contacts`, as for a
+    /// to A), and `status`, `depth`, `jumped`, `decided`, `dropped`, `limited` and `contacts`, as for a
     /// `ContactTracker`.
     #[wasm_bindgen(js_name = trackedPairs)]
     pub fn tracked_pairs(&self) -> Array {
@@ -121,7 +121,7 @@ fn read_entry(key: &JsValue, value: &JsValue) -> Option<(BodyId, StepBound)> {
 fn tracked(pair: &TrackedPair<'_>) -> JsValue {
     let contacts: Array = pair.contacts().map(|c| contact(&c)).collect();
     let (status, depth) = tracked_status(pair.tracker.status());
-    let [jumped, decided, dropped] = update(pair.update);
+    let [jumped, decided, dropped, limited] = update(pair.update);
     object(&[
         ("bodies", numbers(&pair.bodies.map(|id| f64::from(id.0)))),
         ("parts", numbers(&pair.parts.map(f64::from))),
@@ -130,6 +130,7 @@ fn tracked(pair: &TrackedPair<'_>) -> JsValue {
         jumped,
         decided,
         dropped,
+        limited,
         ("bound", bound_record(pair.tracker.bound().unwrap_or_default())),
         ("contacts", contacts.into()),
     ])

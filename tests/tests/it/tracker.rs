@@ -1,7 +1,8 @@
 //! Contacts of steps: sets, identities, status.
 
 use feeler_brep::fixtures::prism;
-use feeler_geom::{Pose, V3, math};
+use feeler_geom::{P3, Pose, V3, math};
+use feeler_import::DEFAULT_FLATNESS;
 use feeler_runtime::{
     Contact, ContactKind, ContactPair, ContactTracker, FeatureKind, GapPrediction, QueryError, QueryOptions,
     Status, StepBound, TrackedStatus, TrackerOptions,
@@ -10,6 +11,7 @@ use feeler_tests::corpus::scenarios;
 use feeler_tests::{model, part_of};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use std::f64::consts::{PI, TAU};
 
 fn bound(rotation: f64, displacement: f64) -> StepBound {
     StepBound { rotation, displacement }
@@ -584,4 +586,45 @@ fn contacts_that_continue_suffice_like_those_of_a_search() {
         }
     }
     assert!(compared > 1_000, "{compared}");
+}
+
+/// A regular polygon prism of `sides` sides on a block, flush: motions that keep the linear gaps of the
+/// contacts open keep all corners of the polygon open, up to the stated error of gaps.
+#[test]
+fn many_sided_flush_areas_keep_the_corners_that_a_step_can_close() {
+    let ring = |sides: u32, radius: f64, turn: f64| -> Vec<[f64; 2]> {
+        let angle = |k: u32| turn + TAU * f64::from(k) / f64::from(sides);
+        (0..sides).map(|k| [radius * math::cos(angle(k)), radius * math::sin(angle(k))]).collect()
+    };
+    let body = |polygon: &[[f64; 2]]| part_of(&prism(polygon, 4.0), DEFAULT_FLATNESS).body;
+    let (radius, gap, rotation) = (12.0, 2e-3, 1e-2);
+    let block = body(&[[-30.0, -20.0], [30.0, -20.0], [30.0, 20.0], [-30.0, 20.0]]);
+    for sides in [12, 24, 48, 96] {
+        let corners = ring(sides, radius, 0.1);
+        let prism = body(&corners);
+        let other = body(&ring(sides, radius, 0.1 + PI / f64::from(sides)));
+        // In the frame of the lower body.
+        let common: Vec<P3> = corners.iter().map(|[x, y]| P3::new(*x, *y, 4.0)).collect();
+        for (a, outline) in [(&block, &common), (&prism, &common), (&other, &Vec::new())] {
+            let mut tracker = ContactTracker::new(a.clone(), prism.clone(), TrackerOptions::default());
+            let pose = Pose::translation(0.0, 0.0, 4.0 + gap);
+            let update = tracker.update(&Pose::identity(), &pose, bound(rotation, 0.2)).unwrap();
+            assert!(!update.limited, "{sides}");
+            let error = tracker.options().gap_error;
+            let numbers = tracker.contacts().len();
+            assert!(numbers <= 4 * sides as usize, "{sides}: {numbers}");
+            for k in 0..200 {
+                let angle = TAU * f64::from(k) / 200.0;
+                let axis = V3::new(math::cos(angle), math::sin(angle), 0.0) * rotation;
+                let falls = |p: &V3| axis.cross(p).z;
+                let lowest = |points: &mut dyn Iterator<Item = f64>| points.fold(f64::INFINITY, f64::min);
+                let of_set = lowest(&mut tracker.active().map(|c| {
+                    let [.., u, v, w] = c.gap_rate;
+                    c.gap + V3::new(u, v, w).dot(&axis)
+                }));
+                let of_area = lowest(&mut outline.iter().map(|p| gap + falls(&p.coords)));
+                assert!(of_set <= of_area + error, "{sides}: {of_set} > {of_area} at {angle}");
+            }
+        }
+    }
 }

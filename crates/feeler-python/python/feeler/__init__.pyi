@@ -145,7 +145,7 @@ tracked_pair_dtype: np.dtype[np.void]
 bodies (ids, ascending; A is the first one), parts (indices of the solids in their bodies).
 status: 0 separated, 1 touching, 2 pressed, 3 deep, 4 interfering (TrackedStatus).
 depth: depth (mm) of the deepest contact if the pair is pressed or deep, else 0.
-jumped, decided, dropped: as in the result of ContactTracker.update.
+jumped, decided, dropped, limited: as in the result of ContactTracker.update.
 bound: record of rotation (rad) and displacement (mm): bound of the relative motion for which the contacts suffice.
 first_contact, contact_count: the contacts are tracked_contacts[first_contact : first_contact + contact_count].
 """
@@ -787,8 +787,10 @@ class ContactTracker:
         (rad), and displaces any point of B that can come into contact by at most `displacement` (mm).
 
         Returns `jumped` (the motion since the last update exceeded max_step, or this is the first update: no contact
-        continues), `decided` (a verdict was computed) and `dropped` (number of contacts dropped because of
-        max_contacts). Raises QueryError; then there are no contacts."""
+        continues), `decided` (a verdict was computed), `dropped` (number of contacts dropped because of max_contacts)
+        and `limited` (the set may be incomplete because of limits on the numbers of corners of a flat area and of
+        samples of curved contacts, so that a step may end deeper than guaranteed). Raises QueryError; then there are
+        no contacts."""
     def expected_bound(self, pose_a: Pose, pose_b: Pose, forced: float, max_displacement: float) -> StepBound:
         """Bound of the step that starts at these poses, for engines that cannot query within a step: twice the relative
         motion since the last update, plus the displacement `forced` (mm) by forces, for example g dt². At most
@@ -836,7 +838,7 @@ class ContactTracker:
     def counts(self) -> dict[str, int]:
         """Counts over all updates: updates, jumps (updates after a jump, including the first one), decisions
         (verdicts), uncovered (updates after a motion that exceeded the bound of the previous update), dropped
-        (contacts)."""
+        (contacts), limited (updates whose set may be incomplete)."""
     def clear(self) -> None:
         """Discards contacts and motion, for example if a simulation is reset: the next update searches anew. Ids and
         counts continue."""

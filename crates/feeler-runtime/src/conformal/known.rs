@@ -9,7 +9,7 @@
 //! # Source
 //! MATH §23.
 
-use super::{FamilySet, Sample, is_pressed};
+use super::{FamilySet, Sample, is_pressed, max_corner_loss};
 use crate::body::Body;
 use crate::body::side::Which;
 use crate::footpoint::trim::place_on;
@@ -26,6 +26,15 @@ pub(crate) struct Continuing {
     pub moved: f64,
     /// Largest displacement (mm) of B's points since a set was searched.
     pub limit: f64,
+}
+
+/// Queries for which the samples of a set continue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Validity {
+    /// Displacement (mm) of B's points from the pose of the last query up to which the samples continue.
+    pub remaining: f64,
+    /// Largest distance (mm) of a corner from the polygon of the samples, if the set is flat.
+    pub corner_loss: f64,
 }
 
 /// Largest displacement of B's points since a set was searched at which its samples continue, as a multiple
@@ -66,8 +75,7 @@ struct KnownSet {
     family: Family,
     /// Indices of the set's samples.
     samples: Range<usize>,
-    /// Displacement (mm) of B's points from the pose of the last query up to which the samples continue.
-    remaining: f64,
+    validity: Validity,
     /// Whether a sample is pressed. Pressed sets are sampled inside their outline, too.
     is_pressed: bool,
 }
@@ -95,18 +103,18 @@ impl KnownSets {
     }
 
     /// Computes the samples of a set of the last query at the current pose and stores them in `out`. Returns
-    /// the displacement up to which they continue; `None`, with `out` empty, if the set must be searched.
+    /// the queries for which they continue; `None`, with `out` empty, if the set must be searched.
     pub(super) fn continued(
         &self,
         set: &FamilySet<'_>,
         family: &FamilyPair,
         continuing: &Continuing,
         out: &mut Vec<Sample>,
-    ) -> Option<f64> {
+    ) -> Option<Validity> {
         let features = (family.feature_a, family.feature_b);
         let known = self.last.sets.iter().find(|k| k.features == features && k.family == family.family)?;
-        let remaining = known.remaining - continuing.moved;
-        if remaining.is_nan() || remaining < 0.0 {
+        let remaining = known.validity.remaining - continuing.moved;
+        if remaining.is_nan() || remaining < 0.0 || known.validity.corner_loss > max_corner_loss(set.ctx) {
             return None;
         }
         for sample in &self.last.samples[known.samples.clone()] {
@@ -120,16 +128,16 @@ impl KnownSets {
             out.clear();
             return None;
         }
-        Some(remaining)
+        Some(Validity { remaining, ..known.validity })
     }
 
-    /// Stores the samples of a set, which continue up to the displacement `remaining` (mm) of B's points.
+    /// Stores the samples of a set, which continue for the queries `validity`.
     pub(super) fn store(
         &mut self,
         ctx: &Context<'_>,
         family: &FamilyPair,
         samples: &[Sample],
-        remaining: f64,
+        validity: Validity,
     ) {
         let Sets { sets, samples: all } = &mut self.now;
         let start = all.len();
@@ -139,7 +147,7 @@ impl KnownSets {
             features,
             family: family.family,
             samples: start..all.len(),
-            remaining,
+            validity,
             is_pressed: is_any_pressed(ctx, samples),
         });
     }

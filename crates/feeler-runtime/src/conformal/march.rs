@@ -149,17 +149,19 @@ pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &Seeds, out: &mut Vec<Sample>
 }
 
 /// Adds samples of a two-dimensional family along the trims of both faces. If only load-bearing samples are
-/// requested of two planes, the pieces of the trims that cannot hold one are skipped.
+/// requested of two planes, the pieces of the trims that cannot hold one are skipped; no corner is
+/// farther than `corner_loss` (mm) outside the polygon of the samples.
 pub(crate) fn along_trims(
     set: &FamilySet<'_>,
     options: &QueryOptions,
+    corner_loss: f64,
     scratch: &mut Scratch,
     out: &mut Vec<Sample>,
 ) {
     let faces = [Which::A, Which::B].map(|which| Faces::of(set, which));
     let [Some(a), Some(b)] = faces else { return };
     let mut walks = [a, b].map(TrimWalk::new);
-    if options.load_bearing && scratch.outline.start(set, [&a, &b]) {
+    if options.load_bearing && scratch.outline.start(set, [&a, &b], corner_loss) {
         while let Some((which, piece)) = scratch.outline.next_piece(out) {
             let walk = &mut walks[which as usize];
             // The previous piece of the loop may be skipped.

@@ -34,9 +34,10 @@ pub(crate) use known::{Continuing, KnownSets, MAX_SET_MOTION};
 
 use crate::api::contact::ContactKind;
 use crate::api::options::QueryOptions;
-use crate::api::tolerance::Tolerances;
+use crate::api::tolerance::{Tolerances, power_of_two};
 use crate::body::Body;
 use crate::body::side::Which;
+use crate::conformal::known::Validity;
 use crate::conformal::outermost::Outermost;
 use crate::footpoint::side::{Foot, Side, lies_on, on_surface, side};
 use crate::footpoint::trim::InDomain;
@@ -69,6 +70,8 @@ pub(crate) struct Scratch {
     /// Largest distance (mm) of a dropped corner from the nearest sample of its set, for
     /// [`ContactPair::conformal_loss`](crate::ContactPair::conformal_loss).
     pub loss: f64,
+    /// Whether corners of a flat set that a step can close are missing because of the limit on their number.
+    pub is_limited: bool,
 }
 
 /// Maximum distance of a footpoint outside the trims of its face, in units of
@@ -127,7 +130,7 @@ pub(crate) fn sample(
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
-    scratch.loss = 0.0;
+    (scratch.loss, scratch.is_limited) = (0.0, false);
     let continuing = match sampling {
         Sampling::Continuing(continuing) => Some(continuing),
         Sampling::All | Sampling::Nearest => None,
@@ -159,21 +162,25 @@ pub(crate) fn sample(
             }
         }
         let Scratch { known, samples, .. } = &mut *scratch;
-        let remaining = continuing.and_then(|c| known.continued(&set, family, c, samples));
-        if remaining.is_none() {
-            search(&set, family, options, scratch);
+        let continued = continuing.and_then(|c| known.continued(&set, family, c, samples));
+        // The bound of a simulator's step varies, and only smaller losses are searched anew.
+        let corner_loss = power_of_two(max_corner_loss(ctx));
+        if continued.is_none() {
+            search(&set, family, options, corner_loss, scratch);
         }
         if let Some(continuing) = continuing {
-            let remaining = remaining.unwrap_or(continuing.limit);
-            scratch.known.store(ctx, family, &scratch.samples, remaining);
+            let validity = continued.unwrap_or(Validity { remaining: continuing.limit, corner_loss });
+            scratch.known.store(ctx, family, &scratch.samples, validity);
         }
         let lowest = scratch.samples.iter().fold(f64::INFINITY, |d, s| d.min(s.pair.distance));
         scratch.samples.retain(|s| s.pair.distance <= lowest + MAX_DISTANCE_SPREAD * ctx.tol.tol);
         if !scratch.samples.is_empty() {
             scratch.sets.push((family.feature_a, family.feature_b));
-            let Scratch { samples, gap, loss, .. } = scratch;
+            let Scratch { samples, gap, loss, is_limited, .. } = scratch;
             accepted.retain(|x| !is_member(ctx, samples, x));
-            *loss = loss.max(thin_out(ctx, samples, gap, options, accepted));
+            let dropped = thin_out(ctx, samples, gap, options, accepted);
+            *loss = loss.max(dropped.loss);
+            *is_limited |= dropped.is_limited;
         }
     }
     if continuing.is_some() {
@@ -184,14 +191,21 @@ pub(crate) fn sample(
 }
 
 /// Searches for the members of a family and stores them in `scratch.samples`, which is empty. The seeds of a
-/// family of dimension one are those in `scratch.seeds`.
-fn search(set: &FamilySet<'_>, family: &FamilyPair, options: &QueryOptions, scratch: &mut Scratch) {
+/// family of dimension one are those in `scratch.seeds`. `corner_loss` (mm) is the largest distance of a corner
+/// from the polygon of the load-bearing samples of a flat set.
+fn search(
+    set: &FamilySet<'_>,
+    family: &FamilyPair,
+    options: &QueryOptions,
+    corner_loss: f64,
+    scratch: &mut Scratch,
+) {
     let Scratch { seeds, march: of_march, samples, .. } = scratch;
     let ctx = set.ctx;
     match family.family {
         Family::One => march::along_family(set, seeds, options, of_march, samples),
         Family::Two => {
-            march::along_trims(set, options, of_march, samples);
+            march::along_trims(set, options, corner_loss, of_march, samples);
             // The outline of a set carries its loads, unless one solid ends at a pressed border.
             let is_outlined =
                 options.load_bearing && !samples.is_empty() && !samples.iter().any(|s| is_pressed(ctx, s));
@@ -246,7 +260,9 @@ fn thin_out_solved(
 /// Keeps the load-bearing samples of each set in `accepted`. It is for pressed sets, all of whose samples
 /// were reported because it was not known which of them are contacts.
 pub(crate) fn keep_load_bearing(ctx: &Context<'_>, scratch: &mut Scratch, accepted: &mut Vec<Accepted>) {
-    each_set(scratch, accepted, |samples, _, accepted| keep_outermost(ctx, samples, accepted));
+    let mut is_limited = false;
+    each_set(scratch, accepted, |samples, _, accepted| is_limited |= keep_outermost(ctx, samples, accepted));
+    scratch.is_limited |= is_limited;
 }
 
 /// Removes the samples of each set from `accepted`. Then calls `put_back` for each set with its samples, a
@@ -800,6 +816,14 @@ fn dim(f: Feature) -> u8 {
     }
 }
 
+/// Corners of a set that are not reported.
+struct Dropped {
+    /// Largest distance (mm) of a dropped corner from the reported samples; 0 for load-bearing samples.
+    loss: f64,
+    /// Whether corners of a flat set that a step can close are missing because of the limit on their number.
+    is_limited: bool,
+}
+
 /// Thins out the samples of a set and adds the kept ones to `out`. Corners are kept first, then repeatedly
 /// the sample farthest from all kept ones. This ends when the kept samples are denser than
 /// [`QueryOptions::conformal_spacing`] (default: a quarter of the set's diameter) or their maximum number
@@ -808,19 +832,17 @@ fn dim(f: Feature) -> u8 {
 /// are kept.
 ///
 /// Among samples that are about equally far from the kept ones, the one that was found first is taken, so
-/// that rounding does not decide. Returns the largest distance (mm) of a dropped corner from the kept
-/// samples. `gap` is a scratch buffer.
+/// that rounding does not decide. `gap` is a scratch buffer.
 fn thin_out(
     ctx: &Context<'_>,
     samples: &mut Vec<Sample>,
     gap: &mut Vec<f64>,
     options: &QueryOptions,
     out: &mut Vec<Accepted>,
-) -> f64 {
+) -> Dropped {
     // The corners of pressed sets may not be contacts although samples inside them are.
     if options.load_bearing && !samples.iter().any(|s| is_pressed(ctx, s)) {
-        keep_outermost(ctx, samples, out);
-        return 0.0;
+        return Dropped { loss: 0.0, is_limited: keep_outermost(ctx, samples, out) };
     }
     let spacing = options.conformal_spacing;
     let cap = if spacing.is_some() { MAX_DENSE_SAMPLES } else { MAX_SAMPLES };
@@ -870,24 +892,30 @@ fn thin_out(
         samples.push(s);
     }
     out.extend(samples.iter().map(|s| s.pair));
-    loss
+    Dropped { loss, is_limited: false }
 }
 
 /// Adds the load-bearing (outermost) samples of a set to `out`, and the sample with the smallest distance
 /// if its distance is smaller than those of the outermost ones by more than rounding.
-fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>) {
+/// Returns whether corners of a flat set are missing because of the limit on their number.
+fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>) -> bool {
     let plane = samples.first().and_then(|s| match ctx.a.data(s.pair.feature_a).primitive {
         Some(Primitive::Plane { normal, .. }) => Some(normal),
         _ => None,
     });
-    // A rotation of the step changes the gap of a dropped sample by at most this loss times its angle.
-    let max_loss = ctx.step.map_or(f64::INFINITY, |step| MAX_LOSS * step.gap_error / step.rotation);
-    let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a, plane, max_loss);
-    let kept = farthest.places[..farthest.count].iter().map(|&i| &samples[i].pair);
+    let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a, plane, max_corner_loss(ctx));
+    let kept = farthest.places.iter().map(|&i| &samples[i].pair);
     let lowest = kept.clone().map(|pair| pair.distance).fold(f64::INFINITY, f64::min);
     out.extend(kept);
     let nearest = samples.iter().map(|s| &s.pair).min_by(|x, y| x.distance.total_cmp(&y.distance));
     out.extend(nearest.filter(|pair| pair.distance < lowest - 0.01 * ctx.tol.tol));
+    farthest.is_limited
+}
+
+/// Largest distance (mm) of a sample of a flat set from the polygon of the reported ones: a rotation of the step
+/// changes its gap by at most this length times its angle more than theirs. Infinite except in steps.
+fn max_corner_loss(ctx: &Context<'_>) -> f64 {
+    ctx.step.map_or(f64::INFINITY, |step| MAX_LOSS * step.gap_error / step.rotation)
 }
 
 /// A member of a set that lies on both solids.

@@ -1,12 +1,12 @@
 //! Outermost points of a set of points: the samples of a conformal set that carry loads.
 
+use arrayvec::ArrayVec;
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P3, V3, math};
-use smallvec::SmallVec;
 use std::f64::consts::TAU;
 
 /// Number of directions in which the farthest points of a set in space are searched for, and so the
-/// largest number of outermost points. A larger number makes the steps of a simulator slower; with a
+/// largest number of its outermost points. A larger number makes the steps of a simulator slower; with a
 /// smaller one, corners of round sets separate later than they should.
 const NUM_DIRECTIONS: usize = 26;
 /// Number of directions for a set in a plane. A larger number makes the steps of a simulator slower; with
@@ -24,6 +24,10 @@ const SKEW: [f64; 2] = [0.137, 0.071];
 /// needed.
 const MAX_OUT_OF_PLANE: f64 = 1e-5;
 
+/// Largest number of outermost points of a set in a plane. A larger number makes the steps of a simulator
+/// slower; with a smaller one, corners of large areas with many sides are dropped.
+const MAX_FLAT: usize = 128;
+
 /// Points of a set that are farthest in one of several directions: the two ends of a set on a line, at
 /// most [`NUM_FLAT_DIRECTIONS`] points of a set in a plane, at most [`NUM_DIRECTIONS`] points of any other
 /// set, and of a set in a plane with obtuse corners that a step can close.
@@ -32,13 +36,13 @@ const MAX_OUT_OF_PLANE: f64 = 1e-5;
 /// is positive at the outermost points, it is therefore positive at all others, except between two
 /// directions: at obtuse corners, and on the bulge of a rounded outline. Of a set in a plane, such points
 /// are kept, too, until none is farther than `max_loss` outside the polygon of the kept points, or
-/// [`NUM_DIRECTIONS`] are kept.
-#[derive(Clone, Copy, Debug)]
+/// [`MAX_FLAT`] are kept.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Outermost {
-    /// Indices of the outermost points, ascending; only the first `count` entries are valid.
-    pub places: [usize; NUM_DIRECTIONS],
-    /// Number of outermost points.
-    pub count: usize,
+    /// Indices of the outermost points, ascending.
+    pub places: ArrayVec<usize, MAX_FLAT>,
+    /// Whether a point farther outside the polygon than `max_loss` is dropped.
+    pub is_limited: bool,
 }
 
 impl Outermost {
@@ -57,7 +61,7 @@ impl Outermost {
             }
             best.1
         };
-        let mut out = Self { places: [0; NUM_DIRECTIONS], count: 0 };
+        let mut out = Self::default();
         if n == 0 {
             return out;
         }
@@ -67,72 +71,78 @@ impl Outermost {
         let off = |p: &P3| (p - start).cross(&chord);
         let across = off(&place(farthest(&|p| off(p).norm_squared())));
         if across.norm() <= MAX_OUT_OF_PLANE * chord.norm_squared() {
-            out.keep([chord, -chord].map(along).into_iter());
-            return out;
-        }
-        let normal = plane.unwrap_or_else(|| across.normalize());
-        if (0..n).all(|i| normal.dot(&(place(i) - start)).abs() <= MAX_OUT_OF_PLANE * chord.norm()) {
-            let mut polygon: SmallVec<[usize; NUM_DIRECTIONS]> =
-                flat_directions(&normal).into_iter().map(along).collect();
-            polygon.dedup();
-            add_corners(n, &place, &normal, max_loss, &mut polygon);
-            out.keep(polygon.into_iter());
+            out.places.extend([chord, -chord].map(along));
         } else {
-            out.keep((0..NUM_DIRECTIONS).map(|k| along(direction(k))));
-        }
-        out
-    }
-
-    fn keep(&mut self, places: impl Iterator<Item = usize>) {
-        for place in places {
-            if let Err(at) = self.places[..self.count].binary_search(&place) {
-                self.places.copy_within(at..self.count, at + 1);
-                self.places[at] = place;
-                self.count += 1;
+            let normal = upward(&plane.unwrap_or_else(|| across.normalize()));
+            if (0..n).all(|i| normal.dot(&(place(i) - start)).abs() <= MAX_OUT_OF_PLANE * chord.norm()) {
+                out.places.extend(flat_directions(&normal).into_iter().map(along));
+                out.is_limited = add_corners(n, &place, &normal, max_loss, &mut out.places);
+            } else {
+                out.places.extend((0..NUM_DIRECTIONS).map(|k| along(direction(k))));
             }
         }
+        out.places.sort_unstable();
+        let mut last = None;
+        out.places.retain(|place| last.replace(*place) != Some(*place));
+        out
     }
 }
 
-/// Adds to the convex polygon of some of `n` points in a plane with the unit normal `normal`, whose corners
-/// are in the order of their directions, the points farthest outside its sides, until none is farther outside
-/// than `max_loss` (mm) or the polygon has [`NUM_DIRECTIONS`] corners.
+/// Side of a polygon, and the point that is farthest outside it.
+#[derive(Clone, Copy)]
+struct PolygonSide {
+    from: usize,
+    to: usize,
+    corner: usize,
+    /// Distance (mm) of the point `corner` from the side.
+    distance: f64,
+}
+
+/// Adds to the convex polygon of some of `n` points in a plane with the unit normal `normal` the points
+/// farthest outside its sides, the farthest one of all first, until none is farther outside than `max_loss`
+/// (mm) or the polygon has [`MAX_FLAT`] corners. The corners in `polygon` are anticlockwise about `normal`
+/// before, and not ordered after. Returns whether a point farther outside is dropped.
 fn add_corners(
     n: usize,
     place: &impl Fn(usize) -> P3,
     normal: &V3,
     max_loss: f64,
-    polygon: &mut SmallVec<[usize; NUM_DIRECTIONS]>,
-) {
+    polygon: &mut ArrayVec<usize, MAX_FLAT>,
+) -> bool {
     if !max_loss.is_finite() {
-        return;
+        return false;
     }
-    // Opposite normals give the same polygon.
-    let (u, v) = (place(polygon[0]), place(polygon[polygon.len() / 3]));
-    let w = place(polygon[2 * polygon.len() / 3]);
-    let normal = if (v - u).cross(&(w - u)).dot(normal) < 0.0 { -normal } else { *normal };
-    let mut side = 0;
-    while side < polygon.len() && polygon.len() < NUM_DIRECTIONS {
-        let (from, to) = (polygon[side], polygon[(side + 1) % polygon.len()]);
+    let side = |from: usize, to: usize| {
         let start = place(from);
-        let outside = (place(to) - start).cross(&normal).try_normalize(0.0).map(|outward| {
-            let beyond = |i: usize| outward.dot(&(place(i) - start));
-            let farthest =
-                (0..n).map(|i| (beyond(i), i)).fold((0.0, from), |x, y| if y.0 > x.0 { y } else { x });
-            (farthest.0 > max_loss).then_some(farthest.1)
-        });
-        match outside.flatten() {
-            Some(corner) => polygon.insert(side + 1, corner),
-            None => side += 1,
+        let outward = (place(to) - start).cross(normal).try_normalize(0.0)?;
+        let distance = |i: usize| outward.dot(&(place(i) - start));
+        let (distance, corner) =
+            (0..n).map(|i| (distance(i), i)).fold((0.0, from), |x, y| if y.0 > x.0 { y } else { x });
+        (distance > max_loss).then_some(PolygonSide { from, to, corner, distance })
+    };
+    let next = |k: usize| polygon[(k + 1) % polygon.len()];
+    // Sides with a point outside; each new corner replaces one of them by at most two.
+    let mut sides: ArrayVec<PolygonSide, MAX_FLAT> =
+        (0..polygon.len()).filter_map(|k| side(polygon[k], next(k))).collect();
+    while let Some(k) = (0..sides.len()).max_by(|i, j| sides[*i].distance.total_cmp(&sides[*j].distance)) {
+        let PolygonSide { from, to, corner, .. } = sides.swap_remove(k);
+        if polygon.try_push(corner).is_err() {
+            return true;
         }
+        sides.extend([side(from, corner), side(corner, to)].into_iter().flatten());
     }
+    false
 }
 
-/// Unit vectors in the plane with the unit normal `normal`, at equal angles. The outermost points of a set
-/// in this plane are the farthest ones in these directions. Opposite normals give the same directions.
+/// Opposite unit normals give the same one of both.
+pub(super) fn upward(normal: &V3) -> V3 {
+    if normal[normal.iamax()] < 0.0 { -normal } else { *normal }
+}
+
+/// Unit vectors at equal angles, anticlockwise about the unit normal `normal` of a plane. The outermost points
+/// of a set in this plane are the farthest ones in these directions.
 pub(super) fn flat_directions(normal: &V3) -> [V3; NUM_FLAT_DIRECTIONS] {
-    let normal = if normal[normal.iamax()] < 0.0 { -normal } else { *normal };
-    let (x, y) = complete_basis(&normal);
+    let (x, y) = complete_basis(normal);
     let mut directions = [V3::zeros(); NUM_FLAT_DIRECTIONS];
     for (k, direction) in (0_u32..).zip(&mut directions) {
         let (sin, cos) = math::sin_cos(SKEW[0] + f64::from(k) * FLAT_ANGLE);
@@ -156,8 +166,7 @@ mod tests {
     use super::*;
 
     fn outermost(places: &[P3]) -> Vec<usize> {
-        let found = Outermost::of(places.len(), |i| places[i], None, f64::INFINITY);
-        found.places[..found.count].to_vec()
+        Outermost::of(places.len(), |i| places[i], None, f64::INFINITY).places.to_vec()
     }
 
     #[test]
@@ -201,8 +210,8 @@ mod tests {
         for normal in [V3::z(), -V3::z()] {
             for (max_loss, count) in [(f64::INFINITY, 4), (0.4, 4), (0.2, 6), (0.0, 6)] {
                 let found = Outermost::of(places.len(), |i| places[i], Some(normal), max_loss);
-                let kept = &found.places[..found.count];
-                assert!(kept.iter().copied().eq(0..count), "{max_loss}: {kept:?}");
+                assert!(found.places.iter().copied().eq(0..count), "{max_loss}: {found:?}");
+                assert!(!found.is_limited);
             }
         }
     }

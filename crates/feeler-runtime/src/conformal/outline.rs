@@ -1,23 +1,33 @@
 //! Pieces of the trims of two planes that can hold load-bearing samples of their common area.
 //!
-//! Load-bearing samples are the farthest ones in each of a few directions, and the lowest one. The lowest and
-//! the highest one show whether all samples belong to one set. A piece whose control points do not extend
-//! beyond the samples found so far in any of these directions is skipped. In each direction the piece that
-//! extends farthest is followed first, so that most pieces of a face with many holes or a finely divided
-//! outline are skipped.
+//! Load-bearing samples are the farthest ones in each of a few directions, the lowest one and, for the set of
+//! a step, corners of the convex hull of all samples. The lowest and the highest one show whether all samples
+//! belong to one set. In each direction the piece whose control points extend farthest is followed first,
+//! until no piece extends beyond the samples found so far, so that most pieces of a face with many holes or a
+//! finely divided outline are skipped.
+//!
+//! The corners are found as by Quickhull (Barber, Dobkin, Huhdanpaa 1996): the polygon of the samples that are
+//! farthest in the given directions is refined. A side is replaced by two at the sample farthest outside it;
+//! if no sample is, the piece that extends farthest outside it is followed; if no piece does, the side is a
+//! side of the hull.
+//!
+//! # Guarantees
+//! No sample of a piece that is not followed is outside the convex hull of the samples by more than the
+//! requested distance.
 //!
 //! # Source
-//! MATH §9.
+//! MATH §9, §23.
 
 use super::image::Faces;
-use super::outermost::{NUM_FLAT_DIRECTIONS, flat_directions};
+use super::outermost::{NUM_FLAT_DIRECTIONS, flat_directions, upward};
 use super::{FamilySet, MAX_BESIDE_TRIM, MAX_DISTANCE_SPREAD, Sample};
 use crate::body::side::Which;
+use arrayvec::ArrayVec;
 use feeler_geom::V3;
 use feeler_geom::skeleton::Primitive;
 
-/// Number of directions of an outline: those of [`flat_directions`], and the two in which the gap between
-/// the planes falls and rises.
+/// Number of directions that are always searched: those of [`flat_directions`], and the two in which the gap
+/// between the planes falls and rises.
 const NUM_DIRECTIONS: usize = NUM_FLAT_DIRECTIONS + 2;
 /// Change of the gap between the planes over the extent of the features, in tolerances, below which all
 /// samples count as equally low. A larger value can miss the lowest sample; a smaller one follows pieces
@@ -31,10 +41,16 @@ pub(super) struct Outline {
     pieces: Vec<PieceExtent>,
     /// Unit vectors, or zero if the direction is not used.
     directions: [V3; NUM_DIRECTIONS],
-    /// Extent (mm) of the samples found so far in each direction.
-    reached: [f64; NUM_DIRECTIONS],
-    /// Direction in which pieces are searched for.
+    /// Index in `directions` of the one in which pieces are searched for; [`NUM_DIRECTIONS`] while sides of the
+    /// polygon are refined.
     direction: usize,
+    /// Whether the extents of `pieces` are those in this direction.
+    is_measured: bool,
+    /// Sides of the polygon that are not known to be sides of the hull: the positions of their ends among the
+    /// samples found so far.
+    sides: Vec<[usize; 2]>,
+    /// Unit normal of the plane, about which the polygon runs anticlockwise.
+    normal: V3,
     /// Position in `pieces` of the piece that is being followed, and the number of samples before it.
     current: Option<(usize, usize)>,
     /// For each followed piece: its position in `pieces` and the numbers of its first sample and of the
@@ -47,42 +63,47 @@ pub(super) struct Outline {
     /// Distance (mm) by which a piece may end before the samples found so far and is still followed, and by
     /// which a piece that is cut off by the other face must extend beyond them.
     slack: f64,
+    /// Distance (mm) by which a cut piece can have samples outside the other face.
+    beside: f64,
     /// Smallest distance (mm) of a sample for which the set is not pressed, and largest difference (mm) of
     /// the distances of the samples of one set.
     distances: [f64; 2],
-    /// Smallest and largest distance (mm) of the samples found so far.
-    range: [f64; 2],
+    /// Largest distance (mm) of a sample outside the polygon of those found; infinite if corners between the
+    /// directions are not requested.
+    max_loss: f64,
 }
 
-/// A piece of a trim, with upper bounds of the coordinates of its samples in each direction.
+/// A piece of a trim, with an upper bound of the coordinates of its samples in the current direction.
 #[derive(Clone, Copy, Debug)]
 struct PieceExtent {
     which: Which,
     /// Index among the pieces of the face.
     piece: usize,
-    /// Upper bound (mm) of the coordinates of the piece's samples in each direction, in A's frame. It is the
-    /// largest coordinate of the piece's control points or, if `is_cut`, that of the control points of all
-    /// trims of the other face. Samples beside the other face exceed the latter by at most the distance at
-    /// which they still count as on that face.
-    extent: [f64; NUM_DIRECTIONS],
-    /// For each direction, whether `extent` is the bound of the other face.
-    is_cut: [bool; NUM_DIRECTIONS],
+    /// Control points (mm) of the piece on its face, in A's frame.
+    control: [V3; 4],
+    /// Upper bound (mm) of the coordinates of the piece's samples. It is the largest coordinate of the
+    /// piece's control points or, if `is_cut`, that of the control points of all trims of the other face.
+    /// Samples beside the other face exceed the latter by at most the distance at which they still count as
+    /// on that face.
+    extent: f64,
+    /// Whether `extent` is the bound of the other face.
+    is_cut: bool,
     is_followed: bool,
 }
 
 impl PieceExtent {
-    /// Whether a sample of the piece may have a coordinate above `reached` (mm) in the direction `k`, up to
-    /// `slack` (mm). A piece that the other face cuts off has no sample beyond those on the border of that
-    /// face.
-    fn extends_beyond(&self, k: usize, reached: f64, slack: f64) -> bool {
-        self.extent[k] > reached + if self.is_cut[k] { slack } else { -slack }
+    /// Whether a sample of the piece may have a coordinate above `reached` (mm), up to `slack` (mm). A piece
+    /// that the other face cuts off has no sample beyond those on the border of that face.
+    fn extends_beyond(&self, reached: f64, slack: f64) -> bool {
+        self.extent > reached + if self.is_cut { slack } else { -slack }
     }
 }
 
 impl Outline {
-    /// Starts the selection for the pieces of both faces of a set. Returns `false` if the faces are not
-    /// planes.
-    pub(super) fn start(&mut self, set: &FamilySet<'_>, faces: [&Faces<'_>; 2]) -> bool {
+    /// Starts the selection for the pieces of both faces of a set. `max_loss` (mm) is the largest distance of
+    /// a sample from the convex hull of the samples of the selected pieces; infinite for those in a few
+    /// directions only. Returns `false` if the faces are not planes.
+    pub(super) fn start(&mut self, set: &FamilySet<'_>, faces: [&Faces<'_>; 2], max_loss: f64) -> bool {
         let (Primitive::Plane { normal: a, .. }, Primitive::Plane { normal: b, .. }) = (&set.a, &set.b)
         else {
             return false;
@@ -90,7 +111,8 @@ impl Outline {
         let tol = &set.ctx.tol;
         self.directions = [V3::zeros(); NUM_DIRECTIONS];
         let (flat, along_slope) = self.directions.split_at_mut(NUM_FLAT_DIRECTIONS);
-        flat.copy_from_slice(&flat_directions(a));
+        self.normal = upward(a);
+        flat.copy_from_slice(&flat_directions(&self.normal));
         // Gradient of the distance from B's plane along A's plane.
         let slope = b - a * b.dot(a);
         if slope.norm() * set.extent > MIN_SLOPE * tol.tol {
@@ -98,34 +120,21 @@ impl Outline {
             along_slope.copy_from_slice(&[rising, -rising]);
         }
         self.pieces.clear();
-        let mut of_faces = [[f64::NEG_INFINITY; NUM_DIRECTIONS]; 2];
-        for (of_face, faces) in of_faces.iter_mut().zip(faces) {
+        for faces in faces {
             for (piece, trim) in faces.from.trim.pieces.iter().enumerate() {
-                let corners =
+                let control =
                     trim.control.map(|uv| set.ctx.in_a(faces.own, &faces.from.surface.point(uv)).coords);
-                let farthest = |d: V3| corners.iter().fold(f64::NEG_INFINITY, |e, c| e.max(d.dot(c)));
-                let extent = self.directions.map(farthest);
-                of_face.iter_mut().zip(extent).for_each(|(all, of_piece)| *all = all.max(of_piece));
-                let is_cut = [false; NUM_DIRECTIONS];
-                self.pieces.push(PieceExtent { which: faces.own, piece, extent, is_cut, is_followed: false });
+                let (which, extent, is_cut, is_followed) = (faces.own, 0.0, false, false);
+                self.pieces.push(PieceExtent { which, piece, control, extent, is_cut, is_followed });
             }
         }
+        (self.direction, self.is_measured, self.current, self.takes_all) = (0, false, None, false);
+        self.sides.clear();
         // Samples are on both faces, up to the distance at which footpoints still count as on them. For
         // pressed samples it is larger, but then all pieces are followed.
-        let beside = MAX_BESIDE_TRIM * tol.trim + set.ctx.a.deviation() + set.ctx.b.deviation();
-        for piece in &mut self.pieces {
-            let other = of_faces[piece.which.other() as usize];
-            for ((extent, is_cut), other) in piece.extent.iter_mut().zip(&mut piece.is_cut).zip(other) {
-                *is_cut = other + beside < *extent;
-                *extent = if *is_cut { other } else { *extent };
-            }
-        }
-        (self.direction, self.current, self.takes_all) = (0, None, false);
+        self.beside = MAX_BESIDE_TRIM * tol.trim + set.ctx.a.deviation() + set.ctx.b.deviation();
         (self.slack, self.distances) = (tol.same, [tol.min_distance(), MAX_DISTANCE_SPREAD * tol.tol]);
-        // No piece extends beyond infinity, so directions that are not used select none.
-        self.reached =
-            self.directions.map(|d| if d == V3::zeros() { f64::INFINITY } else { f64::NEG_INFINITY });
-        self.range = [f64::INFINITY, f64::NEG_INFINITY];
+        self.max_loss = max_loss;
         self.followed.clear();
         true
     }
@@ -137,48 +146,107 @@ impl Outline {
     pub(super) fn next_piece(&mut self, samples: &[Sample]) -> Option<(Which, usize)> {
         if let Some((at, first)) = self.current.take() {
             self.followed.push((at, [first, samples.len()]));
-            self.add(&samples[first..]);
+            let [least, spread] = self.distances;
+            let distances = || samples.iter().map(|sample| sample.pair.distance);
+            let (low, high) =
+                (distances().fold(f64::INFINITY, f64::min), distances().fold(f64::NEG_INFINITY, f64::max));
+            self.takes_all |= low < least || high - low > spread;
         }
-        let at = self.farthest()?;
+        let at = if self.takes_all {
+            self.pieces.iter().position(|piece| !piece.is_followed)
+        } else {
+            self.farthest(samples).or_else(|| self.outside_polygon(samples))
+        }?;
         let piece = &mut self.pieces[at];
         piece.is_followed = true;
         self.current = Some((at, samples.len()));
         Some((piece.which, piece.piece))
     }
 
-    /// Adds samples to those found so far.
-    fn add(&mut self, samples: &[Sample]) {
-        for sample in samples {
-            let (p, distance) = (&sample.pair.p_a.coords, sample.pair.distance);
-            for (reached, direction) in self.reached.iter_mut().zip(&self.directions) {
-                *reached = reached.max(direction.dot(p));
-            }
-            self.range = [self.range[0].min(distance), self.range[1].max(distance)];
-        }
-        let ([least, spread], [low, high]) = (self.distances, self.range);
-        self.takes_all |= low < least || high - low > spread;
-    }
-
-    /// Returns the position of the piece that extends farthest in the first direction in which a piece
-    /// extends beyond the samples found so far.
-    fn farthest(&mut self) -> Option<usize> {
-        if self.takes_all {
-            return self.pieces.iter().position(|piece| !piece.is_followed);
-        }
+    /// Returns the position of the piece that extends farthest in the first of `directions` in which a piece
+    /// extends beyond the samples found so far. After the last direction the polygon of the farthest samples
+    /// is stored in `sides`, if corners between the directions are requested.
+    fn farthest(&mut self, samples: &[Sample]) -> Option<usize> {
         while self.direction < NUM_DIRECTIONS {
-            let k = self.direction;
-            let open = self.pieces.iter().enumerate().filter(|(_, piece)| !piece.is_followed);
-            // Of equal pieces, one whose own points extend as far comes first.
-            let order = |x: &PieceExtent, y: &PieceExtent| {
-                x.extent[k].total_cmp(&y.extent[k]).then(y.is_cut[k].cmp(&x.is_cut[k]))
-            };
-            let farthest = open.max_by(|(_, x), (_, y)| order(x, y));
-            match farthest {
-                Some((at, piece)) if piece.extends_beyond(k, self.reached[k], self.slack) => return Some(at),
-                _ => self.direction += 1,
+            let direction = self.directions[self.direction];
+            if direction != V3::zeros() {
+                if !std::mem::replace(&mut self.is_measured, true) {
+                    self.measure(&direction);
+                }
+                let reached = samples.iter().map(|sample| direction.dot(&sample.pair.p_a.coords));
+                let at = self.farthest_beyond(reached.fold(f64::NEG_INFINITY, f64::max), self.slack);
+                if at.is_some() {
+                    return at;
+                }
+            }
+            (self.direction, self.is_measured) = (self.direction + 1, false);
+            if self.direction == NUM_DIRECTIONS && self.max_loss.is_finite() {
+                self.start_polygon(samples);
             }
         }
         None
+    }
+
+    /// Stores in `sides` the polygon of the samples that are farthest in the directions at equal angles.
+    fn start_polygon(&mut self, samples: &[Sample]) {
+        let farthest = |direction: &V3| {
+            let along = |i: &usize| direction.dot(&samples[*i].pair.p_a.coords);
+            (0..samples.len()).max_by(|i, j| along(i).total_cmp(&along(j)))
+        };
+        let corners = self.directions[..NUM_FLAT_DIRECTIONS].iter().filter_map(farthest);
+        let corners: ArrayVec<usize, NUM_FLAT_DIRECTIONS> = corners.collect();
+        let next = |k: usize| corners[(k + 1) % corners.len()];
+        self.sides.extend((0..corners.len()).map(|k| [corners[k], next(k)]).filter(|[from, to]| from != to));
+    }
+
+    /// Returns the position of the piece that extends farthest outside a side of the polygon by more than the
+    /// largest loss, beyond all samples found so far. Sides with samples outside are replaced before.
+    fn outside_polygon(&mut self, samples: &[Sample]) -> Option<usize> {
+        let place = |i: usize| samples[i].pair.p_a.coords;
+        while let Some([from, to]) = self.sides.pop() {
+            let start = place(from);
+            let Some(outward) = (place(to) - start).cross(&self.normal).try_normalize(0.0) else { continue };
+            let beyond = |i: &usize| outward.dot(&(place(*i) - start));
+            let outermost = (0..samples.len()).max_by(|i, j| beyond(i).total_cmp(&beyond(j)));
+            if let Some(corner) = outermost.filter(|i| beyond(i) > self.max_loss) {
+                self.sides.extend([[from, corner], [corner, to]]);
+                continue;
+            }
+            self.measure(&outward);
+            let at = self.farthest_beyond(outward.dot(&start) + self.max_loss, self.slack);
+            if at.is_some() {
+                self.sides.push([from, to]);
+                return at;
+            }
+        }
+        None
+    }
+
+    /// Computes the extents of all pieces in a direction (unit vector, frame of A).
+    fn measure(&mut self, direction: &V3) {
+        let mut of_faces = [f64::NEG_INFINITY; 2];
+        for piece in &mut self.pieces {
+            let along = piece.control.each_ref().map(|point| direction.dot(point));
+            piece.extent = along.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            let of_face = &mut of_faces[piece.which as usize];
+            *of_face = of_face.max(piece.extent);
+        }
+        for piece in &mut self.pieces {
+            let of_other = of_faces[piece.which.other() as usize];
+            piece.is_cut = of_other + self.beside < piece.extent;
+            piece.extent = if piece.is_cut { of_other } else { piece.extent };
+        }
+    }
+
+    /// Returns the position of the piece that extends farthest in the measured direction, if it extends beyond
+    /// the coordinate `reached` (mm).
+    fn farthest_beyond(&self, reached: f64, slack: f64) -> Option<usize> {
+        let open = self.pieces.iter().enumerate().filter(|(_, piece)| !piece.is_followed);
+        // Of equal pieces, one whose own points extend as far comes first.
+        let order =
+            |x: &PieceExtent, y: &PieceExtent| x.extent.total_cmp(&y.extent).then(y.is_cut.cmp(&x.is_cut));
+        let (at, piece) = open.max_by(|(_, x), (_, y)| order(x, y))?;
+        piece.extends_beyond(reached, slack).then_some(at)
     }
 
     /// Sorts the samples by the order of their pieces in both faces, because the first one of equally far

@@ -29,6 +29,8 @@ pub(crate) struct KnownSamples {
     search: Option<(Widening, f64)>,
     /// Motion of B since the last query up to which the samples continue.
     remaining: Motion,
+    /// Whether samples may be missing because of a limit on their number.
+    pub is_limited: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +84,16 @@ impl KnownSamples {
         true
     }
 
-    /// Stores the samples of a search for a step, which continue for the motion `slack` of B.
-    pub(super) fn store(&mut self, ctx: &Context<'_>, step: &Widening, slack: Motion, samples: &[Sample]) {
+    /// Stores the samples of a search for a step, which continue for the motion `slack` of B, and whether
+    /// samples may be missing.
+    pub(super) fn store(
+        &mut self,
+        ctx: &Context<'_>,
+        step: &Widening,
+        slack: Motion,
+        (samples, is_limited): (&[Sample], bool),
+    ) {
+        self.is_limited = is_limited;
         self.samples.clear();
         self.samples.extend(samples.iter().map(|sample| {
             let fixed = match sample.key.0 {

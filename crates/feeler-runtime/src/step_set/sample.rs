@@ -40,9 +40,19 @@ use std::cell::Cell;
 /// Samples that continue, and scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    row: Vec<Sample>,
+    found: Found,
     /// Samples of the last step.
     pub known: KnownSamples,
+}
+
+/// Samples of a search.
+#[derive(Debug, Default)]
+struct Found {
+    samples: Vec<Sample>,
+    /// Scratch buffer: samples along a line on a face.
+    row: Vec<Sample>,
+    /// Whether samples may be missing because of a limit on their number.
+    is_limited: bool,
 }
 
 /// Bounds of the motions for which samples are computed.
@@ -104,30 +114,32 @@ pub(crate) fn add_samples(
     let is_near = |c: &&Accepted| !c.is_slid && c.distance <= search.max_distance;
     let near = || kept.iter().filter(is_near);
     if !scratch.known.continues(ctx, step, moved, near()) {
-        out.clear();
-        search_samples(ctx, &Bounds { step, search }, near(), scratch, out);
+        let found = &mut scratch.found;
+        found.samples.clear();
+        found.is_limited = false;
+        search_samples(ctx, &Bounds { step, search }, near(), found);
         // Several minima of one pair of features have samples in common.
-        out.sort_unstable_by_key(Sample::identity);
-        out.dedup_by_key(|s| s.identity());
-        scratch.known.store(ctx, step, step.times(SEARCH_SLACK).motion(), out);
+        found.samples.sort_unstable_by_key(Sample::identity);
+        found.samples.dedup_by_key(|s| s.identity());
+        let slack = step.times(SEARCH_SLACK).motion();
+        scratch.known.store(ctx, step, slack, (&found.samples, found.is_limited));
     }
     out.clear();
     out.extend(scratch.known.samples().filter(|s| s.pair.distance <= step.max_distance));
     out.retain(|s| !kept.iter().any(|c| is_at(ctx, c, s)));
 }
 
-/// Searches for the samples at the contacts `near` and adds them to `out`.
+/// Searches for the samples at the contacts `near` and adds them to `found`.
 fn search_samples<'a>(
     ctx: &Context<'_>,
     bounds: &Bounds<'_>,
     near: impl Iterator<Item = &'a Accepted>,
-    scratch: &mut Scratch,
-    out: &mut Vec<Sample>,
+    found: &mut Found,
 ) {
     for contact in near {
         match (contact.feature_a, contact.feature_b) {
-            (Feature::Edge(e), Feature::Face(_)) => along_edge(ctx, bounds, contact, (Which::A, e), out),
-            (Feature::Face(_), Feature::Edge(e)) => along_edge(ctx, bounds, contact, (Which::B, e), out),
+            (Feature::Edge(e), Feature::Face(_)) => along_edge(ctx, bounds, contact, (Which::A, e), found),
+            (Feature::Face(_), Feature::Edge(e)) => along_edge(ctx, bounds, contact, (Which::B, e), found),
             _ => {}
         }
         // The smallest distance of two faces may lie beyond their borders; edges have the contacts then.
@@ -140,9 +152,9 @@ fn search_samples<'a>(
             if !is_closed_form && (is_set || !is_own) {
                 continue;
             }
-            let has_borders = on_faces(ctx, bounds, &pair, scratch, out);
+            let has_borders = on_faces(ctx, bounds, &pair, found);
             if is_closed_form && (has_borders || is_set) {
-                along_borders(ctx, bounds, &pair, out);
+                along_borders(ctx, bounds, &pair, found);
             }
         }
     }
@@ -229,7 +241,7 @@ fn has_sampled_borders(body: &Body, face: FaceId) -> bool {
 
 /// Adds samples along the round edges of both faces of a contact, each edge against the face of the other
 /// body. Along straight edges the gap is a linear function, so that contacts at their ends suffice.
-fn along_borders(ctx: &Context<'_>, bounds: &Bounds<'_>, contact: &Accepted, out: &mut Vec<Sample>) {
+fn along_borders(ctx: &Context<'_>, bounds: &Bounds<'_>, contact: &Accepted, found: &mut Found) {
     for which in [Which::A, Which::B] {
         let (feature, p) = match which {
             Which::A => (contact.feature_a, &contact.p_a),
@@ -246,7 +258,7 @@ fn along_borders(ctx: &Context<'_>, bounds: &Bounds<'_>, contact: &Accepted, out
                 Which::A => Accepted { feature_a: Feature::Edge(edge), place_a: place, ..*contact },
                 Which::B => Accepted { feature_b: Feature::Edge(edge), place_b: place, ..*contact },
             };
-            along_edge(ctx, bounds, &on_edge, (which, edge), out);
+            along_edge(ctx, bounds, &on_edge, (which, edge), found);
         }
     }
 }
@@ -346,7 +358,7 @@ fn along_edge(
     &Bounds { step, ref search }: &Bounds<'_>,
     contact: &Accepted,
     (which, edge): (Which, EdgeId),
-    out: &mut Vec<Sample>,
+    found: &mut Found,
 ) {
     let (body, other) = (ctx.body(which), which.other());
     let (place, face) = match which {
@@ -375,7 +387,7 @@ fn along_edge(
     let spacing = (8.0 * step.gap_error / at_end.max(MIN_CURVATURE / extent)).sqrt();
     let whole: f64 = data.spans.iter().map(|s| s.t1 - s.t0).sum();
     let step_length = power_of_two((spacing / speed).min(MAX_SPACING * whole));
-    if is_passed(out, contact, (which, &p), step_length * speed) {
+    if is_passed(&found.samples, contact, (which, &p), step_length * speed) {
         return;
     }
     let middle = whole_number(at / step_length);
@@ -408,7 +420,7 @@ fn along_edge(
     };
     let is_closed_form = ctx.primitive(other, face).is_some()
         && (!matches!(data.curve, Curve::Bezier(_)) || is_round(body, edge));
-    let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_FREE_SAMPLES };
+    let in_all = if is_closed_form { found.samples.len() + MAX_SAMPLES } else { MAX_FREE_SAMPLES };
     let is_of_line = |s: &&Sample| {
         s.key.0 == which
             && (s.pair.feature_a, s.pair.feature_b) == (contact.feature_a, contact.feature_b)
@@ -416,10 +428,11 @@ fn along_edge(
     };
     // Duplicates beyond its capacity are removed later.
     let mut known: ArrayVec<i64, MAX_KNOWN> =
-        out.iter().filter(is_of_line).map(|s| s.key.1[0]).take(MAX_KNOWN).collect();
+        found.samples.iter().filter(is_of_line).map(|s| s.key.1[0]).take(MAX_KNOWN).collect();
     known.sort_unstable();
     let unknown = |i: i64| if known.binary_search(&i).is_ok() { Err(Miss::Known) } else { sample(i) };
-    walk(middle, (most, in_all), is_closed_form, &unknown, out);
+    let is_limited = walk(middle, (most, in_all), is_closed_form, &unknown, &mut found.samples);
+    found.is_limited |= is_limited;
 }
 
 /// Returns the whole number nearest to `x`.
@@ -431,19 +444,20 @@ fn whole_number(x: f64) -> i64 {
 /// Adds samples with the numbers outwards from `middle` while the step can close their gaps: at most
 /// `most` in each direction, and until `out` contains `in_all` samples. `sample` computes a sample from
 /// its number. A number with the result [`Miss::Beside`] is skipped if `skips` is true, and ends the walk
-/// in this direction if not.
+/// in this direction if not. Returns whether one of these numbers ends the walk while samples may follow.
 fn walk(
     middle: i64,
     (most, in_all): (i64, usize),
     skips: bool,
     sample: &dyn Fn(i64) -> Result<Sample, Miss>,
     out: &mut Vec<Sample>,
-) {
+) -> bool {
+    let mut is_limited = false;
     for sign in [1, -1] {
         let first = if sign == 1 { 0 } else { 1 };
         for k in first..=most {
             if out.len() >= in_all {
-                return;
+                return true;
             }
             match sample(middle + sign * k) {
                 Ok(s) => out.push(s),
@@ -455,20 +469,21 @@ fn walk(
                 Err(Miss::Beside) if k > 0 && !skips => break,
                 _ => {}
             }
+            is_limited |= k == MAX_ALONG_LINE;
         }
     }
+    is_limited
 }
 
 /// Adds to `out` samples at fixed parameters of one of the two faces of a contact, along those of its
 /// parameters in whose direction the error of a predicted gap exceeds the accepted one. Returns whether
 /// both faces are nearly straight along one of the parameters, so that samples along their borders are
-/// needed, too. `scratch` is overwritten.
+/// needed, too.
 fn on_faces(
     ctx: &Context<'_>,
     &Bounds { step, ref search }: &Bounds<'_>,
     contact: &Accepted,
-    scratch: &mut Scratch,
-    out: &mut Vec<Sample>,
+    found: &mut Found,
 ) -> bool {
     let (Feature::Face(a), Feature::Face(b)) = (contact.feature_a, contact.feature_b) else { return false };
     // The points on the face with the larger curvature are fixed. A sphere is curved equally in all
@@ -526,7 +541,7 @@ fn on_faces(
         return has_borders;
     }
     let p = ctx.in_a(which, &derivs.p);
-    if is_passed(out, contact, (which, &p), apart[0].min(apart[1])) {
+    if is_passed(&found.samples, contact, (which, &p), apart[0].min(apart[1])) {
         return has_borders;
     }
     let Some(spacing_v) = spacing_of(apart[1], derivs.dv.norm(), rect.v1 - rect.v0) else {
@@ -557,31 +572,32 @@ fn on_faces(
     };
     let middle_v = whole_number(uv.y / spacing_v);
     let [along_u, along_v] = is_sampled.map(|is| if is { MAX_ALONG_LINE } else { 0 });
-    let row = &mut scratch.row;
     let is_closed_form =
         ctx.primitive(other, of_other).is_some() && ctx.primitive(which, Feature::Face(face)).is_some();
-    let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_FREE_SAMPLES };
+    let in_all = if is_closed_form { found.samples.len() + MAX_SAMPLES } else { MAX_FREE_SAMPLES };
     for sign in [1, -1] {
         for k in i64::from(sign == -1)..=along_v {
-            row.clear();
+            found.row.clear();
             let j = middle_v + sign * k;
             let Some(spacing_u) = spacing_u(j as f64 * spacing_v) else { break };
             let middle_u = whole_number(uv.x / spacing_u);
             // At most one turn.
             let around =
                 data.trim.u_period.map_or(along_u, |p| along_u.min(whole_number(0.5 * p / spacing_u)));
-            walk(
+            let is_limited = walk(
                 middle_u,
                 (around, MAX_SAMPLES),
                 is_closed_form,
                 &|i| sample(i, (j, middle_u), spacing_u),
-                row,
+                &mut found.row,
             );
-            let remaining = in_all.saturating_sub(out.len());
-            out.extend(row.iter().take(remaining));
-            if (row.is_empty() && k > 0) || remaining == 0 {
+            let remaining = in_all.saturating_sub(found.samples.len());
+            found.samples.extend(found.row.iter().take(remaining));
+            found.is_limited |= is_limited || found.row.len() > remaining;
+            if (found.row.is_empty() && k > 0) || remaining == 0 {
                 break;
             }
+            found.is_limited |= k == MAX_ALONG_LINE;
         }
     }
     has_borders

@@ -126,6 +126,10 @@ pub struct Update {
     pub decided: bool,
     /// Number of contacts that were dropped because of [`TrackerOptions::max_contacts`].
     pub dropped: usize,
+    /// Whether the set of contacts may be incomplete because of limits on the numbers of corners of a flat
+    /// area (128) and of samples of curved contacts (1,024 of free-form features). A step within the bound may
+    /// then end deeper than guaranteed.
+    pub limited: bool,
 }
 
 /// Counters of a tracker, summed over all updates.
@@ -141,6 +145,8 @@ pub struct TrackerCounts {
     pub uncovered: u64,
     /// Number of contacts that were dropped because of [`TrackerOptions::max_contacts`].
     pub dropped: u64,
+    /// Number of updates whose set of contacts may be incomplete ([`Update::limited`]).
+    pub limited: u64,
 }
 
 impl TrackerCounts {
@@ -153,6 +159,7 @@ impl TrackerCounts {
             decisions: self.decisions + other.decisions,
             uncovered: self.uncovered + other.uncovered,
             dropped: self.dropped + other.dropped,
+            limited: self.limited + other.limited,
         }
     }
 }
@@ -416,7 +423,7 @@ impl ContactTracker {
             && moved_since_search.is_some_and(|moved| self.move_contacts(&pose_ab, &bound, &moved))
         {
             self.set_last(Last { pose_ab, poses, pose_before, bound, is_moved: true, ..last });
-            return Ok(Update::default());
+            return Ok(Update { limited: last.search.is_limited, ..Update::default() });
         }
         std::mem::swap(&mut self.before, &mut self.known);
         let moved_since_search = moved_since_search.filter(|_| !jumped).map_or(0.0, |m| m.displacement);
@@ -426,7 +433,7 @@ impl ContactTracker {
         let wanted = 2.0 * (depth_before + moved + bound.displacement);
         let depth = (2.0 * power_of_two(wanted.max(MIN_SEARCH_DEPTH))).min(limit);
         let mut searched_depth = depth;
-        self.search(pose_a, pose_b, &bound, depth, (pose_before, true))?;
+        let mut is_limited = self.search(pose_a, pose_b, &bound, depth, (pose_before, true))?;
         let tol = self.pair.tolerances();
         let mut update = Update { jumped, ..Update::default() };
         // The thickness of a sheet is 0, and so is an unknown one.
@@ -441,17 +448,18 @@ impl ContactTracker {
             let verdict = self.pair.decide();
             if verdict.is_some_and(|verdict| verdict.status == Status::Interfering) {
                 searched_depth = limit;
-                self.search(pose_a, pose_b, &bound, limit, (pose_before, false))?;
+                is_limited = self.search(pose_a, pose_b, &bound, limit, (pose_before, false))?;
                 hidden = self.max_depth_found(&tol) <= 0.0;
             }
         }
         self.before.sort_unstable_by_key(|before| before.key);
         self.drop_implied(&pose_ab, &bound, self.gap_error(&bound));
         self.identify();
-        update.dropped = self.drop_farthest();
+        (update.dropped, update.limited) = (self.drop_farthest(), is_limited);
         self.searched_gaps.clear();
         self.searched_gaps.extend(self.contacts.iter().map(|c| c.gap));
-        let search = LastSearch { pose_ab, bound, depth: searched_depth, dropped: update.dropped };
+        let dropped = update.dropped;
+        let search = LastSearch { pose_ab, bound, depth: searched_depth, dropped, is_limited };
         let is_moved = false;
         self.set_last(Last { pose_ab, poses, search, is_moved, pose_before, bound, depth: 0.0, hidden });
         Ok(update)
@@ -471,6 +479,7 @@ impl ContactTracker {
         let depth = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
         self.status = self.status_of_gaps(last.hidden, &self.pair.tolerances());
         self.counts.dropped += last.search.dropped as u64;
+        self.counts.limited += u64::from(last.search.is_limited);
         self.last = Some(Last { depth, ..last });
     }
 
@@ -535,7 +544,8 @@ impl ContactTracker {
 
     /// Searches for the contacts of a step down to the depth `depth` (mm) and stores them in `contacts`,
     /// with their keys in `known`. Numbers are assigned later. `pose_before` is the pose of B in A's frame
-    /// before the last motion. `ignores_waves`: [`Widening::ignores_waves`].
+    /// before the last motion. `ignores_waves`: [`Widening::ignores_waves`]. Returns whether corners or samples
+    /// may be missing because of limits on their numbers.
     fn search(
         &mut self,
         pose_a: &Pose,
@@ -543,7 +553,7 @@ impl ContactTracker {
         bound: &StepBound,
         depth: f64,
         (pose_before, ignores_waves): (Option<Pose>, bool),
-    ) -> Result<(), QueryError> {
+    ) -> Result<bool, QueryError> {
         let (options, step) = self.request(bound, depth, (pose_before, ignores_waves));
         let [dilation_a, dilation_b] = self.options.dilations;
         let dilation = dilation_a + dilation_b;
@@ -565,7 +575,7 @@ impl ContactTracker {
                 self.contacts.push(contact);
             }
         }
-        Ok(())
+        Ok(found.is_limited)
     }
 
     /// Depth (mm) of the deepest minimum in `contacts`; 0 without a minimum deeper than

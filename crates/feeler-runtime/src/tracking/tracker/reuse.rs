@@ -41,6 +41,8 @@ pub(super) struct LastSearch {
     /// Number of contacts that were dropped because of
     /// [`TrackerOptions::max_contacts`](super::TrackerOptions).
     pub dropped: usize,
+    /// Whether corners or samples that the step needs may be missing because of limits on their numbers.
+    pub is_limited: bool,
 }
 
 impl ContactTracker {
