@@ -5,7 +5,8 @@
 //! pair is a contact if there is a common point (a point inside both solids) near its footpoints. It is
 //! also a contact if it was one in the last query and the motion since then explains the change of its
 //! distance, unless the verdict excludes interference. A conformal set between two faces is continued
-//! only if it has a common point, because faces that have slid past each other in one plane have none.
+//! only if it has a common point, because faces that have slid past each other in one plane have none. A
+//! footpoint beyond a concave edge must lie in its own solid.
 //!
 //! # Guarantees
 //! Common points lie in both solids. A sheet has no interior; for a sheet, a point at or near its own
@@ -107,6 +108,9 @@ pub(crate) fn retain(
         if !is_pressed(x) {
             return true;
         }
+        if x.is_extended && !is_in_material(ctx, x, &mut scratch.rays) {
+            return false;
+        }
         if continues(x) {
             // The loop above has examined the samples of sets.
             return !is_set_sample(x) || scratch.sets.iter().any(|set| set.contains(x) && set.is_confirmed);
@@ -114,6 +118,19 @@ pub(crate) fn retain(
         is_possible(x)
             && (confirmed(ctx, x, scratch) || is_set_sample(x) && confirmed_inwards(ctx, x, scratch))
     });
+}
+
+/// Returns whether the footpoints of a pressed minimum that lie beyond a border of their face, or beyond an
+/// end of their edge, lie in their own solid. Beyond a concave edge a surface continues in the material below
+/// the other face; past the end of such an edge, and beyond the next fold, it may continue in free space,
+/// which opposes nothing.
+pub(crate) fn is_in_material(ctx: &Context<'_>, x: &Accepted, rays: &mut RayScratch) -> bool {
+    [(Which::A, x.feature_a, x.p_a), (Which::B, x.feature_b, x.p_b)].into_iter().all(|(which, feature, p)| {
+        let body = ctx.body(which);
+        let may_be_outside = !matches!(feature, Feature::Vertex(_)) && !body.is_sheet();
+        // A footpoint within the borders of its feature is too near the boundary for a decision.
+        !may_be_outside || contains(body, &ctx.in_own(which, &p), 0.01 * ctx.tol.tol, rays) != Some(false)
+    })
 }
 
 /// Returns whether a minimum is a sample of a conformal set of two faces.

@@ -254,3 +254,36 @@ fn contacts_do_not_outlive_the_interference() {
     }
     assert!(ended > 1000 && continued > 1000, "{ended} {continued}");
 }
+
+/// A corner that is pressed slightly into a steep flank is not in contact with the face above, whose plane
+/// continues below a narrow step and leaves the solid again at the flank.
+#[test]
+fn a_plane_that_leaves_the_solid_beyond_a_concave_edge_has_no_contact() {
+    // A face that falls to a concave edge at the origin, a step of 0.1 mm, and a steep flank.
+    let profile = [[-20.0, 6.0], [-20.0, -20.0], [2.1, -20.0], [0.1, 0.0], [0.0, 0.0]];
+    let slope = body(&fixtures::prism(&profile, 40.0));
+    let falling = V3::new(0.3, 1.0, 0.0).normalize();
+    let tool = body(&fixtures::prism(&[[0.0, 0.0], [10.0, -1.0], [4.0, 20.0]], 10.0));
+    let flank = V3::new(10.0, 1.0, 0.0).normalize();
+    let depth = 1e-3;
+    for height in [0.04, 0.06, 0.1, 0.15] {
+        // The corner with the lowest z is pressed into the flank, because the tool leans away from it.
+        let corner = P3::new(0.1 + 0.1 * height, -height, 20.0) - flank * depth;
+        let lean =
+            UnitQuaternion::from_axis_angle(&nalgebra::Unit::new_normalize(flank.cross(&V3::z())), -0.1);
+        let pose = Pose::from_parts(Translation3::from(corner.coords), lean);
+        for swap in [false, true] {
+            let id = Pose::identity();
+            let found = if swap {
+                minima(&tool, &slope, &pose, &id, &pressed(0.2))
+            } else {
+                minima(&slope, &tool, &id, &pose, &pressed(0.2))
+            };
+            let deep: Vec<_> = found.iter().filter(|l| l.distance < -1e-6).collect();
+            let of_flank = |l: &&&Contact| l.normal.dot(&flank).abs() > 0.999;
+            assert!(deep.iter().any(|l| of_flank(&l)), "{height}: {found:#?}");
+            let false_contact = deep.iter().find(|l| l.normal.dot(&falling).abs() > 0.999);
+            assert!(false_contact.is_none(), "{height}: {false_contact:#?}");
+        }
+    }
+}
