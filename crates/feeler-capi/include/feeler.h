@@ -1104,8 +1104,9 @@ typedef struct FeelerTrackedPair {
    */
   uint8_t decided;
   /*
-   1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area and
-   of samples of curved contacts, else 0. A step within the bound may then end deeper than guaranteed.
+   1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area
+   and of samples of curved contacts, else 0. A step within the bound may then end deeper than
+   guaranteed.
    */
   uint8_t limited;
   /*
@@ -1193,8 +1194,9 @@ typedef struct FeelerUpdate {
    */
   uint8_t decided;
   /*
-   1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area and
-   of samples of curved contacts, else 0. A step within the bound may then end deeper than guaranteed.
+   1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area
+   and of samples of curved contacts, else 0. A step within the bound may then end deeper than
+   guaranteed.
    */
   uint8_t limited;
   /*

@@ -93,8 +93,9 @@ pub struct FeelerUpdate {
     pub jumped: u8,
     /// 1 if the update computed a verdict, else 0.
     pub decided: u8,
-    /// 1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area and
-    /// of samples of curved contacts, else 0. A step within the bound may then end deeper than guaranteed.
+    /// 1 if the set of contacts may be incomplete because of limits on the numbers of corners of a flat area
+    /// and of samples of curved contacts, else 0. A step within the bound may then end deeper than
+    /// guaranteed.
     pub limited: u8,
     /// Reserved, 0.
     pub reserved: u8,

@@ -79,7 +79,7 @@ def test_tracker(ball, box):
     assert tracker.motion_to(None, None) is None and not tracker.covers(None, None)
     pose = [1, 2, 20.01]
     report = tracker.update(None, pose, 1e-3, 0.02)
-    assert report == {"jumped": True, "decided": True, "dropped": 0}
+    assert report == {"jumped": True, "decided": True, "dropped": 0, "limited": False}
     contacts = tracker.contacts
     assert contacts.dtype == feeler.contact_dtype and len(contacts) >= 4
     assert contacts["gap"] == pytest.approx(0.01, abs=1e-9) and contacts["is_active"].all()

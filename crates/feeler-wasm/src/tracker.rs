@@ -26,11 +26,11 @@ impl ContactTracker {
     }
 
     /// Computes the contacts that suffice for a step which starts at `pose_a` and `pose_b`, rotates B
-    /// relative to A by at most `rotation` (rad), and displaces any point of B that can come into
-    /// contact by at most `displacement` (mm). Returns an object with `jumped` (all contacts are new),
-    /// `decided` (a verdict was computed), `dropped` (number of contacts beyond `max_contacts`) and `limited`
-    /// (the set may be incomplete because of limits on the numbers of corners of a flat area and of samples of
-    /// curved contacts, so that a step may end deeper than guaranteed). After an error the tracker has no contacts.
+    /// relative to A by at most `rotation` (rad), and displaces any point of B that can come into contact by
+    /// at most `displacement` (mm). Returns an object with `jumped` (all contacts are new), `decided` (a
+    /// verdict was computed), `dropped` (number of contacts beyond `max_contacts`) and `limited` (the set may
+    /// be incomplete because of limits on the numbers of corners of a flat area and of samples of curved
+    /// contacts, so that a step may end deeper than guaranteed). After an error the tracker has no contacts.
     pub fn update(
         &mut self,
         pose_a: Option<Vec<f64>>,
@@ -89,8 +89,8 @@ impl ContactTracker {
     }
 
     /// Counts over all updates: an object with `updates`, `jumps`, `decisions` (computed verdicts),
-    /// `uncovered` (motions that exceeded their bound), `dropped` (contacts) and `limited` (updates whose set may be
-    /// incomplete).
+    /// `uncovered` (motions that exceeded their bound), `dropped` (contacts) and `limited` (updates whose set
+    /// may be incomplete).
     #[wasm_bindgen(getter)]
     pub fn counts(&self) -> JsValue {
         counts(self.tracker.counts())

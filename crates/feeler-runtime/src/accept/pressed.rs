@@ -124,13 +124,18 @@ pub(crate) fn retain(
 /// end of their edge, lie in their own solid. Beyond a concave edge a surface continues in the material below
 /// the other face; past the end of such an edge, and beyond the next fold, it may continue in free space,
 /// which opposes nothing.
-pub(crate) fn is_in_material(ctx: &Context<'_>, x: &Accepted, rays: &mut RayScratch) -> bool {
+fn is_in_material(ctx: &Context<'_>, x: &Accepted, rays: &mut RayScratch) -> bool {
     [(Which::A, x.feature_a, x.p_a), (Which::B, x.feature_b, x.p_b)].into_iter().all(|(which, feature, p)| {
         let body = ctx.body(which);
         let may_be_outside = !matches!(feature, Feature::Vertex(_)) && !body.is_sheet();
         // A footpoint within the borders of its feature is too near the boundary for a decision.
         !may_be_outside || contains(body, &ctx.in_own(which, &p), 0.01 * ctx.tol.tol, rays) != Some(false)
     })
+}
+
+/// Like [`is_in_material`], for one minimum that is not a result of a query.
+pub(crate) fn has_feet_in_material(ctx: &Context<'_>, x: &Accepted) -> bool {
+    is_in_material(ctx, x, &mut RayScratch::default())
 }
 
 /// Returns whether a minimum is a sample of a conformal set of two faces.

@@ -191,8 +191,8 @@ pub(crate) fn sample(
 }
 
 /// Searches for the members of a family and stores them in `scratch.samples`, which is empty. The seeds of a
-/// family of dimension one are those in `scratch.seeds`. `corner_loss` (mm) is the largest distance of a corner
-/// from the polygon of the load-bearing samples of a flat set.
+/// family of dimension one are those in `scratch.seeds`. `corner_loss` (mm) is the largest distance of a
+/// corner from the polygon of the load-bearing samples of a flat set.
 fn search(
     set: &FamilySet<'_>,
     family: &FamilyPair,
@@ -912,8 +912,8 @@ fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>
     farthest.is_limited
 }
 
-/// Largest distance (mm) of a sample of a flat set from the polygon of the reported ones: a rotation of the step
-/// changes its gap by at most this length times its angle more than theirs. Infinite except in steps.
+/// Largest distance (mm) of a sample of a flat set from the polygon of the reported ones: a rotation of the
+/// step changes its gap by at most this length times its angle more than theirs. Infinite except in steps.
 fn max_corner_loss(ctx: &Context<'_>) -> f64 {
     ctx.step.map_or(f64::INFINITY, |step| MAX_LOSS * step.gap_error / step.rotation)
 }

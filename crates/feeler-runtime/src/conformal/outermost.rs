@@ -139,8 +139,8 @@ pub(super) fn upward(normal: &V3) -> V3 {
     if normal[normal.iamax()] < 0.0 { -normal } else { *normal }
 }
 
-/// Unit vectors at equal angles, anticlockwise about the unit normal `normal` of a plane. The outermost points
-/// of a set in this plane are the farthest ones in these directions.
+/// Unit vectors at equal angles, anticlockwise about the unit normal `normal` of a plane. The outermost
+/// points of a set in this plane are the farthest ones in these directions.
 pub(super) fn flat_directions(normal: &V3) -> [V3; NUM_FLAT_DIRECTIONS] {
     let (x, y) = complete_basis(normal);
     let mut directions = [V3::zeros(); NUM_FLAT_DIRECTIONS];

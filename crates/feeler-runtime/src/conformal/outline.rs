@@ -6,10 +6,10 @@
 //! until no piece extends beyond the samples found so far, so that most pieces of a face with many holes or a
 //! finely divided outline are skipped.
 //!
-//! The corners are found as by Quickhull (Barber, Dobkin, Huhdanpaa 1996): the polygon of the samples that are
-//! farthest in the given directions is refined. A side is replaced by two at the sample farthest outside it;
-//! if no sample is, the piece that extends farthest outside it is followed; if no piece does, the side is a
-//! side of the hull.
+//! The corners are found as by Quickhull (Barber, Dobkin, Huhdanpaa 1996): the polygon of the samples that
+//! are farthest in the given directions is refined. A side is replaced by two at the sample farthest outside
+//! it; if no sample is, the piece that extends farthest outside it is followed; if no piece does, the side is
+//! a side of the hull.
 //!
 //! # Guarantees
 //! No sample of a piece that is not followed is outside the convex hull of the samples by more than the
@@ -41,8 +41,8 @@ pub(super) struct Outline {
     pieces: Vec<PieceExtent>,
     /// Unit vectors, or zero if the direction is not used.
     directions: [V3; NUM_DIRECTIONS],
-    /// Index in `directions` of the one in which pieces are searched for; [`NUM_DIRECTIONS`] while sides of the
-    /// polygon are refined.
+    /// Index in `directions` of the one in which pieces are searched for; [`NUM_DIRECTIONS`] while sides of
+    /// the polygon are refined.
     direction: usize,
     /// Whether the extents of `pieces` are those in this direction.
     is_measured: bool,
@@ -238,8 +238,8 @@ impl Outline {
         }
     }
 
-    /// Returns the position of the piece that extends farthest in the measured direction, if it extends beyond
-    /// the coordinate `reached` (mm).
+    /// Returns the position of the piece that extends farthest in the measured direction, if it extends
+    /// beyond the coordinate `reached` (mm).
     fn farthest_beyond(&self, reached: f64, slack: f64) -> Option<usize> {
         let open = self.pieces.iter().enumerate().filter(|(_, piece)| !piece.is_followed);
         // Of equal pieces, one whose own points extend as far comes first.

@@ -32,14 +32,13 @@
 mod newton;
 
 use crate::accept::filter::filter;
-use crate::accept::pressed::is_in_material;
+use crate::accept::pressed::has_feet_in_material;
 use crate::api::contact::{ContactKind, FeatureKind};
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
 use crate::body::Body;
 use crate::body::coordinates::{coordinate_range, relative_pose};
-use crate::nearest::membership::RayScratch;
 use crate::pair::ContactPair;
 use crate::query::{Context, Waves};
 use feeler_geom::{P2, P3, Pose, V3};
@@ -428,7 +427,7 @@ fn moved(ctx: &Context<'_>, known: &FollowedContact, reach: f64) -> Option<Follo
     }
     let candidate = newton::critical_pair(ctx, known)?;
     let found = filter(ctx, &candidate).filter(|x| x.kind == ContactKind::Strict)?;
-    if found.is_extended && !is_in_material(ctx, &found, &mut RayScratch::default()) {
+    if found.is_extended && !has_feet_in_material(ctx, &found) {
         return None;
     }
     let mut out = FollowedContact {

@@ -127,8 +127,8 @@ pub struct Update {
     /// Number of contacts that were dropped because of [`TrackerOptions::max_contacts`].
     pub dropped: usize,
     /// Whether the set of contacts may be incomplete because of limits on the numbers of corners of a flat
-    /// area (128) and of samples of curved contacts (1,024 of free-form features). A step within the bound may
-    /// then end deeper than guaranteed.
+    /// area (128) and of samples of curved contacts (1,024 of free-form features). A step within the bound
+    /// may then end deeper than guaranteed.
     pub limited: bool,
 }
 
@@ -542,10 +542,10 @@ impl ContactTracker {
         (options, step)
     }
 
-    /// Searches for the contacts of a step down to the depth `depth` (mm) and stores them in `contacts`,
-    /// with their keys in `known`. Numbers are assigned later. `pose_before` is the pose of B in A's frame
-    /// before the last motion. `ignores_waves`: [`Widening::ignores_waves`]. Returns whether corners or samples
-    /// may be missing because of limits on their numbers.
+    /// Searches for the contacts of a step down to the depth `depth` (mm) and stores them in `contacts`, with
+    /// their keys in `known`. Numbers are assigned later. `pose_before` is the pose of B in A's frame before
+    /// the last motion. `ignores_waves`: [`Widening::ignores_waves`]. Returns whether corners or samples may
+    /// be missing because of limits on their numbers.
     fn search(
         &mut self,
         pose_a: &Pose,
