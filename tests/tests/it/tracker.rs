@@ -628,3 +628,40 @@ fn many_sided_flush_areas_keep_the_corners_that_a_step_can_close() {
         }
     }
 }
+
+/// Outlines with notches and teeth, whose reflex corners are found before the corners of the hull, keep the
+/// corners that a step can close, for any bound of the rotation.
+#[test]
+fn serrated_flush_areas_keep_the_corners_of_their_hull() {
+    let body = |polygon: &[[f64; 2]]| part_of(&prism(polygon, 4.0), DEFAULT_FLATNESS).body;
+    let block = body(&[[-30.0, -20.0], [30.0, -20.0], [30.0, 20.0], [-30.0, 20.0]]);
+    let gap = 2e-3;
+    for (teeth, depth) in [(24, 0.2), (36, 0.1), (48, 0.05), (36, 0.02)] {
+        let corners: Vec<[f64; 2]> = (0..2 * teeth)
+            .map(|k| {
+                let (angle, radius) =
+                    (0.1 + PI * f64::from(k) / f64::from(teeth), 12.0 - depth * f64::from(k % 2));
+                [radius * math::cos(angle), radius * math::sin(angle)]
+            })
+            .collect();
+        let prism = body(&corners);
+        for rotation in [1e-3, 0.01, 0.02, 0.2] {
+            let mut tracker = ContactTracker::new(block.clone(), prism.clone(), TrackerOptions::default());
+            let pose = Pose::translation(0.0, 0.0, 4.0 + gap);
+            tracker.update(&Pose::identity(), &pose, bound(rotation, 0.2)).unwrap();
+            let error = tracker.options().gap_error;
+            for k in 0..100 {
+                let angle = TAU * f64::from(k) / 100.0;
+                let axis = V3::new(math::cos(angle), math::sin(angle), 0.0) * rotation;
+                let lowest = |points: &mut dyn Iterator<Item = f64>| points.fold(f64::INFINITY, f64::min);
+                let of_set = lowest(&mut tracker.active().map(|c| {
+                    let [.., u, v, w] = c.gap_rate;
+                    c.gap + V3::new(u, v, w).dot(&axis)
+                }));
+                let of_area =
+                    lowest(&mut corners.iter().map(|[x, y]| gap + axis.cross(&V3::new(*x, *y, 4.0)).z));
+                assert!(of_set <= of_area + error, "{teeth} {depth} {rotation}: {of_set} > {of_area}");
+            }
+        }
+    }
+}

@@ -21,11 +21,12 @@ use crate::api::contact::ContactKind;
 use crate::body::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::side::Which;
+use crate::footpoint::trim::is_in_trims;
 use crate::nearest::membership::{RayScratch, contains};
 use crate::nearest::{NearScratch, faces_around, outward_of_all};
 use crate::query::{Accepted, Context};
 use arrayvec::ArrayVec;
-use feeler_geom::{P3, V3};
+use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
 
 /// Scratch buffers reused between queries.
@@ -125,11 +126,16 @@ pub(crate) fn retain(
 /// the other face; past the end of such an edge, and beyond the next fold, it may continue in free space,
 /// which opposes nothing.
 fn is_in_material(ctx: &Context<'_>, x: &Accepted, rays: &mut RayScratch) -> bool {
-    [(Which::A, x.feature_a, x.p_a), (Which::B, x.feature_b, x.p_b)].into_iter().all(|(which, feature, p)| {
+    let sides = [(Which::A, x.feature_a, &x.place_a, x.p_a), (Which::B, x.feature_b, &x.place_b, x.p_b)];
+    sides.into_iter().all(|(which, feature, place, p)| {
         let body = ctx.body(which);
-        let may_be_outside = !matches!(feature, Feature::Vertex(_)) && !body.is_sheet();
-        // A footpoint within the borders of its feature is too near the boundary for a decision.
-        !may_be_outside || contains(body, &ctx.in_own(which, &p), 0.01 * ctx.tol.tol, rays) != Some(false)
+        let uv = P2::new(place.uv[0], place.uv[1]);
+        if body.is_sheet() || is_in_trims(body, feature, uv, &ctx.tol) {
+            return true;
+        }
+        // Nearer to the boundary, the deviations of trims decide.
+        let near = (0.01 * ctx.tol.tol).max(ctx.tol.trim + body.data(feature).deviation);
+        contains(body, &ctx.in_own(which, &p), near, rays) != Some(false)
     })
 }
 

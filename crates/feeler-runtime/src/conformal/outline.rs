@@ -7,13 +7,14 @@
 //! finely divided outline are skipped.
 //!
 //! The corners are found as by Quickhull (Barber, Dobkin, Huhdanpaa 1996): the polygon of the samples that
-//! are farthest in the given directions is refined. A side is replaced by two at the sample farthest outside
-//! it; if no sample is, the piece that extends farthest outside it is followed; if no piece does, the side is
-//! a side of the hull.
+//! are farthest in the given directions is refined. The piece that extends farthest outside a side is
+//! followed; if no piece does, the side is replaced by two at the sample farthest outside it; if no sample
+//! is, it is a side of the hull.
 //!
 //! # Guarantees
-//! No sample of a piece that is not followed is outside the convex hull of the samples by more than the
-//! requested distance.
+//! No sample of a piece that is not followed is outside the convex hull of the samples by more than about the
+//! requested distance and, for a piece that the other face cuts off, the distance at which samples still
+//! count as on that face, unless the maximum number of sides is reached.
 //!
 //! # Source
 //! MATH §9, §23.
@@ -33,6 +34,9 @@ const NUM_DIRECTIONS: usize = NUM_FLAT_DIRECTIONS + 2;
 /// samples count as equally low. A larger value can miss the lowest sample; a smaller one follows pieces
 /// because of rounding.
 const MIN_SLOPE: f64 = 1e-3;
+/// Maximum number of sides of the polygon that are replaced by two. A larger value allows more work for large
+/// rotations of finely divided outlines; with a smaller one, corners of large areas are missed.
+const MAX_SPLITS: usize = 1024;
 
 /// Selection of the pieces of the trims of two planes, and scratch buffers.
 #[derive(Debug, Default)]
@@ -49,6 +53,8 @@ pub(super) struct Outline {
     /// Sides of the polygon that are not known to be sides of the hull: the positions of their ends among the
     /// samples found so far.
     sides: Vec<[usize; 2]>,
+    /// Number of sides that were replaced by two.
+    splits: usize,
     /// Unit normal of the plane, about which the polygon runs anticlockwise.
     normal: V3,
     /// Position in `pieces` of the piece that is being followed, and the number of samples before it.
@@ -130,11 +136,12 @@ impl Outline {
         }
         (self.direction, self.is_measured, self.current, self.takes_all) = (0, false, None, false);
         self.sides.clear();
+        self.splits = 0;
         // Samples are on both faces, up to the distance at which footpoints still count as on them. For
         // pressed samples it is larger, but then all pieces are followed.
         self.beside = MAX_BESIDE_TRIM * tol.trim + set.ctx.a.deviation() + set.ctx.b.deviation();
         (self.slack, self.distances) = (tol.same, [tol.min_distance(), MAX_DISTANCE_SPREAD * tol.tol]);
-        self.max_loss = max_loss;
+        self.max_loss = max_loss.max(tol.same);
         self.followed.clear();
         true
     }
@@ -200,23 +207,33 @@ impl Outline {
     }
 
     /// Returns the position of the piece that extends farthest outside a side of the polygon by more than the
-    /// largest loss, beyond all samples found so far. Sides with samples outside are replaced before.
+    /// largest loss, beyond all samples found so far. A side with samples outside is replaced by two at the
+    /// farthest one only once no piece extends beyond it: a sample of a notch would become a corner inside
+    /// the hull.
     fn outside_polygon(&mut self, samples: &[Sample]) -> Option<usize> {
         let place = |i: usize| samples[i].pair.p_a.coords;
         while let Some([from, to]) = self.sides.pop() {
-            let start = place(from);
-            let Some(outward) = (place(to) - start).cross(&self.normal).try_normalize(0.0) else { continue };
-            let beyond = |i: &usize| outward.dot(&(place(*i) - start));
-            let outermost = (0..samples.len()).max_by(|i, j| beyond(i).total_cmp(&beyond(j)));
-            if let Some(corner) = outermost.filter(|i| beyond(i) > self.max_loss) {
-                self.sides.extend([[from, corner], [corner, to]]);
+            let (start, along) = (place(from), place(to) - place(from));
+            if along.norm() <= self.slack {
                 continue;
             }
+            let outward = along.cross(&self.normal).normalize();
+            let beyond = |i: &usize| outward.dot(&(place(*i) - start));
+            let Some(corner) = (0..samples.len()).max_by(|i, j| beyond(i).total_cmp(&beyond(j))) else {
+                break;
+            };
+            let reached = self.max_loss.max(beyond(&corner) + 2.0 * self.slack);
             self.measure(&outward);
-            let at = self.farthest_beyond(outward.dot(&start) + self.max_loss, self.slack);
+            let at = self.farthest_beyond(outward.dot(&start) + reached, self.slack);
             if at.is_some() {
                 self.sides.push([from, to]);
                 return at;
+            }
+            let position = along.dot(&(place(corner) - start));
+            let is_between = 0.0 < position && position < along.norm_squared();
+            if beyond(&corner) > self.max_loss && is_between && self.splits < MAX_SPLITS {
+                self.splits += 1;
+                self.sides.extend([[from, corner], [corner, to]]);
             }
         }
         None
